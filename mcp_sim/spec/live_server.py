@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Self, cast
+from typing import IO, Any, Protocol, Self, cast
 
 import anyio
 from pydantic import ValidationError
@@ -18,19 +19,117 @@ from mcp_sim.types import Record
 _SHOWN_LINES = 10
 _SHOWN_BYTES = 4096
 
+_SECONDS_FOR_ENDPOINT = 5.0
+"""How long a server may take to say that it speaks HTTP+SSE."""
+
+_IDLE_SECONDS = 86_400.0
+"""How long the stream of HTTP+SSE may be silent; each call has a limit of its own."""
+
+_PLAINER = {
+    "Not Found": "HTTP 404: there is no MCP server at this path",
+    "Server returned an error response": "answers with an HTTP error, not with a message of MCP",
+}
+"""The words of the SDK's client for answers outside the protocol -> those of mcp-sim."""
+
+
+# servers --------------------------------------------------------------------------------------------------------------
+
+
+class Place(Protocol):
+    """Where a server is, and how to reach it."""
+
+    def transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
+        """Open the streams to the server, given a file for what its process writes to stderr."""
+        ...
+
+    async def alternative(self) -> Place | None:
+        """Return how to reach it otherwise, if it has refused this way."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AtCommand:
+    """A server that a command starts on stdio."""
+
+    command: Sequence[str]
+    environment: dict[str, str]
+    folder: Path | None
+
+    def transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
+        return _started(self.command, self.environment, self.folder, stderr)
+
+    async def alternative(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AtUrl:
+    """A server over streamable HTTP, or over the older HTTP+SSE."""
+
+    url: str
+    headers: dict[str, str]
+    is_older: bool = False
+
+    def transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
+        return (_over_sse if self.is_older else _over_http)(self.url, self.headers)
+
+    async def alternative(self) -> AtUrl | None:
+        """Return the server as one over HTTP+SSE, if its stream begins with the event of that protocol."""
+        from httpx2 import HTTPError  # noqa: PLC0415 (half a second, only where a server is asked)
+        from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
+
+        accepted = {"accept": "text/event-stream"}
+        try:
+            async with (
+                asyncio.timeout(_SECONDS_FOR_ENDPOINT),
+                create_mcp_http_client(headers=self.headers) as http,
+                http.stream("GET", self.url, headers=accepted) as response,
+            ):
+                async for line in response.aiter_lines():
+                    if line.startswith("event:"):
+                        return replace(self, is_older=True) if line[6:].strip() == "endpoint" else None
+        except (HTTPError, OSError):
+            pass
+        return None
+
+
+@asynccontextmanager
+async def connected(
+    place: Place, stderr: IO[bytes], seen: list[Record] | None = None, **options: Any
+) -> AsyncGenerator[Any]:
+    """Open a client of the SDK for the duration of the block; `seen` collects the results that it receives.
+
+    A server that refuses the transport is reached by the older one, if it speaks that.
+    """
+    from mcp import Client, MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
+
+    def client_at(place: Place) -> Any:
+        streams = place.transport(stderr)
+        return Client(cast("Any", streams if seen is None else _tapped(streams, seen)), cache=None, **options)
+
+    async with AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(client_at(place))
+        except (BaseExceptionGroup, MCPError) as error:
+            other = await place.alternative() if all(isinstance(leaf, MCPError) for leaf in leaves(error)) else None
+            if other is None:
+                raise
+            client = await stack.enter_async_context(client_at(other))
+        yield client
+
 
 # transports -----------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
-async def started(
+async def _started(
     command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
 ) -> AsyncGenerator[Any]:
     """Start a process for the duration of the block, and yield its pipes.
 
     Bytes that are no UTF-8 are replaced: the SDK stops to read at the first one, and every later call would wait.
     """
-    from mcp import StdioServerParameters  # noqa: PLC0415 (half a second, only where a server is asked)
+    from mcp import StdioServerParameters  # noqa: PLC0415 (see above)
     from mcp.client.stdio import stdio_client  # noqa: PLC0415 (see above)
 
     parameters = StdioServerParameters(
@@ -41,21 +140,37 @@ async def started(
 
 
 @asynccontextmanager
-async def over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
+async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 (see above)
     from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
-    async with (
-        create_mcp_http_client(headers=headers) as http,
-        streamable_http_client(url, http_client=http) as streams,
-    ):
-        yield streams
+    async with create_mcp_http_client(headers=headers) as http:
+        http.event_hooks = {"response": [_raise_if_shut_out]}
+        async with streamable_http_client(url, http_client=http) as streams:
+            yield streams
 
 
-def over_sse(url: str, headers: dict[str, str]) -> AbstractAsyncContextManager[Any]:
+async def _raise_if_shut_out(response: Any) -> None:
+    """Break the connection if the server refuses every request of it, whatever the body says.
+
+    The SDK's client would take a JSON-RPC error in that body as the answer to the request.
+    """
+    from httpx2 import HTTPStatusError  # noqa: PLC0415 (see above)
+
+    request, status = response.request, response.status_code
+    if request.method != "POST":
+        return
+    reason = f"HTTP {status} {response.reason_phrase}"
+    if status in (401, 403):
+        raise HTTPStatusError(f"{reason}: it needs an HTTP header that authorizes", request=request, response=response)
+    if status == 404 and "mcp-session-id" in request.headers:
+        raise HTTPStatusError(f"{reason}: it has ended the session", request=request, response=response)
+
+
+def _over_sse(url: str, headers: dict[str, str]) -> AbstractAsyncContextManager[Any]:
     from mcp.client.sse import sse_client  # noqa: PLC0415 (see above)
 
-    return sse_client(url, headers=headers)
+    return sse_client(url, headers=headers, sse_read_timeout=_IDLE_SECONDS)
 
 
 class _Tap:
@@ -94,7 +209,7 @@ class _Tap:
 
 
 @asynccontextmanager
-async def tapped(transport: AbstractAsyncContextManager[Any], seen: list[Record]) -> AsyncGenerator[Any]:
+async def _tapped(transport: AbstractAsyncContextManager[Any], seen: list[Record]) -> AsyncGenerator[Any]:
     async with transport as (read, write):
         yield _Tap(read, seen), write
 
@@ -131,7 +246,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         return "its answer is not a valid MCP message"
     text = shortened(" ".join(str(error).split()), 300)
-    return text or type(error).__name__
+    return _PLAINER.get(text, text) or type(error).__name__
 
 
 def last_lines(stderr: IO[bytes]) -> str:

@@ -19,14 +19,23 @@ from typing import IO, Any, cast
 import httpx2
 import pytest
 from mcp import Client
+from mcp.client.sse import sse_client
 from support.http_tee import teed
-from support.over_http import ERAS, URL, caller, listening
+from support.over_http import ERAS, URL, caller, listening, started
 from support.places import ROOT
 
 from mcp_sim.recordings import Session, read_sessions
 
 JSON = {"content-type": "application/json"}
+EVENTS = {"content-type": "text/event-stream"}
 PATIENCE = httpx2.Timeout(60)
+REFUSALS: Mapping[str, tuple[int, dict[str, str]]] = {
+    "authorize": (401, {**JSON, "www-authenticate": 'Bearer resource_metadata="http://127.0.0.1:9/meta"'}),
+    "begin again": (404, {**JSON, "mcp-session-id": "s-1"}),
+    "go there": (307, {**JSON, "location": "http://127.0.0.1:9/mcp/?key=1"}),
+    "go on": (308, {**JSON, "location": "/mcp/"}),
+}
+"""The name of a tool -> status and headers of the answer."""
 
 
 class Recording:
@@ -86,6 +95,14 @@ class Scripted(BaseHTTPRequestHandler):
                 assert self.released.wait(60)
                 self._chunk(f": a comment\r\ndata: {json.dumps(answer)}\r\n\r\n")
                 self.wfile.write(b"0\r\n\r\n")
+            case "/events":
+                token = message["params"]["_meta"]["progressToken"]
+                step: dict[str, Any] = {"method": "notifications/progress", "params": {"progressToken": token}}
+                data = json.dumps({"jsonrpc": "2.0", **step})
+                self._send(f"event: message\nid: e-1\nretry: 10\ndata: {data}\n\n".encode(), EVENTS)
+            case "/refused":
+                status, headers = REFUSALS[message["params"]["name"]]
+                self._send(b'{"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "no"}}', headers, status)
             case "/half":
                 self._start({**JSON, "content-length": "1000"})
                 self.wfile.write(b'{"jsonrpc"')
@@ -93,12 +110,18 @@ class Scripted(BaseHTTPRequestHandler):
             case _:
                 self._send(json.dumps(answer).encode(), {**JSON, "x-odd": "kept", "set-cookie": "sid=c00kie-in-answer"})
 
-    def _send(self, body: bytes, headers: Mapping[str, str]) -> None:
-        self._start({**headers, "content-length": str(len(body))})
+    def do_GET(self) -> None:
+        """Resume the stream of the call with id 1."""
+        assert self.headers["last-event-id"] == "e-1"
+        answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "late"}]}}
+        self._send(f"id: e-2\ndata: {json.dumps(answer)}\n\n".encode(), EVENTS)
+
+    def _send(self, body: bytes, headers: Mapping[str, str], status: int = 200) -> None:
+        self._start({**headers, "content-length": str(len(body))}, status)
         self.wfile.write(body)
 
-    def _start(self, headers: Mapping[str, str]) -> None:
-        self.send_response(200)
+    def _start(self, headers: Mapping[str, str], status: int = 200) -> None:
+        self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
@@ -208,6 +231,58 @@ def test_a_stream_is_passed_on_as_it_comes(tmp_path: Path, scripted: str) -> Non
         assert b": a comment\r\ndata: " in b"".join(pieces)
     assert len(lines_of(tmp_path, "call")) == 1
     assert [line["notifications"] for line in lines_of(tmp_path, "end")] == [{"notifications/message": 1}]
+
+
+def test_the_answer_of_a_stream_that_is_resumed_belongs_to_its_call(tmp_path: Path, scripted: str) -> None:
+    session = {"mcp-session-id": "s-1"}
+    message = call()
+    message["params"]["_meta"] = {"progressToken": 7}
+    with recording(tmp_path, f"{scripted}/events") as proxy:
+        first = httpx2.post(f"{proxy.url}/events", json=message, headers=session, timeout=PATIENCE)
+        assert first.text.startswith("event: message\nid: e-1\nretry: 10\ndata: {")
+        resumed = {**session, "last-event-id": "e-1"}
+        assert httpx2.get(f"{proxy.url}/events", headers=resumed, timeout=PATIENCE).text.startswith("id: e-2\ndata: ")
+    [line] = lines_of(tmp_path, "call")
+    assert line["result"]["content"] == [{"type": "text", "text": "late"}]
+    assert line["progress"] == 1
+    assert lines_of(tmp_path, "unanswered") == []
+
+
+@pytest.mark.parametrize("session", [{}, {"mcp-session-id": "s-1"}])
+def test_refusals_and_redirects_pass_unchanged_and_are_no_answers(
+    tmp_path: Path, scripted: str, session: dict[str, str]
+) -> None:
+    with recording(tmp_path, f"{scripted}/refused") as proxy:
+        for number, (name, (status, headers)) in enumerate(REFUSALS.items()):
+            message = call(number)
+            message["params"]["name"] = name
+            response = httpx2.post(f"{proxy.url}/refused", json=message, headers=session, timeout=PATIENCE)
+            assert response.status_code == status
+            assert headers.items() <= dict(response.headers).items()
+            assert response.json()["error"]["code"] == 1
+        proxy.end()
+    found = {line["tool"]: line.get("status") for line in lines_of(tmp_path, "unanswered")}
+    assert found == {name: status for name, (status, _) in REFUSALS.items()}
+    assert lines_of(tmp_path, "call") == []
+    [warning] = [line for line in proxy.log.splitlines() if "the server redirects" in line]
+    assert "redirects to http://127.0.0.1:9/mcp/, where nothing is recorded: give that URL to --url" in warning
+
+
+async def test_clients_of_the_older_http_have_a_session_each_with_its_answers(tmp_path: Path) -> None:
+    async def write(url: str, title: str) -> None:
+        async with Client(sse_client(url), mode="legacy") as client:
+            await client.list_tools()
+            for number in range(5):
+                await client.call_tool("create_note", {"title": f"{title} {number}"})
+
+    with started(["notebook_server.py", "sse"]) as server, recording(tmp_path, f"{server.url}/sse") as proxy:
+        await asyncio.gather(*(write(f"{proxy.url}/sse", title) for title in ("Milk", "Bread")))
+    sessions = proxy.sessions()
+    made = [[call.arguments["title"] for call in session.calls] for session in sessions]
+    assert sorted(made) == [[f"{title} {number}" for number in range(5)] for title in ("Bread", "Milk")]
+    assert all(call.arguments["title"] in str(call.answer) for session in sessions for call in session.calls)
+    assert {(session.header["transport"], len(session.tools)) for session in sessions} == {("sse", 4)}
+    assert lines_of(tmp_path, "unanswered") == []
 
 
 def test_a_body_that_breaks_off_breaks_off_for_the_client_too(tmp_path: Path, scripted: str) -> None:

@@ -1,4 +1,4 @@
-"""A real MCP server over stdio with notes, and sessions with it as `record` writes them."""
+"""A real MCP server with notes, over stdio or the older HTTP+SSE, and sessions with it as `record` writes them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -90,4 +91,7 @@ async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> dict[
 
 
 if __name__ == "__main__":
-    notebook.run()
+    if sys.argv[1:] == ["sse"]:
+        uvicorn.run(notebook.sse_app(), port=0, timeout_graceful_shutdown=1)
+    else:
+        notebook.run()

@@ -9,7 +9,7 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from threading import Thread
 from typing import IO, Any, cast
@@ -58,8 +58,15 @@ class Served:
 
 @contextmanager
 def listening(*arguments: str, env: Mapping[str, str] | None = None) -> Generator[Served]:
-    """Yield a running server."""
-    command = [sys.executable, str(SUPPORT / "unruly.py"), "serve", *arguments, "--http", "127.0.0.1:0"]
+    """Yield a running server of mcp-sim."""
+    with started(["unruly.py", "serve", *arguments, "--http", "127.0.0.1:0"], env) as served:
+        yield served
+
+
+@contextmanager
+def started(words: Sequence[str], env: Mapping[str, str] | None = None) -> Generator[Served]:
+    """Yield a running server: a program of `tests/support` that writes its URL to stderr."""
+    command = [sys.executable, str(SUPPORT / words[0]), *words[1:]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
         try:

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
-from mcp_sim.spec.live_server import failures, last_lines, leaves, reason_of
+from mcp_sim.spec.live_server import Place, connected, failures, last_lines, leaves, reason_of
 from mcp_sim.types import Record
 from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
 from mcp_sim.types.json_schema.shapes import as_object
 
-Transport: TypeAlias = Callable[[IO[bytes]], AbstractAsyncContextManager[Any]]
-"""Opens the streams to a server, given a file for what its process writes to stderr."""
-
 ASKS_BACK = "input_required"
 """The `resultType` of an answer with questions for the client."""
 
-NO_ANSWERS = frozenset({"Connection closed", "Session terminated", "Not Found", "Server returned an error response"})
-"""The messages of the errors that the SDK's client makes where a server has not answered in the protocol."""
+CLOSED = "Connection closed"
+
+NO_ANSWERS = (
+    CLOSED, "Session terminated", "Not Found", "Server returned an error response", "Unexpected content type: ",
+    "Failed to parse ", "SSE stream ", "server answered a request with 202 Accepted", "Redirect ",
+)  # fmt: skip
+"""How the messages of errors begin that the SDK's client makes where a server has not answered in the protocol."""
 
 LONGEST_PARKED = 600.0
 """The most seconds that a real server waits for the client to repeat a request with its answers."""
@@ -33,8 +33,8 @@ LONGEST_PARKED = 600.0
 class RealServer:
     """A real server. `name` is what messages call it."""
 
-    def __init__(self, name: str, transport: Transport, secrets: Secrets, timeout: float) -> None:
-        self._name, self._transport, self._secrets, self._timeout = name, transport, secrets, timeout
+    def __init__(self, name: str, place: Place, secrets: Secrets, timeout: float) -> None:
+        self._name, self._place, self._secrets, self._timeout = name, place, secrets, timeout
         self._session: _Session | None = None
 
     async def call(self, tool: str, arguments: Record, client: RequestingClient | None = None) -> Record:
@@ -56,14 +56,15 @@ class RealServer:
             await self._close(self._session)
 
     async def _answered(self, request: Request, named: str) -> Record:
-        session = self._session = self._session or _Session.open(self._transport, request.client)
+        session = self._session = self._session or _Session.open(self._place, request.client)
         try:
             return await self._asked(session, request, named)
         except (BaseExceptionGroup, *failures()) as error:
-            reason = self._secrets.redact(self._reason(error) + session.last_lines)
+            lines = session.last_lines
             if not (isinstance(error, TimeoutError) and session.is_open):
                 await self._close(session)
-            raise Crash(named, f"{self._name}: {reason}") from None
+            reason = self._reason(session.what_broke(error))
+            raise Crash(named, f"{self._name}: {self._secrets.redact(reason + lines)}") from None
 
     async def _asked(self, session: _Session, request: Request, named: str) -> Record:
         """Return the answer. Questions that a server returns as a result are put to a client that takes requests."""
@@ -118,7 +119,7 @@ class RealServer:
         try:
             return {"result": await exchange.result()}
         except MCPError as error:
-            if error.message in NO_ANSWERS:
+            if error.message.startswith(NO_ANSWERS):
                 raise
             return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
 
@@ -159,15 +160,15 @@ class _Session:
     client: asyncio.Future[Any]
     stderr: IO[bytes]
     over: asyncio.Event
-    task: asyncio.Task[None]
+    task: asyncio.Task[BaseException | None]
     exchanges: Exchanges
 
     @classmethod
-    def open(cls, transport: Transport, client: RequestingClient | None) -> _Session:
+    def open(cls, place: Place, client: RequestingClient | None) -> _Session:
         """Begin to connect, with the capabilities of the client whose request comes first."""
         opened, over, stderr = asyncio.get_running_loop().create_future(), asyncio.Event(), TemporaryFile()  # noqa: SIM115 (closed with the session)
         exchanges = Exchanges()
-        task = asyncio.create_task(_hold(transport(stderr), exchanges.callbacks(client), opened, over))
+        task = asyncio.create_task(_hold(place, stderr, exchanges.callbacks(client), opened, over))
         return cls(opened, stderr, over, task, exchanges)
 
     @property
@@ -179,6 +180,12 @@ class _Session:
     def is_open(self) -> bool:
         return self.client.done() and not self.task.done()
 
+    def what_broke(self, error: BaseException) -> BaseException:
+        """Return why the connection of a request closed, if that is its error and the reason is known."""
+        if not (str(error) == CLOSED and self.task.done() and not self.task.cancelled()):
+            return error
+        return self.task.result() or error
+
     async def close(self) -> None:
         self.over.set()
         self.exchanges.cancel()
@@ -189,26 +196,22 @@ class _Session:
 
 
 async def _hold(
-    transport: AbstractAsyncContextManager[Any],
-    callbacks: dict[str, Any],
-    client: asyncio.Future[Any],
-    over: asyncio.Event,
-) -> None:
-    """Open a client, hand it out, and hold it open. What goes wrong before is handed out, too."""
-    from mcp import Client  # noqa: PLC0415 (see above)
+    place: Place, stderr: IO[bytes], callbacks: dict[str, Any], client: asyncio.Future[Any], over: asyncio.Event
+) -> BaseException | None:
+    """Open a client, hand it out, and hold it open. What goes wrong before is handed out, too.
 
+    Return what broke it afterwards, such as a server that ends.
+    """
     try:
-        async with Client(transport, cache=None, **callbacks) as opened:
+        async with connected(place, stderr, **callbacks) as opened:
             client.set_result(opened)
             await over.wait()
     except BaseException as error:
         if not client.done():
             client.set_exception(TimeoutError() if isinstance(error, asyncio.CancelledError) else error)
             client.exception()  # seen, even if no call waits for it any more
-        elif not _is_a_failure([error]):
+        elif all(isinstance(leaf, failures()) for leaf in leaves(error)):
+            return error
+        else:
             raise
-
-
-def _is_a_failure(errors: Iterable[BaseException]) -> bool:
-    """Whether a server can cause these errors, such as by ending while its client is closed."""
-    return all(isinstance(leaf, failures()) for error in errors for leaf in leaves(error))
+    return None

@@ -17,7 +17,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders, find_secrets
-from mcp_sim.spec.live_server import over_http, over_sse, started
+from mcp_sim.spec.live_server import AtCommand, AtUrl
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Imported, Unreached, WorldModel, importers
@@ -46,7 +46,8 @@ class RealServerOptions(WorldModel):
         examples=[{"Authorization": "Bearer ${NOTES_TOKEN}"}],
     )
     transport: Literal["http", "sse"] = Field(
-        default="http", description="Transport for a URL: streamable HTTP, or the older HTTP+SSE."
+        default="http",
+        description="Transport for a URL: streamable HTTP, or HTTP+SSE if the server refuses it; or that at once.",
     )
     timeout: PositiveDuration = Field(default=timedelta(minutes=1), description="Maximum real time of one call.")
 
@@ -117,11 +118,11 @@ class RealServerOptions(WorldModel):
         command, url, env, headers = filled.command, filled.url, filled.env, filled.headers
         secrets = find_secrets(command if url is None else [url], env.values(), headers)
         if url is not None:
-            reach = over_sse if self.transport == "sse" else over_http
-            return RealServer(urlsplit(url).netloc, lambda _: reach(url, headers), secrets, self._seconds)
+            at_url = AtUrl(url, headers, self.transport == "sse")
+            return RealServer(urlsplit(url).netloc, at_url, secrets, self._seconds)
         folder = self._folder / self.cwd if self.cwd is not None else None
-        opened = partial(started, command, {**os.environ, **env}, folder)
-        return RealServer(Path(command[0]).name, opened, secrets, self._seconds)
+        at_command = AtCommand(command, {**os.environ, **env}, folder)
+        return RealServer(Path(command[0]).name, at_command, secrets, self._seconds)
 
     def _filled(self, environment: Mapping[str, str]) -> Self:
         """Return the options with values for `${NAME}`. Raises `UsageError` if a variable has none."""

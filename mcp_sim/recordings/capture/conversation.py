@@ -91,12 +91,12 @@ class Conversation:
             )
         self.is_ended = True
 
-    def close(self, scope: str) -> None:
-        """Write the requests of an HTTP exchange that has ended without their answers."""
+    def close(self, scope: str, status: int = 0) -> None:
+        """Write the requests of an HTTP exchange that has ended without their answers, and its status."""
         for key, several in list(self._open.items()):
             for one in [one for one in several if one.scope == scope and one.side == "client"]:
                 several.remove(one)
-                self._unanswered(one)
+                self._unanswered(one, status)
             if not several:
                 del self._open[key]
 
@@ -213,13 +213,12 @@ class Conversation:
             line = {"type": "call", "seq": self._calls, **line}
         self._write(line)
 
-    def _unanswered(self, asked: Open) -> None:
+    def _unanswered(self, asked: Open, status: int = 0) -> None:
         if asked.method in QUIET or asked.method in {"initialize", "server/discover", "tools/list"}:
             return
-        cancelled = {"cancelled": True} if asked.is_cancelled else {}
-        self._write(
-            {"type": "unanswered", "method": asked.method, **_question(asked), "at": iso(asked.at), **cancelled}
-        )
+        known = {"status": status, "cancelled": asked.is_cancelled}
+        facts = {name: part for name, part in known.items() if part}
+        self._write({"type": "unanswered", "method": asked.method, **_question(asked), "at": iso(asked.at), **facts})
 
     # the file ---------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from mcp_sim.recordings.capture.conversation import Conversation, iso
 from mcp_sim.recordings.capture.folder import Folder
@@ -19,6 +19,11 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 MOST_CLIENTS = 5000
 """The most clients without an end that are kept apart; the session of the one that came first ends then."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+_REFUSED = 300
+"""The lowest status of a response without an answer."""
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -49,10 +54,13 @@ class _Exchange:
     """A request and its response."""
 
     method: str
+    path: str
     headers: Mapping[bytes, bytes]
     peer: Any
     body: Piece = field(default_factory=Piece)
     conversation: Conversation | None = None
+    endpoint: str | None = None
+    """The path of the messages that are answered on a stream of HTTP+SSE: on this one, or for this message."""
     parser: _Parser | None = None
     decoder: Any = None
     status: int = 0
@@ -63,13 +71,17 @@ class HttpRecorder:
 
     A client is known by its session id. Without one it is known by its connection, or by what its requests have in
     common: address, user agent, authorization. A handshake or a discovery begins a new session.
+
+    In the older HTTP+SSE a stream is a session: its first event names a path, and messages to it are answered on the
+    stream.
     """
 
     def __init__(self, folder: Folder, redactor: Redactor | None, about: Record) -> None:
         self._folder, self._redactor, self._about = folder, redactor, about
         self._exchanges = dict[int, _Exchange]()
         self._by_key = OrderedDict[Any, Conversation]()
-        self._has_warned = False
+        self._by_endpoint = dict[str, Conversation]()
+        self._warned = set[str]()
 
     def take(self, kind: str, channel: int, data: Any, at: float) -> None:
         """Take what happens in an exchange."""
@@ -91,20 +103,22 @@ class HttpRecorder:
 
     def finish(self, at: float) -> None:
         """End all sessions."""
-        for conversation in list(self._by_key.values()):
+        for conversation in [*self._by_key.values(), *self._by_endpoint.values()]:
             conversation.end(at)
 
     # requests ---------------------------------------------------------------------------------------------------------
 
     def _begin(self, channel: int, head: Mapping[str, Any]) -> None:
         headers = cast("Headers", head["headers"])
-        self._exchanges[channel] = _Exchange(head["method"], dict(headers), head["peer"])
+        self._exchanges[channel] = _Exchange(head["method"], head["path"], dict(headers), head["peer"])
         if self._redactor is not None:
             learn_request(self._redactor, head["path"], headers)
 
     def _asked(self, exchange: _Exchange, channel: int, at: float) -> None:
         """Take the messages in the body of a request."""
         found = exchange.body.parsed()
+        if exchange.method == "POST" and exchange.path in self._by_endpoint:
+            exchange.endpoint = exchange.path
         if exchange.method == "POST" and found is not None and found.has_messages:
             exchange.conversation = self._conversation(exchange, _first(found.value), at)
             exchange.conversation.note("client", found, at, str(channel))
@@ -113,13 +127,18 @@ class HttpRecorder:
 
     def _conversation(self, exchange: _Exchange, message: Record, at: float) -> Conversation:
         """Return the conversation of a request; a new one at the beginning of a session, and for unknown clients."""
+        if exchange.endpoint is not None:
+            return self._by_endpoint[exchange.endpoint]
         session = exchange.headers.get(b"mcp-session-id")
         begins = session is None and message.get("method") in {"initialize", "server/discover"}
         known = None if begins else self._known(exchange)
-        found = known or Conversation(self._folder, {"started": iso(at), "transport": "http", **self._about})
+        found = known or self._new_conversation(at, "http")
         for key in _keys(exchange):
             self._keep(key, found, at)
         return found
+
+    def _new_conversation(self, at: float, transport: str) -> Conversation:
+        return Conversation(self._folder, {"started": iso(at), "transport": transport, **self._about})
 
     def _known(self, exchange: _Exchange) -> Conversation | None:
         return next((self._by_key[key] for key in _keys(exchange) if key in self._by_key), None)
@@ -140,6 +159,12 @@ class HttpRecorder:
         if self._redactor is not None:
             for name, value in cast("Headers", head["headers"]):
                 self._redactor.learn_header(name.decode("latin-1"), value.decode("latin-1").partition(";")[0])
+        location = headers.get(b"location", b"").decode("latin-1") if exchange.status in _REDIRECTS else ""
+        if _origin(location) is not None:
+            self._warn(
+                f"the server redirects to {_origin(location)}{urlsplit(location).path}, "
+                "where nothing is recorded: give that URL to --url"
+            )
         session = headers.get(b"mcp-session-id")
         if session is not None and exchange.conversation is not None:
             self._by_key["session", session] = exchange.conversation
@@ -151,12 +176,10 @@ class HttpRecorder:
             exchange.decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         elif encoding != b"identity":
             exchange.parser = None
-            if not self._has_warned:
-                self._has_warned = True
-                warn(f"bodies compressed by {encoding.decode('latin-1')} are passed on, and cannot be recorded")
+            self._warn(f"bodies compressed by {encoding.decode('latin-1')} are passed on, and cannot be recorded")
 
     def _received(self, exchange: _Exchange, channel: int, data: bytes, at: float) -> None:
-        if exchange.parser is None or exchange.conversation is None:
+        if exchange.parser is None or (exchange.conversation is None and not isinstance(exchange.parser, Events)):
             return
         try:
             plain = data if exchange.decoder is None else exchange.decoder.decompress(data)
@@ -164,10 +187,26 @@ class HttpRecorder:
             exchange.parser = None
             return
         for message in exchange.parser.feed(plain):
-            exchange.conversation.note("server", message, at, str(channel))
+            if message.endpoint is not None and exchange.method == "GET":
+                self._begin_stream(exchange, message.endpoint, at)
+            elif exchange.conversation is not None:
+                exchange.conversation.note("server", message, at, str(channel))
+
+    def _begin_stream(self, exchange: _Exchange, endpoint: str, at: float) -> None:
+        """Begin the session of a stream of HTTP+SSE, which is answered there."""
+        if _origin(endpoint) is not None:
+            self._warn(f"the server sends its clients to {_origin(endpoint)}, where nothing is recorded")
+        exchange.endpoint = urljoin(exchange.path, endpoint.removeprefix(_origin(endpoint) or ""))
+        exchange.conversation = self._new_conversation(at, "sse")
+        self._by_endpoint[exchange.endpoint] = exchange.conversation
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            warn(text)
 
     def _done(self, exchange: _Exchange, channel: int, at: float) -> None:
-        """Take the rest of a response. Without a session, what is unanswered now stays unanswered."""
+        """Take the rest of a response. Without a session, or if it is refused, what is unanswered now stays so."""
         del self._exchanges[channel]
         conversation = exchange.conversation
         if conversation is None:
@@ -176,11 +215,24 @@ class HttpRecorder:
             if message.has_messages:
                 conversation.note("server", message, at, str(channel))
         session = exchange.headers.get(b"mcp-session-id")
-        if session is None:
-            conversation.close(str(channel))
-        elif exchange.method == "DELETE" and exchange.status < 300:
+        if exchange.endpoint is not None:
+            if exchange.method == "GET":
+                del self._by_endpoint[exchange.endpoint]
+                conversation.end(at)
+        elif session is None or exchange.status >= _REFUSED:
+            conversation.close(str(channel), exchange.status)
+        elif exchange.method == "DELETE" and exchange.status < _REFUSED:
             conversation.end(at)
             self._by_key.pop(("session", session), None)
+
+
+def _origin(url: str) -> str | None:
+    """Return the scheme, host and port of a URL; None if it has none, or is invalid."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else None
 
 
 def learn_request(redactor: Redactor, path: str, headers: Headers) -> None:

@@ -14,17 +14,27 @@ from mcp_sim.types import Json, Record
 LONGEST = 4 * 1024 * 1024
 """Bytes of a message that are recorded; longer ones pass all the same."""
 
+_LONGEST_FIELD = len("event:")
+"""Bytes of a line of an event that are enough to know its field: `data` or `event`."""
+
+_LONGEST_EVENT = 32
+"""Bytes of the name of an event that are kept."""
+
 TAIL = 256
 """Bytes at the end of a longer message that are searched for its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A message. If it is not whole, it is too long, and the rest is cut off."""
+    """A message. If it is not whole, it is too long, and the rest is cut off.
+
+    An event may name an `endpoint` instead: where clients of HTTP+SSE send their messages.
+    """
 
     value: Json
     is_whole: bool
     size: int
+    endpoint: str | None = None
 
     @property
     def has_messages(self) -> bool:
@@ -51,6 +61,10 @@ class Piece:
         if self.size <= LONGEST:
             return parsed(bytes(self._head))
         return Parsed(_beginning(bytes(self._head), self._tail), is_whole=False, size=self.size)
+
+    def text(self) -> str:
+        """Return the beginning of what has come, as text."""
+        return self._head.decode("utf-8", "replace")
 
 
 def parsed(data: bytes) -> Parsed | None:
@@ -82,9 +96,6 @@ def _last_id(tail: bytes) -> int | str | None:
     return request_id(b"{" + tail[at:]) if at >= 0 else None
 
 
-_DATA = b"data:"
-
-
 class Lines:
     """Splits what passes through a pipe into messages."""
 
@@ -112,9 +123,10 @@ class Events:
 
     def __init__(self) -> None:
         self._data = Piece()
+        self._event = b""
         self._start = b""
-        self._kind: str | None = None
-        """What the current line is; None until enough of it has come."""
+        self._field: str | None = None
+        """The field of the current line; None until enough of it has come."""
 
     def feed(self, data: bytes) -> Iterator[Parsed]:
         """Yield the messages that are complete with these bytes."""
@@ -126,24 +138,39 @@ class Events:
 
     def rest(self) -> Iterator[Parsed]:
         """Yield the message of an event that has begun, if any."""
-        found, self._data = self._data.parsed(), Piece()
-        if found is not None:
+        event, data, self._event, self._data = self._event.strip(), self._data, b"", Piece()
+        if event == b"endpoint":
+            yield Parsed(None, is_whole=True, size=data.size, endpoint=data.text().strip())
+        elif (found := data.parsed()) is not None:
             yield found
 
     def _take(self, part: bytes) -> None:
-        if self._kind is None:
+        if self._field is None:
             self._start += part
-            if len(self._start) < len(_DATA):
+            if len(self._start) < _LONGEST_FIELD:
                 return
-            self._kind = "data" if self._start.startswith(_DATA) else "other"
-            part = self._start[len(_DATA) :] if self._kind == "data" else b""
-        if self._kind == "data":
+            self._field, part = _split(self._start)
+        self._add(part)
+
+    def _add(self, part: bytes) -> None:
+        if self._field == "data":
             self._data.add(part)
+        elif self._field == "event":
+            self._event = (self._event + part)[:_LONGEST_EVENT]
 
     def _end_line(self) -> Iterator[Parsed]:
-        is_blank = self._kind is None and not self._start.strip()
-        if self._kind == "data":
+        is_blank = self._field is None and not self._start.strip()
+        if self._field is None:
+            self._field, part = _split(self._start)
+            self._add(part)
+        if self._field == "data":
             self._data.add(b"\n")
-        self._start, self._kind = b"", None
+        self._start, self._field = b"", None
         if is_blank:
             yield from self.rest()
+
+
+def _split(line: bytes) -> tuple[str, bytes]:
+    """Return the field of a line, and what of its value has come."""
+    name, sign, value = line.partition(b":")
+    return name.decode("latin-1") if sign else "", value

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 import anyio
@@ -19,15 +18,15 @@ from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.spec.foreign.offers import Offers
 from mcp_sim.spec.foreign.secrets import Secrets, find_secrets
 from mcp_sim.spec.live_server import (
+    AtCommand,
+    AtUrl,
+    Place,
+    connected,
     failures,
     last_lines,
     leaves,
-    over_http,
-    over_sse,
     reason_of,
-    started,
     stop_if_interrupted,
-    tapped,
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
@@ -71,7 +70,8 @@ class Mcp(Importer):
     )
     folder: Path | None = Field(default=None, description="Working directory of the command.")
     transport: Literal["http", "sse"] = Field(
-        default="http", description="Transport for a URL: streamable HTTP, or the older HTTP+SSE."
+        default="http",
+        description="Transport for a URL: streamable HTTP, or HTTP+SSE if the server refuses it; or that at once.",
     )
     secrets: tuple[str, ...] = Field(default=(), description="Further values to redact from messages.", repr=False)
     timeout: float = Field(default=60.0, gt=0, description="Time limit in seconds.")
@@ -103,15 +103,13 @@ class Mcp(Importer):
         return "; ".join(dict.fromkeys(map(reason_of, causes)))
 
     async def _imported(self, stderr: IO[bytes], secrets: Secrets) -> Imported:
-        from mcp import Client  # noqa: PLC0415 (half a second, only where a server is asked)
-
         seen: list[Record] = []
-        async with Client(cast("Any", tapped(self._transport(stderr), seen)), cache=None) as client:
+        async with connected(self._place, stderr, seen) as client:
             doubts = list[str]()
             listed = partial(_listed, client.session, seen, doubts)
             tools = await listed("tools")
             server = client.server_info
-            info = server.model_dump(by_alias=True, exclude_none=True, mode="json") if server else {}
+            info: Record = server.model_dump(by_alias=True, exclude_none=True, mode="json") if server else {}
             capabilities = client.server_capabilities.model_dump(exclude_none=True)
             instructions = client.instructions
             offers = Offers(client.session, listed, failures())
@@ -122,14 +120,11 @@ class Mcp(Importer):
         contents: Record = json.loads(secrets.redact(json.dumps(offers.spec)))
         return Imported(name, tools, spec | contents, (*doubts, *offers.doubts), frozenset(capabilities))
 
-    def _transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
-        if not self._is_url:
-            return started(self.sources, {**os.environ, **self.env}, self.folder, stderr)
-        return (
-            over_sse(self.sources[0], self.headers)
-            if self.transport == "sse"
-            else over_http(self.sources[0], self.headers)
-        )
+    @property
+    def _place(self) -> Place:
+        if self._is_url:
+            return AtUrl(self.sources[0], self.headers, self.transport == "sse")
+        return AtCommand(self.sources, {**os.environ, **self.env}, self.folder)
 
     @property
     def _is_url(self) -> bool:
