@@ -33,7 +33,7 @@ class Range:
         return replace(self, low=least, high=most) if least <= most else None
 
     def times(self, factor: float) -> Range:
-        """Return the range in another unit, of which `factor` are one of this unit."""
+        """Return the range in another unit; `factor` of them are one of this unit."""
         step = self.step if factor == 1 else 1 if factor > 1 else 0.1
         return replace(self, low=round(self.low * factor, 2), high=round(self.high * factor, 2), step=step)
 

@@ -80,12 +80,21 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         declared = None
     if not isinstance(declared, dict):
-        message = "must be a literal mapping, since the program is read without running it"
-        note(node.lineno, "tables", message, "error")
+        line, what = _first_computed(node)
+        message = f"must be a literal mapping, since the program is read without running it{what}"
+        note(line, "tables", message, "error")
         return {}
     tables = {str(name): part for name, part in cast("dict[Any, Any]", declared).items()}
     noted = _Limited(note)
     return {name: _Table(name, node, noted).read(part, tables) for name, part in tables.items()}
+
+
+def _first_computed(node: ast.expr) -> tuple[int, str]:
+    """Return the line of the first part of an expression that is no literal, and what it is."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name | ast.Call | ast.BinOp | ast.comprehension | ast.JoinedStr | ast.Attribute):
+            return getattr(part, "lineno", node.lineno), f"; write the value of {ast.unparse(part):.60}"
+    return node.lineno, ""
 
 
 def is_table_name(name: str) -> bool:

@@ -149,7 +149,7 @@ async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
 
 
 HOSTILE = {
-    "imports": ("import os\n", "imports os"),
+    "imports": ("import os\nos.remove('/tmp/file')\n", "uses os, which it cannot import"),
     "files": ("print(open('/etc/passwd').read())\n", "uses open"),
     "escapes": ("secrets = ().__class__.__base__.__subclasses__()\n", "uses __"),
     "never loads": ("while True:\n    pass\n", "running it"),

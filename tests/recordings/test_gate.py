@@ -57,6 +57,25 @@ def test_a_function_that_contradicts_the_records_is_dropped_and_no_other(
     assert all(part in why for part in ("program.py:", f"{tool}({{", "answered", "expected"))
 
 
+def test_an_import_that_is_not_allowed_costs_the_functions_that_use_it_and_coroutines_are_functions(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reply = REPLY.replace("from mcp_sim.programs", "import logging\nfrom mcp_sim.programs")
+    reply = reply.replace("def add_item", "async def add_item").replace(
+        "def get_item(world, item_id):", 'async def get_item(world, item_id):\n    logging.info("get")'
+    )
+    found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == ["get_item"]
+    assert "uses logging, which it cannot import" in found["tools"]["get_item"]["why"][0]
+    assert "imports logging, which programs may not" in found["complaints"]
+    assert "async" not in Path("pantry.py").read_text()
+
+
+def test_the_part_of_tables_that_is_no_literal_is_named(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    reply = REPLY.replace("tables = {", 'NAME = "item"\ntables = {NAME: {}, ', 1)
+    assert "write the value of NAME" in judged(capfd, reply, "compile", "pantry_at_home.yaml")["complaints"]
+
+
 def test_tools_are_checked_without_the_one_that_creates_their_records(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

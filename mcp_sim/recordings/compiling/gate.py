@@ -14,7 +14,14 @@ from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import representative_sessions
 from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
-from mcp_sim.recordings.compiling.removal import enclosing_function, functions_in, without_tools
+from mcp_sim.recordings.compiling.removal import (
+    enclosing_function,
+    functions_in,
+    import_lines,
+    without_imports,
+    without_tools,
+    without_waiting,
+)
 from mcp_sim.recordings.compiling.static_checks import static_problems
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, write_server
 from mcp_sim.recordings.compiling.trial import job_of, known_of
@@ -70,6 +77,8 @@ class Judged:
     functions: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     whole: Sequence[str] = ()
     """Why the file cannot be used at all."""
+    removed: Sequence[str] = ()
+    """The imports that were taken out before anything was tried, and why."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
     """The tools whose functions were taken out before anything was tried, and why."""
     findings: Sequence[Finding] = ()
@@ -108,7 +117,9 @@ class Judged:
 
     def is_wrong(self) -> bool:
         """Whether there is more to say than advice."""
-        return bool(self.whole or self.left_out or self.failing() or self._defective() or self.differs())
+        return bool(
+            self.whole or self.removed or self.left_out or self.failing() or self._defective() or self.differs()
+        )
 
     def _defective(self) -> set[str]:
         """Return the tools whose functions are kept, but wrong."""
@@ -204,6 +215,7 @@ class Gate:
     def judge(self, text: str) -> Judged:
         """Return what is wrong with a program."""
         try:
+            text = without_waiting(text)
             static = [*static_problems(text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             at = getattr(error, "lineno", None) or 1
@@ -230,7 +242,15 @@ class Gate:
         return replace(self._tried(text, folder, functions), hooks=hooks)
 
     def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:
-        """Return what is wrong with a program without the functions of tools whose text has problems."""
+        """Return what is wrong with a program without the imports and the functions of tools that have problems."""
+        lines = [line for line, _ in problems]
+        rest, users = without_imports(text, lines)
+        if rest != text:
+            others = [one for one in problems if one[0] not in import_lines(text)]
+            left = [*others, *((line, f"uses {name}, which it cannot import") for line, name in users)]
+            judged = self._without(rest, left) if left else self.judge(rest)
+            removed = [f"{PROGRAM}:{line}: {why}" for line, why in problems if (line, why) not in others]
+            return replace(judged, removed=[*removed, *judged.removed])
         functions, names = functions_in(text), [enclosing_function(text, line) for line, _ in problems]
         lost: dict[str, list[str]] = {}
         for tool, function in functions.items():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from mcp_sim.types.programs import ProgramFunction
+
+_WAITING = re.compile(rb"(?:async|await)\b\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,32 @@ def enclosing_function(text: str, line: int) -> str | None:
         if isinstance(node, ast.FunctionDef) and _first_line(node) <= line <= (node.end_lineno or node.lineno):
             return node.name
     return None
+
+
+def import_lines(text: str) -> dict[int, ast.Import | ast.ImportFrom]:
+    """Return the import statements at the top of a file, by each of their lines."""
+    found = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {line: node for node in found for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+
+
+def without_imports(text: str, lines: Collection[int]) -> tuple[str, list[tuple[int, str]]]:
+    """Return a program without the import statements at some lines, which are left empty, and who uses their names."""
+    imports = import_lines(text)
+    gone = {imports[line] for line in lines if line in imports}
+    names = {alias.asname or alias.name.partition(".")[0] for node in gone for alias in node.names}
+    kept = ["" if imports.get(at) in gone else line for at, line in enumerate(text.split("\n"), 1)]
+    used = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and node.id in names)
+    return "\n".join(kept), [(node.lineno, node.id) for node in used]
+
+
+def without_waiting(text: str) -> str:
+    """Return a program whose coroutines are functions, as those of servers often are: it waits for nothing."""
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.AsyncFunctionDef | ast.Await)]
+    lines = [line.encode() for line in text.split("\n")]
+    for node in sorted(found, key=lambda node: node.col_offset, reverse=True):
+        line, at = lines[node.lineno - 1], node.col_offset
+        lines[node.lineno - 1] = line[:at] + _WAITING.sub(b"", line[at:], count=1)
+    return b"\n".join(lines).decode()
 
 
 def _cuts(

@@ -127,8 +127,9 @@ def complaints_about(judged: Judged, tools: Sequence[str], plans: Judged) -> str
 
 
 def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator[str]:
+    if judged.whole or judged.removed:
+        yield "\n".join(f"- {problem}" for problem in (*judged.removed, *judged.whole))
     if judged.whole:
-        yield "\n".join(f"- {problem}" for problem in judged.whole)
         return
     for tool, why in judged.left_out.items():
         yield "\n".join([f"## {tool}", *(f"- {one}" for one in why)])

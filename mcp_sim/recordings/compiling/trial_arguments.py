@@ -29,7 +29,7 @@ _MOST_VALUES = 12
 """How many values are tried for one argument."""
 _MOST_PARTS = 400
 """How many objects of the given state are read."""
-_QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
+_QUOTED = re.compile(r"(?<!\w)['\"`]([^'\"`\n]{1,60})['\"`](?!\w)")
 _EXAMPLE = re.compile(
     r"\b(?:e\.g\.|for example|such as|example:)[,:]? +([^()'\"`\n]{1,80}?)(?=\)|;|\n|, |\.?\s*$|\.\s)"
 )
