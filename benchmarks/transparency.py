@@ -2,7 +2,7 @@
 
     python benchmarks/transparency.py SCRATCH --servers memory,git      declared sessions, over stdio
     python benchmarks/transparency.py SCRATCH --servers git --upstream  the same, through `mcp-sim serve`
-    python benchmarks/transparency.py SCRATCH --url URL --calls CALLS   calls of a running server, over HTTP
+    python benchmarks/transparency.py SCRATCH --url URL --calls CALLS   the same of a running server, over HTTP
 
 SCRATCH has the packages that `record_servers.py` installed, or gets them. For both eras of the protocol, a tee on each
 side of the proxy keeps every byte: over stdio the bytes must be equal, over HTTP all requests and responses but for
@@ -10,6 +10,7 @@ hop-by-hop headers. What was recorded is compared with what the client received.
 
 With `--upstream` the server is the world model of `mcp-sim serve`, which speaks for itself on both sides. So the JSON
 of calls, resources and prompts is compared: parameters and answers must be equal but for what eras of the protocol add.
+With `--url` tools and answers are compared with those of the same calls without mcp-sim: they are made twice.
 """
 
 from __future__ import annotations
@@ -232,6 +233,27 @@ async def over_stdio(name: str, declaration: Declaration, scratch: Path, form: t
     return [await server.try_out(first, session, mode) for mode in MODES]
 
 
+async def passed_over_http(url: str, calls: Sequence[tuple[str, dict[str, Any]]], mode: str) -> Outcome:
+    """Call the tools of a running server directly, and as the world model of a server of mcp-sim."""
+    made, direct = list[dict[str, Any]](), list[dict[str, Any]]()
+    with new_folder() as folder:
+        document = folder / "live.yaml"
+        document.write_text(json.dumps({"mcp_sim": 1, "tools": "live", "world_model": {"upstream": {"url": url}}}))
+        words = ["-m", "mcp_sim", "serve", str(document), "--trust", str(document), "--log-level", "error"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        through = StdioServerParameters(command=sys.executable, args=words, env=environment)
+        for target, answers in ((url, direct), (through, made)):
+            async with Client(target, mode=mode) as client:
+                listed = await list_tools(client)
+                answers.append({"tools": listed})
+                for tool, arguments in calls:
+                    answers.append({"tool": tool, "arguments": arguments, **await call_tool(client, tool, arguments)})
+                protocol = client.protocol_version
+    problems = [shorten(one, other) for one, other in zip_longest(made, direct) if one != other]
+    sent, received = (len(json.dumps(answers)) for answers in (made, direct))
+    return Outcome(url, mode, str(protocol), len(calls), sent, received, problems[:3])
+
+
 async def over_http(url: str, calls: Sequence[tuple[str, dict[str, Any]]], mode: str) -> Outcome:
     """Call the tools of a running server through two tees and the proxy."""
     made = list[dict[str, Any]]()
@@ -267,7 +289,8 @@ async def run(options: argparse.Namespace) -> list[Outcome]:
     outcomes = list[Outcome]()
     if options.url:
         calls = [(str(tool), dict[str, Any](arguments)) for tool, arguments in json.loads(options.calls)]
-        outcomes += [await over_http(options.url, calls, mode) for mode in MODES]
+        over = passed_over_http if options.upstream else over_http
+        outcomes += [await over(options.url, calls, mode) for mode in MODES]
     else:
         for name, declaration in read_declarations(options.servers.split(",") if options.servers else None).items():
             form = Passed if options.upstream else Piped
@@ -282,7 +305,7 @@ def main() -> int:
     )
     parser.add_argument("scratch", type=Path, help="folder for installed packages")
     parser.add_argument("--servers", help="names of declared servers, separated by commas (default all)")
-    parser.add_argument("--upstream", action="store_true", help="with --servers: serve them as world models")
+    parser.add_argument("--upstream", action="store_true", help="serve the real servers as world models")
     parser.add_argument("--url", help="a running server, instead of declared ones")
     parser.add_argument("--calls", default="[]", help='with --url: the calls, as [["TOOL", {ARGUMENTS}], ...]')
     options = parser.parse_args()

@@ -64,8 +64,8 @@ async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Dr
     words = [args.against] if is_url else shlex.split(args.against)
     if not words:
         raise UsageError("--against: expected a command or a URL, got an empty text")
-    tools = await _listed(words, headers, args.timeout)
     server = _server({"url": args.against} if is_url else {"command": words}, headers, args.timeout)
+    tools = await _listed(words, headers, args.timeout)
     try:
         return await compare(sessions, tools, server.call, args.tools)
     finally:

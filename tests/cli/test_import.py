@@ -159,6 +159,9 @@ def is_gone(process: int) -> bool:
     [
         (["/no/such/program"], 4, "program: program or folder '/no/such/program' not found"),
         (["http://127.0.0.1:1/mcp"], 4, "127.0.0.1: http://127.0.0.1:1/mcp: All connection attempts failed"),
+        (["http://127.0.0.1:1/mcp", "-o", "here"], 2, "'-o' follows the URL; options go before it"),
+        (["http://[x/mcp"], 2, "import mcp: Invalid IPv6 URL"),
+        (["/no/such/program", "http://[x/mcp"], 4, "program or folder '/no/such/program' not found"),
         (["http://127.0.0.1:1/${NOT_SET_ANYWHERE}"], 2, "set the environment variable NOT_SET_ANYWHERE"),
         ([], 2, "import mcp: nothing to import; name a source"),
         (["--header", "x", "http://127.0.0.1:1/"], 2, "--header must be like NAME:VALUE"),

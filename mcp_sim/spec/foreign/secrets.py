@@ -49,7 +49,11 @@ def _in_words(words: list[str]) -> Iterator[str]:
 
 
 def _in_url(url: str) -> Iterator[str]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        yield url
+        return
     for value in (parts.username, parts.password):
         if value:
             yield from (value, unquote(value))

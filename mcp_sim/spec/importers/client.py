@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from mcp_sim.spec.foreign.files import distinct, file_name, read_value
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
+from mcp_sim.spec.messages import error_messages
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -85,11 +86,15 @@ class Client(Importer):
         return entry.definition.get("disabled") is not True and entry.definition.get("enabled") is not False
 
     async def _asked(self, entry: _Entry, name: str) -> Imported | Unreached:
+        kind = importers["mcp"]
         try:
-            options = _options(entry)
+            options = {"name": name, "timeout": self.timeout, **_options(entry)}
         except (MissingValue, _Unusable) as error:
             return Unreached(name, str(error))
-        importer = importers["mcp"].model_validate({"name": name, "timeout": self.timeout, **options})
+        try:
+            importer = kind.model_validate(options)
+        except ValidationError as error:
+            return Unreached(name, "; ".join(message for _, message in error_messages(error, kind, options)))
         (found,) = await importer.imported()
         return found
 

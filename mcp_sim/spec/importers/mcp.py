@@ -12,7 +12,7 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 import anyio
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.spec.foreign.offers import Offers
@@ -77,6 +77,13 @@ class Mcp(Importer):
     timeout: float = Field(default=60.0, gt=0, description="Time limit in seconds.")
     tools_only: bool = Field(default=False, description="Whether resources and prompts are left out.")
 
+    @field_validator("sources")
+    @classmethod
+    def _has_one_url(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if _is_url(value[0]) and len(value) > 1:
+            raise ValueError(f"{value[1]!r} follows the URL; options go before it")
+        return value
+
     async def imported(self) -> Sequence[Imported | Unreached]:
         return [await self._asked()]
 
@@ -128,13 +135,17 @@ class Mcp(Importer):
 
     @property
     def _is_url(self) -> bool:
-        return len(self.sources) == 1 and urlsplit(self.sources[0]).scheme in {"http", "https"}
+        return _is_url(self.sources[0])
 
     @property
     def _default_name(self) -> str:
         """Return the name for a server that reports none."""
         first = self.sources[0]
         return file_name(self.name or (urlsplit(first).hostname or "" if self._is_url else PurePath(first).stem))
+
+
+def _is_url(text: str) -> bool:
+    return urlsplit(text).scheme in {"http", "https"}
 
 
 # answers --------------------------------------------------------------------------------------------------------------
