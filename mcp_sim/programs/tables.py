@@ -44,6 +44,10 @@ def table_type(domain: Domain, entity: Entity, name: str) -> TableType:
     return domain.kept[at]
 
 
+class Missing(Refused, KeyError):
+    """There is no record with a key: the call fails, if the program does not catch it."""
+
+
 class Table:
     """The records of one entity. Each record is the same row throughout a call."""
 
@@ -65,10 +69,10 @@ class Table:
         return default if found is None else self._row(found)
 
     def __getitem__(self, key: Any) -> Row:
-        """Return the row with this key. Raises `KeyError`."""
+        """Return the row with this key. Raises `Missing`."""
         row = self.get(key)
         if row is None:
-            raise KeyError(f"{self._type.name} has no record {key!r}")
+            raise Missing(f"{self._type.name.replace('_', ' ').capitalize()} {key!r} not found")
         return row
 
     def __getattr__(self, name: str) -> Any:

@@ -245,6 +245,8 @@ world.item.add(name="x")
 page = world.item.page()
 return [world.item["I-1"]["name"], len(page), [row["name"] for row in page]]"""
     assert await acted(tmp_path, body) == ["x", 1, ["x"]]
+    async with simulator(tmp_path, small("return world.item[a]", tables=ITEMS), ACT).open() as world:
+        assert message(await world.call("act", {"a": "I-7"})) == "Item 'I-7' not found"
 
 
 async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_have(tmp_path: Path) -> None:
