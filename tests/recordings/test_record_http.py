@@ -264,6 +264,7 @@ def test_refusals_and_redirects_pass_unchanged_and_are_no_answers(
     found = {line["tool"]: line.get("status") for line in lines_of(tmp_path, "unanswered")}
     assert found == {name: status for name, (status, _) in REFUSALS.items()}
     assert lines_of(tmp_path, "call") == []
+    assert proxy.log.count("the server answers HTTP 401: it needs an HTTP header of the client that authorizes") == 1
     [warning] = [line for line in proxy.log.splitlines() if "the server redirects" in line]
     assert "redirects to http://127.0.0.1:9/mcp/, where nothing is recorded: give that URL to --url" in warning
 

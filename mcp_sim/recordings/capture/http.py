@@ -22,6 +22,8 @@ MOST_CLIENTS = 5000
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+_UNAUTHORIZED = frozenset({401, 403})
+
 _REFUSED = 300
 """The lowest status of a response without an answer."""
 
@@ -164,6 +166,10 @@ class HttpRecorder:
             self._warn(
                 f"the server redirects to {_origin(location)}{urlsplit(location).path}, "
                 "where nothing is recorded: give that URL to --url"
+            )
+        if exchange.status in _UNAUTHORIZED:
+            self._warn(
+                f"the server answers HTTP {exchange.status}: it needs an HTTP header of the client that authorizes"
             )
         session = headers.get(b"mcp-session-id")
         if session is not None and exchange.conversation is not None:
