@@ -314,6 +314,8 @@ def test_the_prompt_shows_what_is_built_in_and_tools_that_are_need_no_function(
     assert found["tools"]["list_tables"]["kept"], found["tools"]["list_tables"]["why"]
     assert found["tools"]["read_query"]["why"] == ["it is built in, and the program has no function for it"]
     assert found["complaints"] == ""
+    found = judged(capfd, TABLES.split("@tool", maxsplit=1)[0] + "```", "compile", "tools.json")
+    assert (found["kept"], found["complaints"]) == (0, "")
 
 
 def test_parts_of_schemas_that_tools_share_are_shown_once(

@@ -37,6 +37,7 @@ GOOD_ENOUGH = 0.97
 """From this agreement with the recordings that the author sees, nothing is said about them."""
 MOST_HELD = 40
 """The most sessions that are held back and replayed."""
+NO_FUNCTION = f"{PROGRAM}: has no function with @tool"
 _HASH_SEEDS = (0, 1)
 _TARGET = "mcp_sim.recordings.compiling.trial:try_out"
 
@@ -233,12 +234,7 @@ class Gate:
             return self._without(text, problems)
         functions, hooks = self._functions(folder)
         if not functions:
-            return Judged(
-                text,
-                whole=[
-                    f"{PROGRAM}: has no function with @tool; a server whose tools are all built in needs no program"
-                ],
-            )
+            return Judged(text, whole=[NO_FUNCTION])
         return replace(self._tried(text, folder, functions), hooks=hooks)
 
     def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:

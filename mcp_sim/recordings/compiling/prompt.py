@@ -31,7 +31,7 @@ def prompt_text(subject: Subject, built_in: Mapping[str, BuiltIn], longest: int 
 
     `built_in`: how tools are answered that need no function.
     """
-    fixed = [_guide(), "\n\n".join(_server(subject, built_in)), _request(subject)]
+    fixed = [_guide(), "\n\n".join(_server(subject, built_in)), _request(subject, built_in)]
     left = longest - sum(map(len, fixed))
     state = _state(subject, max(min(_STATE, left // 3), _LEAST))
     documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
@@ -179,8 +179,9 @@ def _recordings(subject: Subject, most: int) -> str:
     )
 
 
-def _request(subject: Subject) -> str:
+def _request(subject: Subject, built_in: Mapping[str, BuiltIn]) -> str:
     names = ", ".join(str(tool["name"]) for tool in subject.tools)
+    names += " (none for tools whose answer is built in and right)" if built_in else ""
     return (
         "# Your answer\n\n"
         f"Write the program of {subject.title}, with a function for each of its {len(subject.tools)} tools: "

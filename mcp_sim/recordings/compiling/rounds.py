@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
+from mcp_sim.recordings.compiling.gate import NO_FUNCTION, Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
@@ -127,6 +127,8 @@ def complaints_about(judged: Judged, tools: Sequence[str], plans: Judged) -> str
 
 
 def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator[str]:
+    if [*judged.whole] == [NO_FUNCTION] and not {*tools} - {*plans.built_in}:
+        return  # the author leaves all tools to what is built in
     if judged.whole or judged.removed:
         yield "\n".join(f"- {problem}" for problem in (*judged.removed, *judged.whole))
     if judged.whole:
