@@ -20,6 +20,7 @@ from mcp_sim.infer.roles import assign_roles
 from mcp_sim.infer.singletons import find_singletons
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
 
@@ -71,11 +72,18 @@ def infer(
 
 
 def _with_given_place(entity: Entity, given: Given) -> Entity:
-    """Return a declared entity with its place in the given state."""
+    """Return a declared entity with its place in the given state, and the key there unless the spec declares one."""
     known = given.entities.get(entity.name)
     if known is None:
         return entity
-    return replace(entity, singleton=entity.singleton or known.singleton, inside=known.inside)
+    key = known.key if _has_other_key(entity, known) else entity.key
+    return replace(entity, key=key, singleton=entity.singleton or known.singleton, inside=known.inside)
+
+
+def _has_other_key(entity: Entity, known: Entity) -> bool:
+    """Whether given records have a key of their own: no key is declared, or they have another id than `id`."""
+    is_declared = entity.key != "id" or "id" in entity.fields
+    return not is_declared or (entity.key == "id" and "id" not in known.fields and last_word(known.key) == "id")
 
 
 def _find_unmentioned(feature_list: Sequence[ToolFeatures], given: Given) -> frozenset[str]:

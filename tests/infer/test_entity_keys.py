@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from support.declared import INTEGER, STRING, Json, domain, obj, tool
 from support.given import service, value
 from support.given import tool as given_tool
+
+from mcp_sim import Simulator
 
 
 def test_choices_of_other_tools_are_states_and_a_new_record_gets_the_initial_one() -> None:
@@ -88,3 +91,23 @@ async def test_undeclared_ids_have_the_type_of_other_ids(tmp_path: Path) -> None
         for spot in ("north", "south"):
             await world.call("add_sighting", {"spot": spot})
         assert [one["id"] for one in value(await world.call("list_sightings", {}))] == [1, 2]
+
+
+async def test_a_declared_entity_without_a_key_has_that_of_given_records(tmp_path: Path) -> None:
+    spec = {
+        "mcp_sim": 1,
+        "tools": [
+            tool("add_task", {"title": STRING}, "title"),
+            tool("get_task", {"task_id": STRING}, "task_id"),
+        ],
+        "entities": {"task": {"key_like": "T-1", "fields": {"title": STRING}}},
+    }
+    scenario = {
+        "mcp_sim": 1,
+        "tools": "desk.yaml",
+        "world": {"state": {"tasks": [{"task_id": "T-5", "title": "Milk"}]}},
+    }
+    (tmp_path / "desk.yaml").write_text(yaml.safe_dump(spec), encoding="utf-8")
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    async with Simulator.load(tmp_path / "run.yaml").open() as world:
+        assert value(await world.call("get_task", {"task_id": "T-5"}))["title"] == "Milk"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from anyio import to_thread
 from support.notebook_server import record
 
@@ -249,6 +250,43 @@ async def test_words_for_what_is_missing_and_the_effect_of_an_unknown_tool_are_l
     real = Cellar()
     expected = [real.answer(name, given) for name, given in calls]
     assert await answers("empty.yaml", *calls) == [(one["content"][0]["text"], one["isError"]) for one in expected]
+
+
+def text(value: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": json.dumps(value)}]}
+
+
+async def test_records_of_recorded_worlds_and_failures_of_one_tool_stay_where_they_belong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "estate"
+    folder.mkdir()
+    tools = [
+        tool("audit_estate", depth="string?"),
+        tool("add_barn", name="string", roof="string?"),
+        tool("sell_barn", barn_id="string", price="integer"),
+    ]
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    barn = {"id": "barn-7", "name": "Red barn", "owner": "Ada North"}
+    audit = {"status": "audited", "findings": [{"barn": "Red barn", "owner": "Ada North", "sound": True}]}
+    lines = [
+        {"tool": "audit_estate", "arguments": {}, "result": text(audit)},
+        {
+            "tool": "add_barn",
+            "arguments": {"name": ""},
+            "result": {**text("Invalid name. Try Old mill"), "isError": True},
+        },
+        {"tool": "audit_estate", "arguments": {"depth": "all"}, "result": text(audit)},
+    ]
+    for number in range(2):
+        header: dict[str, Any] = {"server": "estate", "session": str(number), "initial_state": {"barns": [barn]}}
+        (folder / f"{number}.jsonl").write_text("\n".join(session_lines(header, lines)) + "\n", encoding="utf-8")
+    assert await run("learn", "estate", "-o", "estate.yaml") == 0
+    learnt = yaml.safe_load(Path("estate.yaml").read_text(encoding="utf-8"))
+    assert learnt["sim"]["audit_estate"]["result"]["json"] == {"status": "audited", "findings": []}
+    assert learnt["sim"]["add_barn"]["errors"] != {}
+    assert "errors" not in learnt
 
 
 async def test_nothing_is_written_if_there_is_nothing_to_learn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -87,7 +87,8 @@ def induce_entities(
                     values.initial.append(value)
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
     examples = {name: _id_example(name, samples, by_session, states) for name in names}
-    return {name: _entity(domain.entities[name], known[name], examples[name]) for name in names}
+    keys = {name: {one.entities[name].key for one in domains if name in one.entities} for name in names}
+    return {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
 
 
 def _is_initial(one: ShownRecord, name: str, value: Json) -> bool:
@@ -97,14 +98,18 @@ def _is_initial(one: ShownRecord, name: str, value: Json) -> bool:
     return one.scope.record.get(name, NOWHERE) is NOWHERE
 
 
-def _entity(entity: Entity, fields: dict[str, _Values], example: Json) -> Record:
-    """Return the declaration of an entity: what is inferred of it, and the fields that answers show."""
-    body: Record = {"key": entity.key, "open": None}
+def _entity(entity: Entity, keys: Collection[str], fields: dict[str, _Values], example: Json) -> Record:
+    """Return the declaration of an entity: what is inferred of it, and the fields that answers show.
+
+    `keys`: the fields that are its key in the worlds of the sessions. If these differ, it is left to inference.
+    """
+    body: Record = {"open": None, **({"key": entity.key} if len(keys) == 1 else {})}
     if example is not None and not entity.natural:
         body["key_like"] = example
     body |= {flag: True for flag in ("natural", "singleton") if getattr(entity, flag)}
-    shown = {name: _schema(name, entity, values) for name, values in fields.items() if name != entity.key}
-    return {**body, "fields": {name: schema for name, schema in shown.items() if schema}}
+    shown = {name: _schema(name, entity, values) for name, values in fields.items() if name not in keys}
+    named = {name: entity.fields[name].schema for name in keys if len(keys) == 1 and name in entity.fields}
+    return {**body, "fields": {**named, **{name: schema for name, schema in shown.items() if schema}}}
 
 
 def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Domain], states: Sequence[Json]) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.backends.refusal import label, noun
@@ -12,6 +12,7 @@ from mcp_sim.recordings.learning.samples import Sample, parsed_text
 from mcp_sim.recordings.learning.slots import literal
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
+from mcp_sim.types.error_templates import slots_in
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
@@ -24,14 +25,17 @@ _CAUSES = (
 )
 _MISSING = re.compile(r"'([^']+)' is a required property")
 _SHORTEST = 2
+_GENERIC = frozenset({"value", "label", "argument", "problem"})
+"""Slots that say what is wrong with a call of any tool."""
 
 
 def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> dict[str, Record]:
     """Return error templates by tool and cause, as specs declare them."""
     found: dict[tuple[str, str], list[Json]] = {}
+    accepted = _accepted(samples)
     for sample in samples:
         if sample.recorded.failed and sample.tool in tools:
-            cause = sample.refusal or cause_of(sample, tools[sample.tool])
+            cause = _cause(sample, tools, accepted)
             slots = {**_problem_slot(sample, tools[sample.tool]), **_own_slots(sample)}
             found.setdefault((sample.tool, cause), []).append(_template(sample, slots))
     own = {key: _usual(templates) for key, templates in found.items()}
@@ -42,15 +46,44 @@ def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> d
 
 
 def shared_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> Record:
-    """Return the error templates of the whole spec, for tools without a recorded failure of a cause."""
-    found: dict[str, list[Json]] = {}
+    """Return the error templates of the whole spec, for tools without a recorded failure of a cause.
+
+    They are those that several tools share, or that name what is wrong with the call. Others are about one tool.
+    """
+    found: dict[str, list[tuple[str, Json]]] = {}
+    accepted = _accepted(samples)
     for sample in samples:
         if sample.recorded.failed and sample.tool in tools:
-            cause = sample.refusal or cause_of(sample, tools[sample.tool])
+            cause = _cause(sample, tools, accepted)
             if cause in {"missing", "invalid", "not_found", "conflict"}:
                 slots = {**_generic_slots(sample, cause), **_problem_slot(sample, tools[sample.tool])}
-                found.setdefault(cause, []).append(_template(sample, slots))
-    return {cause: _usual(templates) for cause, templates in sorted(found.items())}
+                found.setdefault(cause, []).append((sample.tool, _template(sample, slots)))
+    shared = {cause: [one for _, one in named if _is_shared(one, named)] for cause, named in sorted(found.items())}
+    return {cause: _usual(templates) for cause, templates in shared.items() if templates}
+
+
+def _is_shared(template: Json, named: Iterable[tuple[str, Json]]) -> bool:
+    """Whether a template is that of several tools, or has slots for what they differ in."""
+    tools = {tool for tool, other in named if canonical(other) == canonical(template)}
+    return len(tools) > 1 or bool(slots_in(template) & _GENERIC)
+
+
+def _accepted(samples: Iterable[Sample]) -> frozenset[tuple[str, str]]:
+    """Return the values that successful calls take, each with its session."""
+    return frozenset(
+        (sample.session, canonical(value))
+        for sample in samples if not sample.recorded.failed for value in sample.arguments.values()
+    )  # fmt: skip
+
+
+def _cause(sample: Sample, tools: Mapping[str, Record], accepted: Container[tuple[str, str]]) -> str:
+    """Return the cause of a recorded failure: that for which the simulation refuses the call, unless it is wrong.
+
+    It is if a record is said to be missing that other calls of the session have found.
+    """
+    key = canonical(sample.arguments.get(sample.plan.key or ""))
+    is_wrong = sample.refusal == "not_found" and (sample.session, key) in accepted
+    return sample.refusal if sample.refusal and not is_wrong else cause_of(sample, tools[sample.tool])
 
 
 def _usual(templates: Iterable[Json]) -> Json:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.recordings.align import Alignment, ids_in
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
-from mcp_sim.recordings.observed import Observed, leaves, normal, observe
+from mcp_sim.recordings.observed import Observed, key_of, leaves, normal, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -129,7 +130,7 @@ class _Replay:
         tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
         plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
         chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
-        new, later = ("", False) if recorded.failed else self._issued(call, recorded)
+        new, later = ("", False) if recorded.failed else self._issued(call, recorded, chosen.entity)
         issued = new if chosen.verb == "create" else ""
         if not recorded.is_error and answered is not None:
             self._align(recorded, observe(answered), issued, shown)
@@ -164,18 +165,22 @@ class _Replay:
     def _is_new(self, name: str) -> bool:
         return name not in self._known and name not in self._shown_ids
 
-    def _issued(self, call: RecordedCall, recorded: Observed) -> tuple[str, bool]:
+    def _issued(self, call: RecordedCall, recorded: Observed, entity: str | None) -> tuple[str, bool]:
         """Return the id of the record that a call has created, and whether later calls name it.
 
-        It is a new one, if possible one that later calls name; '' if there is none.
+        It is a new one, if possible one that later calls name, by an argument named after the entity; '' if there is
+        none.
         """
         own = {normal(leaf) for _, leaf in leaves(call.arguments)}
         new = [name for name in ids_in(recorded.value) if name not in own and self._was_never_shown(name)]
-        later = {normal(leaf) for other in self._session.calls if other.seq > call.seq
-                 for _, leaf in leaves(other.arguments)}  # fmt: skip
+        later = [(normal(leaf), key_of(path)) for other in self._session.calls if other.seq > call.seq
+                 for path, leaf in leaves(other.arguments)]  # fmt: skip
+        named = {name for name, _ in later}
+        meant = {name for name, argument in later if noun_of_key(argument) == entity}
         shown = canonical(recorded.value)
-        found = min(new, key=lambda name: (name not in later, shown.find(name), name), default="")
-        return found, found in later
+        order = {name: (name not in named, name not in meant, shown.find(name), name) for name in new}
+        found = min(new, key=lambda name: order[name], default="")
+        return found, found in named
 
     def _was_never_shown(self, name: str) -> bool:
         """Whether an id is new, or has only been asked for in vain."""

@@ -1,12 +1,13 @@
-"""Judge a learnt spec on sessions that it was not learnt from, tool by tool, and drop what does not answer better."""
+"""Judge what was learnt on sessions that it was not learnt from, piece by piece, and leave out what does not help."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from mcp_sim.recordings.learning.drafts import Draft, written
+from mcp_sim.recordings.learning.lessons import ERRORS, PLAN, RESULT, WHOLE, Lesson, Piece
 from mcp_sim.recordings.measure import score_sessions
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
@@ -14,12 +15,14 @@ from mcp_sim.recordings.score import CallScore
 from mcp_sim.spec.sessions import Session
 
 MOST_FOLDS = 4
-_TOLERANCE = 1e-6
+TOLERANCE = 1e-6
 _LOSS = 0.05
-"""How much a tool must lose to be dropped: with few held-back calls, less is chance."""
+"""How much worse the calls of a tool must be answered to leave something out: with few of them, less is chance."""
+_CLEARLY = 0.005
+"""How much better all answers must be without a plan, or without what all tools share."""
 
-Learn: TypeAlias = Callable[[Sequence[Session]], Awaitable[Draft]]
-"""Learns a draft from sessions."""
+Teach: TypeAlias = Callable[[Sequence[Session]], Awaitable[Lesson]]
+"""Learns from sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,74 +63,74 @@ async def score(draft: Draft, sessions: Sequence[Session]) -> list[CallScore]:
 
 @dataclass(slots=True)
 class Judgement:
-    """What the folds say about each tool."""
+    """What the folds say."""
 
     plain: Report
     """The answers without what was learnt."""
     learnt: Report
-    dropped: dict[str, str] = field(default_factory=dict[str, str])
-    """Tool -> why what was learnt about it is left out."""
-    unrecorded_gain: float = 0.0
-    """What tools gain in the sessions that were held back, if no other session has a call of them."""
+    left_out: dict[Piece, str] = field(default_factory=dict[Piece, str])
+    """What is left out, and why."""
+    plans: frozenset[str] = frozenset()
+    """The tools with plans that held-back calls have borne out."""
 
-    def lost(self) -> Iterator[tuple[str, float]]:
-        """Yield the tools that answer worse with what was learnt, and how much."""
-        for key, scores in self.learnt.tools.items():
-            before, after = self.plain.tools[key].score, scores.score
-            if before is not None and after is not None and after < before - _LOSS:
-                yield key[1], before - after
+    def reason(self, tool: str) -> str:
+        """Return why something that was learnt about a tool is left out; '' if nothing is."""
+        return "; ".join(f"{part}: {why}" for (name, part), why in self.left_out.items() if name == tool)
 
 
-async def judged(plain: Draft, learn: Learn, sessions: Sequence[Session], notify: Callable[[str], None]) -> Judgement:
-    """Learn from the sessions of each fold, judge by the others, and drop the tools that answer worse.
-
-    Dropping one tool may change the answers of others, so that the worst is dropped first and all are judged again.
-    """
+async def judged(plain: Draft, teach: Teach, sessions: Sequence[Session], notify: Callable[[str], None]) -> Judgement:
+    """Learn from the sessions of each fold, judge by the others, and leave out what answers worse."""
     folds = folds_of(sessions)
-    scored = [await score_fold(plain, fold) for fold in folds]
-    before = Report([one for scores in scored for one in scores])
-    drafts = list[Draft]()
+    before = Report([one for fold in folds for one in await score_fold(plain, fold)])
+    lessons = list[Lesson]()
     for number, fold in enumerate(folds, 1):
         notify(f"learning for the self-check, part {number} of {len(folds)}")
-        drafts.append(await learn(fold.seen))
+        lessons.append(await teach(fold.seen))
     notify("judging on held-back sessions")
-    learnt = [await score_fold(draft, fold) for draft, fold in zip(drafts, folds, strict=True)]
-    found = Judgement(before, Report([one for scores in learnt for one in scores]))
-    found.unrecorded_gain = _unrecorded(learnt, folds) - _unrecorded(scored, folds)
-    while worse := [(tool, loss) for tool, loss in found.lost() if tool not in found.dropped]:
-        notify(f"trying without {worst(worse)}")
-        tool = worst(worse)
-        without = [draft.without(tool) for draft in drafts]
-        report = await _report(without, folds)
-        found.dropped[tool] = _reason(found, tool)
-        if report.score >= found.learnt.score - _TOLERANCE:
-            drafts, found.learnt = without, report
-        else:
-            del found.dropped[tool]
-            return found
-    return found
+    trials = _Trials(folds, lessons)
+    judgement = Judgement(before, await trials.report({}))
+    tools = dict.fromkeys(tool for lesson in lessons for tool in lesson.plans)
+    await _leave_out(judgement, trials, [(tool, PLAN) for tool in tools])
+    for piece in (*((tool, PLAN) for tool in tools), *(("", one) for one in WHOLE)):
+        await _leave_out(judgement, trials, [piece])
+    tried = set[str]()
+    while losing := [tool for tool in _losing(judgement) if tool not in tried]:
+        tried.add(losing[0])
+        for pieces in ([RESULT], [ERRORS], [RESULT, ERRORS]):
+            await _leave_out(judgement, trials, [(losing[0], part) for part in pieces], TOLERANCE)
+    judgement.plans = frozenset(tool for tool in tools if (tool, PLAN) not in judgement.left_out)
+    return judgement
 
 
-def _unrecorded(scored: Sequence[Sequence[CallScore]], folds: Sequence[Fold]) -> float:
-    """Return the score of the held-back calls of tools without a call to learn from."""
-    seen = [{call.tool for session in fold.seen for call in session.calls} for fold in folds]
-    pairs = zip(scored, seen, strict=True)
-    return Report([one for scores, tools in pairs for one in scores if one.tool not in tools]).score
+class _Trials:
+    """Drafts of the lessons of folds without some pieces, and what held-back calls say about them."""
+
+    def __init__(self, folds: Sequence[Fold], lessons: Sequence[Lesson]) -> None:
+        self._folds, self._lessons = folds, lessons
+
+    async def report(self, left_out: Mapping[Piece, str]) -> Report:
+        drafts = [await lesson.draft(left_out) for lesson in self._lessons]
+        pairs = zip(drafts, self._folds, strict=True)
+        return Report([one for draft, fold in pairs for one in await score_fold(draft, fold)])
 
 
-def worst(lost: Sequence[tuple[str, float]]) -> str:
-    """Return the tool that loses most."""
-    return max(lost, key=lambda one: one[1])[0]
+async def _leave_out(judgement: Judgement, trials: _Trials, pieces: Sequence[Piece], least: float = _CLEARLY) -> None:
+    """Leave pieces out if held-back calls are answered better without them, by more than `least`."""
+    fresh = [piece for piece in pieces if piece not in judgement.left_out]
+    if not fresh:
+        return
+    report = await trials.report({**judgement.left_out, **dict.fromkeys(fresh, "")})
+    if report.score > judgement.learnt.score + least:
+        why = f"held-back sessions: {judgement.learnt.score:.3f}, without {report.score:.3f}"
+        judgement.left_out |= dict.fromkeys(fresh, why)
+        judgement.learnt = report
 
 
-def _reason(found: Judgement, tool: str) -> str:
-    (server, _), *_ = found.learnt.tools
-    before, after = (report.tools[server, tool].score or 0 for report in (found.plain, found.learnt))
-    return f"held-back sessions: {after:.3f}, inferred {before:.3f}"
-
-
-async def _report(drafts: Sequence[Draft], folds: Sequence[Fold]) -> Report:
-    return Report([one for draft, fold in zip(drafts, folds, strict=True) for one in await score_fold(draft, fold)])
+def _losing(judgement: Judgement) -> list[str]:
+    """Return the tools whose held-back calls are answered worse than without what was learnt, the worst first."""
+    before, after = scores_by_tool(judgement.plain), scores_by_tool(judgement.learnt)
+    lost = {tool: (before.get(tool) or 0.0) - (score or 0.0) for tool, score in after.items()}
+    return sorted((tool for tool in lost if lost[tool] > _LOSS), key=lambda tool: (-lost[tool], tool))
 
 
 def scores_by_tool(report: Report) -> Mapping[str, float | None]:

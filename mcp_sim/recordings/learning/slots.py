@@ -9,6 +9,7 @@ from math import isclose
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.rendering.templates import Scope, time_spelling
+from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import is_time, normal
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
@@ -73,7 +74,9 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     """
     values = [value for value, _ in shown]
     usual = most_common(values)
-    if of_record and _is_slot(name):
+    if all(is_id(name, value) for value in values) and _agreement("key", shown) == 1:
+        return "{key}"
+    if of_record and _is_slot(name) and not _is_never_shown(name, shown):
         return f"{{{name}}}"
     spelled = _time(name, shown)
     if spelled is not None:
@@ -88,6 +91,12 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     if best is not None:
         return best.template
     return literal(usual)
+
+
+def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:
+    """Whether a place of this name shows a flag that is always the same, and never that of the record."""
+    is_flag = len({canonical(value) for value, _ in shown}) == 1 and isinstance(shown[0][0], bool)
+    return is_flag and _agreement(name, shown) == 0
 
 
 def _named(name: str, shown: Sequence[Shown]) -> Choice | None:

@@ -1,0 +1,75 @@
+"""Leave the data of recorded worlds out of templates: another world has other records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from typing import cast
+
+from mcp_sim.recordings.align import is_id
+from mcp_sim.recordings.observed import key_of, leaves, normal
+from mcp_sim.spec.sessions import Session
+from mcp_sim.types import Json, Record
+from mcp_sim.types.result_templates import ROWS, SLOT
+
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+_OF_A_RECORD = re.compile(r"\s|\d")
+"""In texts of records rather than in words for states and kinds."""
+
+_MOSTLY = 0.35
+"""The share of data from which on an item of a list shows a record rather than a part of the answer."""
+
+
+def data_of(sessions: Iterable[Session]) -> frozenset[str]:
+    """Return the texts in given states and arguments that are those of records."""
+    given = (part for session in sessions for part in (session.state, *(call.arguments for call in session.calls)))
+    names = (normal(leaf) for part in given for _, leaf in leaves(part) if isinstance(leaf, str))
+    return frozenset(name for name in names if name is not None and _OF_A_RECORD.search(name))
+
+
+def without_data(template: Json, data: Container[str], name: str = "") -> Json:
+    """Return a JSON template with slots for constants that are ids or data. Lists with such constants are empty."""
+    if isinstance(template, dict):
+        return _object(cast("Record", template), data, name)
+    if isinstance(template, list):
+        return _list(cast("list[Json]", template), data, name)
+    return _slot(name) if _is_data(name, template, data) else template
+
+
+def _list(items: list[Json], data: Container[str], name: str) -> list[Json]:
+    """Return a list of constants without data: as it is, or one item if that is mostly fixed, or nothing."""
+    shares = [_share_of_data(item, data, name) for item in items]
+    if not any(shares):
+        return items
+    return [without_data(items[0], data, name)] if 0 < shares[0] < _MOSTLY else []
+
+
+def _share_of_data(item: Json, data: Container[str], name: str) -> float:
+    found = [_is_data(key_of(path) or name, leaf, data) for path, leaf in leaves(item)]
+    return sum(found) / max(1, len(found))
+
+
+def _object(template: Record, data: Container[str], name: str) -> Json:
+    """Return an object without data. If it has some, it shows a record, and its other constants may differ, too."""
+    named = {key: name if key == ROWS else key.rstrip("?") for key in template}
+    if not any(_is_data(named[key], part, data) for key, part in template.items()):
+        return {key: without_data(part, data, named[key]) for key, part in template.items()}
+    return {key: _of_record(named[key], part, data) for key, part in template.items()}
+
+
+def _of_record(name: str, part: Json, data: Container[str]) -> Json:
+    """Return the template of a field: its value, else the constant that was recorded unless that is data."""
+    is_fixed = part is None or (isinstance(part, str) and not set(part) & set("{}?\n"))
+    if not is_fixed or _NAME.fullmatch(name) is None or _is_data(name, part, data):
+        return without_data(part, data, name)
+    return _slot(name) if part is None else f"{{{name}??{part}}}"
+
+
+def _slot(name: str) -> Json:
+    return f"{{{name}}}" if _NAME.fullmatch(name) else None
+
+
+def _is_data(name: str, value: Json, data: Container[str]) -> bool:
+    if isinstance(value, str) and SLOT.search(value):
+        return False
+    return is_id(name, value) or (isinstance(value, str) and value.strip() in data)
