@@ -121,22 +121,12 @@ async def connected(
 # transports -----------------------------------------------------------------------------------------------------------
 
 
-@asynccontextmanager
-async def _started(
+def _started(
     command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
-) -> AsyncGenerator[Any]:
-    """Start a process for the duration of the block, and yield its pipes.
+) -> AbstractAsyncContextManager[Any]:
+    from mcp_sim.spec.pipes import process_streams  # noqa: PLC0415 (half a second, only where a server is asked)
 
-    Bytes that are no UTF-8 are replaced: the SDK stops to read at the first one, and every later call would wait.
-    """
-    from mcp import StdioServerParameters  # noqa: PLC0415 (see above)
-    from mcp.client.stdio import stdio_client  # noqa: PLC0415 (see above)
-
-    parameters = StdioServerParameters(
-        command=command[0], args=[*command[1:]], env=environment, cwd=folder, encoding_error_handler="replace"
-    )
-    async with stdio_client(parameters, errlog=cast("Any", stderr)) as streams:
-        yield streams
+    return process_streams(command, environment, folder, stderr)
 
 
 @asynccontextmanager

@@ -141,6 +141,14 @@ async def test_a_server_that_is_slow_is_a_crash_and_keeps_its_state(tmp_path: Pa
     assert [call["name"] for call in calls_in(log)] == ["hang", "text"]
 
 
+async def test_a_server_that_writes_a_line_without_an_end_is_a_crash_and_is_ended(tmp_path: Path) -> None:
+    real, _ = answering(tmp_path, {"text": ANSWERS["text"], "flood": "flood"})
+    async with real.open() as world:
+        with pytest.raises(Crash, match="it wrote a line of more than 32 MiB"):
+            await world.call("flood", {})
+        assert (await world.call("text", {})).ok
+
+
 async def test_a_server_that_never_starts_is_a_crash_and_is_ended(tmp_path: Path) -> None:
     process = tmp_path / "process"
     command = [sys.executable, str(ODD), "--silent", str(process)]

@@ -3,7 +3,7 @@
 python answering_server.py ANSWERS.json CALLS.jsonl
 
 ANSWERS has the tools, and by tool the `result` or `error` of each call. `"die"` ends the process at the call, `"hang"`
-answers nothing.
+answers nothing, and `"flood"` is a line without an end.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def body(request: dict[str, Any], given: dict[str, Any], log: Path) -> dict[str,
             if answer == "die":
                 sys.stderr.write("out of paper\n")
                 sys.exit(3)
+            while answer == "flood":
+                sys.stdout.write("x" * 1_000_000)
             return None if answer == "hang" else answer
         case _:
             return {"error": {"code": -32601, "message": "no such method"}}
