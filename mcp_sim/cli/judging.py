@@ -14,6 +14,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.verdicts import grade_lines, report_json
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
@@ -21,6 +22,8 @@ from mcp_sim.world.world import World
 MOST_DETAILS = 20
 """The number of worlds whose verdicts are shown; of the others only the outcome is."""
 SECONDS_BETWEEN_REPORTS = 1.0
+MOST_BYTES = 16 * 1024 * 1024
+"""The bytes of the grades in a report. Of the worlds after those only the outcomes are counted, under `more`."""
 
 
 class Judging:
@@ -34,7 +37,10 @@ class Judging:
     def __init__(self, scenario: Scenario, say: Callable[[Iterable[str]], None] | None, report: Path | None) -> None:
         self._scenario, self._report = scenario, report
         self._say: Callable[[Iterable[str]], None] = say or (lambda _: None)
-        self._worlds: Record = {} if report is None else _earlier_worlds(report, scenario)
+        earlier = {} if report is None else _earlier(report, scenario)
+        self._worlds: Record = as_object(earlier.get("worlds"))
+        self._more: Record = as_object(earlier.get("more"))
+        self._room = MOST_BYTES - len(encode(self._worlds))
         self._judged = 0
         self._written_at = -SECONDS_BETWEEN_REPORTS
         self._due: TimerHandle | None = None
@@ -52,10 +58,19 @@ class Judging:
         self._judged += 1
         lines = list(grade_lines(world.name, grade, Palette.of(sys.stderr)))
         self._say(lines if self._judged <= MOST_DETAILS else lines[:1])
-        self._worlds[world.name] = grade.to_json()
+        self._keep(world.name, grade.to_json())
         if self._report is not None and self._due is None:
             wait = self._written_at + SECONDS_BETWEEN_REPORTS - monotonic()
             self._due = get_running_loop().call_later(max(0.0, wait), self.finish)
+
+    def _keep(self, name: str, grade: Record) -> None:
+        """Put a grade into the report, if there is room for it. It replaces an earlier one of the same world."""
+        size = len(encode({name: grade})) - (len(encode({name: self._worlds[name]})) if name in self._worlds else 0)
+        if size <= self._room:
+            self._room -= size
+            self._worlds[name] = grade
+        else:
+            self._more[grade["outcome"]] = self._more.get(grade["outcome"], 0) + 1
 
     def finish(self) -> None:
         """Write the report, if it lacks a world."""
@@ -70,12 +85,13 @@ class Judging:
 
     def _write(self) -> None:
         if self._report is not None:
-            body = {**report_json(self._scenario, {}), "worlds": self._worlds}
+            more: Record = {"more": self._more} if self._more else {}
+            body = {**report_json(self._scenario, {}), "worlds": self._worlds, **more}
             replace_file(self._report, f"{encode(body).decode()}\n")
 
 
-def _earlier_worlds(path: Path, scenario: Scenario) -> Record:
-    """Return the worlds of an earlier report of a scenario. Raises `UsageError` if the file is something else."""
+def _earlier(path: Path, scenario: Scenario) -> Record:
+    """Return an earlier report, {} for one of another scenario. Raises `UsageError` if the file is something else."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -90,4 +106,4 @@ def _earlier_worlds(path: Path, scenario: Scenario) -> Record:
     worlds: Any = {} if report == {} else None if report is None else report.get("worlds")
     if not isinstance(worlds, dict):
         raise UsageError(f"--report {path}: the file is not a report, and would be replaced")
-    return cast("Record", worlds) if report and report.get("sha256") == scenario.sha256 else {}
+    return report if report and report.get("sha256") == scenario.sha256 else {}

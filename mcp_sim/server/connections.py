@@ -135,6 +135,8 @@ class Connection(HttpToolsProtocol):
         Waits until earlier answers are sent. None if the client has left. If a part of the next request was parsed
         already, the connection ends after this one, as its answer announces.
         """
+        if self.transport.is_closing():
+            return None
         self._buffered.hold_reading(is_held=True)
         self._buffered.set_write_buffer_limits(0)
         await self.flow.drain()
@@ -253,11 +255,14 @@ class Connection(HttpToolsProtocol):
             self._refuse(400, "Bad Request")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Refuse a request that never reaches the application, after the answers to those before it."""
+        """Refuse a request that cannot be parsed, after the answers to those before it."""
         self._is_refused = True
         if self.cycle is not None and not self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison] (none before the first request)
             self.cycle.keep_alive = False
-            return
+            if not self._in_body or self.pipeline or self.cycle.response_started:
+                return
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()  # the application waits for the rest of the body
         body = encode({"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": message}})
         kinds = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self.transport.write(f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{kinds}".encode() + body)
@@ -281,7 +286,10 @@ class Connection(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        """Add a header. Trailers after the body are counted, and left out: they came too late for any check."""
         self._list(len(name) + len(value))
+        if self._in_body:
+            return
         name = name.lower()
         if name == b"expect":
             super().on_header(name, value)
@@ -408,6 +416,8 @@ class BufferedTransport(asyncio.Transport):
         self._set_reading()
 
     def _set_reading(self) -> None:
+        if self._transport.is_closing():
+            return
         if self._is_held or self._is_paused:
             self._transport.pause_reading()
         else:

@@ -73,7 +73,7 @@ async def _start(command: Sequence[str], environment: dict[str, str], folder: Pa
 
 
 async def _read(process: Any, arriving: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-    """Pass messages on. Once nobody takes them, read on all the same: a server that cannot write may not end."""
+    """Pass messages on. Read on after the client has left: a server that cannot write may not end."""
     with suppress(*GONE):
         async with arriving:
             is_wanted = True

@@ -29,6 +29,7 @@ from mcp_sim.spec.sources import is_readable
 from mcp_sim.spec.trust import is_below, is_inside, is_special, read_regular
 from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import Json, Record
+from mcp_sim.types.call_results import flaw_of_answer
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 from mcp_sim.types.json_values import decode_strict
 
@@ -266,10 +267,12 @@ class _Reader:
         checks: list[tuple[bool, str, str]] = [
             (isinstance(line.get("tool"), str), "tool", f"expected the name of a tool, got {shown(line.get('tool'))}"),
             (isinstance(given, dict), "arguments", f"expected an object, got {shown(given)}"),
-            (len(answer) == 1, "", "expected either a `result` or an `error`"),
-            *(_answer_check(name, part) for name, part in answer.items()),
         ]
         wrong = [(path, message) for is_right, path, message in checks if not is_right]
+        flaw = flaw_of_answer(answer)
+        if flaw is not None:
+            path, expected, found = flaw
+            wrong.append((path, f"expected {expected}" + (f", got {shown(found)}" if path else "")))
         for path, message in wrong:
             self._problem(file, at, path, message)
         return None if wrong else RecordedCall(line["tool"], given, answer, seq, line)
@@ -334,7 +337,7 @@ def _requests(lines: Iterable[Record]) -> Iterator[RecordedRequest]:
         kind = line.get("type", "call")
         calls += kind == "call"
         answer = {name: line[name] for name in ("result", "error") if isinstance(line.get(name), dict)}
-        method, params = REQUESTS[kind](line) if kind in REQUESTS else (None, None)
+        method, params = REQUESTS[kind](line) if isinstance(kind, str) and kind in REQUESTS else (None, None)
         if isinstance(method, str) and isinstance(params, dict) and len(answer) == 1:
             yield RecordedRequest(method, cast("Record", params), answer, calls)
 
@@ -353,14 +356,6 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _answer_check(name: str, part: Json) -> tuple[bool, str, str]:
-    if not isinstance(part, dict):
-        return False, name, f"expected an object, got {shown(part)}"
-    blocks: Json = cast("Record", part).get("content", [])
-    is_list = isinstance(blocks, list) and all(isinstance(block, dict) for block in cast("list[Json]", blocks))
-    return is_list, f"{name}.content", f"expected a list of content blocks, got {shown(blocks)}"
 
 
 # writing --------------------------------------------------------------------------------------------------------------

@@ -18,8 +18,37 @@ def observation_of_answer(answer: Record) -> Observation:
     """Return a `result` (a CallToolResult) or an `error` (of JSON-RPC) as an observation that is served unchanged."""
     if "error" in answer:
         error = cast("Record", answer["error"])
-        return Observation(RpcError(error.get("code", 0), str(error.get("message", "")), error.get("data")))
+        return Observation(RpcError(error.get("code", 0), error.get("message", ""), error.get("data")))
     return Observation(tool_result(answer["result"]))
+
+
+def flaw_of_answer(answer: Record) -> tuple[str, str, Json] | None:
+    """Return the path of the first part of an answer that is of a wrong type, what was expected, and what it is.
+
+    None for an answer that `observation_of_answer` takes.
+    """
+    if len(answer) != 1:
+        return "", "either a `result` or an `error`", answer
+    [(name, part)] = answer.items()
+    if not isinstance(part, dict):
+        return name, "an object", part
+    if name == "error":
+        return _flaw_of_error(cast("Record", part))
+    blocks: Json = cast("Record", part).get("content", [])
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in cast("list[Json]", blocks)):
+        return f"{name}.content", "a list of content blocks", cast("Json", blocks)
+    for at, block in enumerate(cast("list[Record]", blocks)):
+        for key in ("type", "text") if block.get("type") == "text" else ("type",):
+            if not isinstance(block.get(key), str):
+                return f"{name}.content[{at}].{key}", "a text", block.get(key)
+    return None
+
+
+def _flaw_of_error(error: Record) -> tuple[str, str, Json] | None:
+    code, message = error.get("code", 0), error.get("message", "")
+    if not isinstance(code, int):
+        return "error.code", "a whole number", code
+    return None if isinstance(message, str) else ("error.message", "a text", message)
 
 
 def tool_result(result: Record) -> ToolResult:

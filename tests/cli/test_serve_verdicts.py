@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from support.over_http import caller, listening
 from support.stdio_process import serving, stderr_of
@@ -135,3 +139,57 @@ async def test_a_report_is_not_written_for_each_world_and_is_complete_at_the_end
         judge.finish()
     assert len(outcomes(report)) == 50
     assert len(written) < 20
+
+
+async def test_a_report_is_bounded_and_counts_the_worlds_that_it_has_no_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "MOST_BYTES", 4_000)
+    scenario, report = load(document(tmp_path, ONE)), tmp_path / "report.json"
+    async with Simulator(scenario) as simulator:
+        for names in ([*["again"] * 20, *map(str, range(19))], [*map(str, range(19, 39))]):
+            judge = judging.Judging(scenario, None, report)
+            for name in names:
+                world = simulator.world(name, clock="virtual")
+                await world.call("create_deal", SPRING)
+                judge.judge(world)
+            judge.finish()
+    assert report.stat().st_size < 5_000
+    found = json.loads(report.read_text(encoding="utf-8"))
+    assert {"again", "0", "1"} < found["worlds"].keys()
+    assert len(found["worlds"]) + found["more"]["passed"] == 40
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs many connections")
+async def test_under_a_flood_of_connections_and_sessions_the_server_is_healthy_and_judges_each_world(
+    tmp_path: Path,
+) -> None:
+    report = tmp_path / "report.json"
+    with (
+        listening(document(tmp_path, ONE), "--report", str(report), "--log-level", "warning") as served,
+        ExitStack() as open_,
+    ):
+        for number in range(400):
+            connection = open_.enter_context(socket.create_connection(("127.0.0.1", served.port), 30))
+            connection.sendall(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\nx: " + b"y" * number)
+        statuses = list[int]()
+
+        async def agent(number: int) -> None:
+            world = f"/w/w{number}" if number % 2 else ""
+            async with caller(f"{served.url}{world}/mcp", "2025-11-25") as one:
+                await one.call("create_deal", SPRING)
+                await one.leave()
+
+        async def look() -> None:
+            async with httpx2.AsyncClient(base_url=served.url, trust_env=False, timeout=5) as client:
+                for _ in range(20):
+                    statuses.append((await client.get("/health")).status_code)
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(60):
+                tasks.start_soon(agent, number)
+            tasks.start_soon(look)
+        assert statuses == [200] * 20
+        assert served.end() == 143
+    found = outcomes(report)
+    assert (len(found), set(found.values())) == (60, {"passed"})

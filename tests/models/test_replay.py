@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support import notebook_server
 from support.notebook_server import CALLS
+from support.stdio_process import serving, stderr_of
 
 from mcp_sim import Simulator
 from mcp_sim.recordings import answer_of, read_sessions
@@ -184,6 +185,39 @@ async def test_paths_that_are_ignored_are_not_compared(tmp_path: Path) -> None:
 def test_recordings_that_cannot_be_read_are_problems_of_the_document(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match=r"world_model.replay: .*no session matches two"):
         replaying(tmp_path, {"one": [recorded("get_job", {}, "a")]}, sessions=["two"])
+
+
+HOSTILE = {
+    "{bad": "a.jsonl:2: is not JSON",
+    "[" * 5_000: "a.jsonl:2: is nested too deeply",
+    json.dumps(recorded("get_job", {}, "x") | {"tool": 5}): "a.jsonl:2: tool: expected the name of a tool, got 5",
+    json.dumps({"tool": "get_job", "result": {"content": [{"type": "text", "text": 7}]}}): (
+        "a.jsonl:2: result.content[0].text: expected a text, got 7"
+    ),
+    json.dumps({"tool": "get_job", "error": {"code": "x"}}): "a.jsonl:2: error.code: expected a whole number, got 'x'",
+    json.dumps(recorded("get_job", {}, "x" * 70_000_000)): "a.jsonl: is larger than 64 MiB",
+}
+
+
+@pytest.mark.parametrize("line", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_recordings_are_refused_with_file_and_line_before_they_are_served(tmp_path: Path, line: str) -> None:
+    with pytest.raises(DocumentError):
+        replaying(tmp_path, {"a": [{"type": "more"}]}, sessions=["none"])
+    header = json.dumps({"type": "session", "server": "jobs", "session": "a", "initial_state": {}})
+    (tmp_path / "jobs" / "a.jsonl").write_text(f"{header}\n{line}\n{{}}\n", encoding="utf-8")
+    document = {"mcp_sim": 1, "tools": "jobs/tools.json", "world_model": {"replay": {"recordings": "jobs"}}}
+    (tmp_path / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    with serving(str(tmp_path / "scenario.yaml"), handshake=False) as wire:
+        assert wire.process.wait(30) == 1
+        said = stderr_of(wire)
+    assert HOSTILE[line] in said
+    assert "Traceback" not in said
+
+
+async def test_lines_with_a_type_that_is_none_are_skipped(tmp_path: Path) -> None:
+    odd: list[Any] = [{"type": []}, {"type": {}}, {"type": 5}, {"type": None, "method": [], "params": 5}]
+    async with replaying(tmp_path, {"a": [*odd, recorded("get_job", {}, "a")]}).open() as world:
+        assert (await world.call("get_job", {})).ok
 
 
 def test_recordings_outside_the_folder_of_a_document_need_trust(tmp_path: Path) -> None:

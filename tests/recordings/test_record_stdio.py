@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from support.notebook_server import CALLS
 from support.places import ROOT, SUPPORT
-from support.stdio_process import Wire, stderr_of
+from support.stdio_process import Wire, peak_memory, stderr_of
 
 from mcp_sim.recordings import read_sessions
 
@@ -252,6 +252,15 @@ def test_a_huge_result_passes_and_is_recorded_up_to_a_limit(tmp_path: Path) -> N
     assert cut["result"]["content"][0]["text"].startswith("donexxx")
     assert len(lines_of(tmp_path, "call")) == 1
     assert next(tmp_path.glob("*.jsonl")).stat().st_size < 5_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_of_a_line_without_an_end_little_is_held(tmp_path: Path) -> None:
+    endless = "import sys\nwhile True: sys.stdout.write('x' * 1_000_000)"
+    with recording(tmp_path, [sys.executable, "-c", endless]) as wire:
+        for _ in range(300):
+            assert len(wire.stdout.read(1_000_000)) == 1_000_000
+        assert peak_memory(wire.process.pid) < 200_000_000
 
 
 def test_a_folder_that_cannot_be_written_stops_the_recording_only(tmp_path: Path) -> None:

@@ -312,6 +312,37 @@ def test_the_head_of_an_earlier_request_is_of_no_use_after_its_session_ended(sid
     assert statuses[0].split()[1] == b"404"
 
 
+def chunked(body: bytes, era: str, chunks: bytes, **more: bytes) -> bytes:
+    """Return a request whose body comes as these chunks."""
+    changed = {name.replace("_", "-").encode(): value for name, value in more.items()}
+    usual = {b"content-length": None, b"transfer-encoding": b"chunked", **headers_of(era), **changed}
+    return request(body, "chunks", usual).removesuffix(body) + chunks
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_body_that_cannot_be_parsed_is_refused_at_once(sides: tuple[Side, Side], era: str) -> None:
+    begin(sides, "chunks", era)
+    body = call(GET, era=era)
+    trailers = b"%x\r\n%b\r\n0\r\n%b\r\n" % (len(body), body, b"x: y\r\n" * 60_000)
+    for chunks in (b"zz\r\n", b"f" * 20 + b"\r\n", b"5\r\nabcdeX", trailers):
+        status, headers, _ = sides[0].exchange([chunked(body, era, chunks)], "chunks")[0]
+        assert status.split()[1] in (b"400", b"431")
+        assert b"connection: close\r\n" in headers
+    other = chunked(body, era, b"", transfer_encoding=b"other")
+    assert sides[0].exchange([other], "chunks")[0][0].split()[1] == b"400"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("trailer", [b"origin: http://evil.example", b"host: other", b"mcp-sim-world: other"])
+def test_trailers_are_not_headers(sides: tuple[Side, Side], era: str, trailer: bytes) -> None:
+    begin(sides, "chunks", era)
+    body = call(GET, era=era)
+    chunks = b"%x\r\n%b\r\n0\r\n%b\r\n\r\n" % (len(body), body, trailer)
+    status, _, answer = sides[0].exchange([chunked(body, era, chunks)], "chunks")[0]
+    assert status.split()[1] == b"200"
+    assert b"con_00001" in answer
+
+
 def test_a_request_that_expects_permission_to_go_on_gets_it(sides: tuple[Side, Side]) -> None:
     begin(sides, "expect", ERAS[1])
     data = request(call(GET, era=ERAS[1]), "expect", {**headers_of(ERAS[1]), b"expect": b"100-continue"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCRequest
 from support.places import ROOT
-from support.stdio_process import MODERN_META, Wire, odd, serving, stderr_of, steps
+from support.stdio_process import MODERN_META, Wire, odd, peak_memory, serving, stderr_of, steps
 
 from mcp_sim.server.lines import Refused, lines, parse_message, request_id
 from mcp_sim.server.testing import spawned
@@ -21,6 +22,7 @@ from mcp_sim.server.testing import spawned
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 
 eras = pytest.mark.parametrize("mode", ["auto", "legacy"])
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
 
 # clients --------------------------------------------------------------------------------------------------------------
@@ -221,6 +223,21 @@ def test_a_message_beyond_all_bounds_is_refused_with_its_id() -> None:
         assert (answer["id"], answer["error"]["code"]) == (1, -32600)
         wire.call(2, "list_companies", {})
         assert wire.answer()["id"] == 2
+
+
+@linux
+def test_a_server_holds_little_of_endless_lines_and_goes_on() -> None:
+    with serving("calm_crm") as wire:
+        wire.call(1, "list_companies", {})
+        assert wire.answer()["id"] == 1
+        before = peak_memory(wire.process.pid)
+        for _ in range(100):
+            wire.send(b"x" * 1_000_000)
+        wire.send(b"\n")
+        assert wire.answer()["error"]["code"] == -32600
+        wire.call(2, "list_companies", {})
+        assert wire.answer()["id"] == 2
+        assert peak_memory(wire.process.pid) - before < 90_000_000
 
 
 # lines ----------------------------------------------------------------------------------------------------------------

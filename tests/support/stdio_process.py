@@ -76,6 +76,12 @@ def stderr_of(wire: Wire) -> str:
     return cast("IO[bytes]", wire.process.stderr).read().decode()
 
 
+def peak_memory(pid: int) -> int:
+    """Return the most bytes that a process has held, on Linux."""
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
+
+
 def steps(trace: Path) -> list[dict[str, Any]]:
     """Return the steps of a trace, whose lines must be complete JSON."""
     content = trace.read_bytes()

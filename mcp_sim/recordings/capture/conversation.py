@@ -10,6 +10,7 @@ from typing import Literal, cast
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
 from mcp_sim.recordings.capture.parsing import Parsed
 from mcp_sim.types import Json, Record
+from mcp_sim.types.call_results import flaw_of_answer
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
 
@@ -247,18 +248,10 @@ def _type(asked: Open, answer: Record, timing: Record) -> str:
     if asked.method == "tools/call":
         if timing.get("truncated"):
             return "truncated"
-        if not _is_valid(asked.params.get("name"), answer):
+        if not isinstance(asked.params.get("name"), str) or flaw_of_answer(answer) is not None:
             return "invalid"
         return "asks" if as_object(answer.get("result")).get("resultType") == "input_required" else "call"
     return {"resources/read": "resource", "prompts/get": "prompt"}.get(asked.method, "request")
-
-
-def _is_valid(tool: Json, answer: Record) -> bool:
-    """Whether a call has a name and an answer that sessions can have."""
-    part: Json = next(iter(answer.values()))
-    blocks: Json = as_object(part).get("content", [])
-    is_list = isinstance(blocks, list) and all(isinstance(block, dict) for block in cast("list[Json]", blocks))
-    return isinstance(tool, str) and len(answer) == 1 and isinstance(part, dict) and is_list
 
 
 def _question(asked: Open) -> Record:
