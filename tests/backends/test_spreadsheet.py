@@ -14,6 +14,7 @@ from support.backend_answers import INTEGER, STRING, Json, error_text, simulator
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
+from mcp_sim.types import ToolResult
 
 TABLE: Json = {"type": "array", "items": {"type": "array"}}
 FILE = {"filepath": STRING}
@@ -440,3 +441,13 @@ async def test_operations_are_called_from_python(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="VLOOKUP"):
             spreadsheet.check_formula("=VLOOKUP(1, A1:B2, 2)")
         assert {one.entity for one in spreadsheet.changes} == {"sheet", "workbook"}
+
+
+async def test_a_tool_that_lists_sheets_as_records_leaves_those_of_files_readable(tmp_path: Path) -> None:
+    listed = tool("describe_table", FILE, about="Describe the table of a sheet")
+    spec = {"sim": {"describe_table": {"verb": "list", "entity": "sheet"}}}
+    state = {"files": {"sales.csv": "name,sum\nAda,3\n"}}
+    async with matched_tools.simulator(tmp_path, [*EXCEL, listed], state, spec).open() as world:
+        await world.call("describe_table", {"filepath": "sales.csv"})
+        read = await world.call("read_data_from_excel", {"filepath": "sales.csv", "sheet_name": "Sheet1"})
+        assert isinstance(read.body, ToolResult)

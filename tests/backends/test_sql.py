@@ -561,3 +561,13 @@ async def test_functions_that_take_too_long_are_refused(database: Simulator, sta
         assert reason in await refused(world, "read_query", query=numbers + statement)
         large = "SELECT printf('%5d of %*d in 2029000%%', 7, 3, 40000) AS text"
         assert await answered(world, "read_query", query=large) == [{"text": "    7 of 40000 in 2029000%"}]
+
+
+async def test_rows_without_a_value_of_a_declared_row_have_the_inferred_form(tmp_path: Path) -> None:
+    form = {"text": ["Found:", {"rows": "{number}. {name}{? ({email})?}"}]}
+    spec = {"sim": {"read_query": {"result": form}}}
+    async with simulator(tmp_path, TOOLS, STATE, spec).open() as world:
+        assert await answered(world, "read_query", query="SELECT name FROM users ORDER BY id") == (
+            "Found:\n1. Bo\n2. Ada"
+        )
+        assert await answered(world, "read_query", query="SELECT what FROM log LIMIT 1") == [{"what": "in"}]

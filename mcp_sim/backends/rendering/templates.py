@@ -108,7 +108,18 @@ def _json_result(template: ResultTemplate, scope: Scope, place: str | None, *, i
 
 
 def _fits(template: ResultTemplate, scope: Scope) -> bool:
-    return all(_is(scope.get(path), wanted) for path, wanted in template.when.items())
+    if not all(_is(scope.get(path), wanted) for path, wanted in template.when.items()):
+        return False
+    return all(_fits_rows(part.row, scope) for part in template.parts if isinstance(part, Rows))
+
+
+def _fits_rows(row: str, scope: Scope) -> bool:
+    """Whether the first row has a value for a slot, if there are rows and slots for their values."""
+    slots = [slot for slot in SLOT.findall(OPTIONAL.sub("", row)) if slot[0] != "number"]
+    if not slots or not scope.rows:
+        return True
+    first = scope.of_row(1, scope.rows[0])
+    return any(instead or first.get(path) not in (NOWHERE, *_EMPTY) for path, _, instead in slots)
 
 
 def _is(value: Json, wanted: Json) -> bool:

@@ -170,12 +170,12 @@ class Spreadsheet(OperationsBackend):
         return given_sheets(state, has_books=any("workbook" in one.arguments for one in matched), is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        """Give empty workbooks a sheet, and drop sheets without rows."""
+        """Give empty workbooks a sheet, and drop what is no sheet."""
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
         for prefix, own in plans_by_prefix(plans).items():
             books: dict[Key, Record] = dict(tables.get(prefix + WORKBOOK, {}))
             known = tables.get(prefix + SHEET, {})
-            sheets = {key: row for key, row in known.items() if isinstance(row.get("rows"), list)}
+            sheets = {key: row for key, row in known.items() if _is_sheet(row)}
             owned = {row["workbook"] for row in sheets.values()}
             if not any("workbook" in plan.arguments for plan in own):
                 books = {DEFAULT_NAME: {"name": DEFAULT_NAME}}
@@ -183,3 +183,8 @@ class Spreadsheet(OperationsBackend):
             initial[prefix + SHEET] = {**sheets, **{sheet["id"]: sheet for sheet in added}}
             initial[prefix + WORKBOOK] = books
         return initial
+
+
+def _is_sheet(record: Record) -> bool:
+    """Whether a record has what a sheet needs. One that another tool's plan generated may lack it."""
+    return isinstance(record.get("rows"), list) and isinstance(record.get("workbook"), str)
