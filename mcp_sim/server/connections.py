@@ -171,23 +171,33 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._has_more():
             self._ahead += data
-        elif self._rest:
-            self._rest += data
+            return
+        is_waiting = bool(self._rest)
+        self._rest += data
+        if is_waiting:
+            return
+        if len(self._rest) > PIECE:
+            self._await_ration()
         else:
-            self._rest += data
             self._take_piece()
 
+    def _await_ration(self) -> None:
+        """Parse a piece of what has arrived when it is its turn; nothing more is read before the rest is parsed."""
+        self._buffered.hold_reading(is_held=True)
+        self._limits.rations.add(self._take_piece)
+
     def _take_piece(self) -> int:
-        """Parse the next piece of what has arrived; nothing more is read before the rest is parsed. Return its size."""
+        """Parse the next piece of what has arrived. Return its size."""
         piece = bytes(self._rest[:PIECE])
         del self._rest[:PIECE]
         self._take(piece)
         if self.pipeline:
             self._ahead += self._rest
             self._rest.clear()
-        self._buffered.hold_reading(is_held=bool(self._rest))
         if self._rest:
-            self._limits.rations.add(self._take_piece)
+            self._await_ration()
+        else:
+            self._buffered.hold_reading(is_held=False)
         return len(piece)
 
     def _take(self, piece: bytes) -> None:

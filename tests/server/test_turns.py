@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from support.matched_tools import TEXT, result, simulator, tool
 from support.over_http import listening
 
+from mcp_sim.server.connections import PIECE
+from mcp_sim.server.listening import bind, serving
 from mcp_sim.server.rations import ROUND, Rations
 from mcp_sim.server.turns import MOST_AT_WORK, NEWCOMERS, Turns
 
@@ -114,6 +118,27 @@ async def test_large_requests_are_parsed_a_little_in_each_round_of_the_loop() ->
         assert len(counts) < 60
     assert all(later - before <= 4 for before, later in pairwise([0, *counts]))
     assert parsed == [*range(6)] * 3
+
+
+async def test_of_large_requests_that_arrive_together_only_some_are_begun_in_a_round_of_the_loop() -> None:
+    begun, ended = [0], anyio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        begun[-1] += 1
+        if sum(begun) == 64:
+            ended.set()
+
+    request = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n%b" % (2 * PIECE, bytes(2 * PIECE))
+    listener = bind("127.0.0.1", 0)
+    with anyio.fail_after(60), ExitStack() as stack:
+        for _ in range(64):
+            client = stack.enter_context(socket.create_connection(listener.getsockname()))
+            client.sendall(request)
+        async with serving(app, listener, lambda: None, 0, 60):
+            while not ended.is_set():
+                begun.append(0)
+                await asyncio.sleep(0)
+    assert max(begun) <= ROUND // PIECE
 
 
 async def test_requests_that_wait_for_something_do_not_hold_up_others() -> None:
