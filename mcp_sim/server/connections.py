@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from mcp_sim.server.buffered import BufferedTransport
 from mcp_sim.server.exchange import CONNECTION, Scope
 from mcp_sim.server.known_heads import END_OF_HEAD, KnownHead, KnownHeads
 from mcp_sim.server.rations import Rations
@@ -394,72 +395,6 @@ class Connection(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-
-class BufferedTransport(asyncio.Transport):
-    """A transport that sends everything written in one turn of the loop at once, such as head and body of an answer.
-
-    `newest` is the number of bytes of the last write, which are held until all of them are sent.
-    """
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__()
-        self._transport, self._loop = transport, loop
-        self._pieces = list[bytes]()
-        self.newest = 0
-        self._is_held = self._is_paused = False
-        self.abort, self.is_closing = transport.abort, transport.is_closing
-        self.get_extra_info = transport.get_extra_info
-
-    def hold_reading(self, *, is_held: bool) -> None:
-        """Read nothing while it is held, whatever else asks for."""
-        if is_held != self._is_held:
-            self._is_held = is_held
-            self._set_reading()
-
-    def pause_reading(self) -> None:
-        self._is_paused = True
-        self._set_reading()
-
-    def resume_reading(self) -> None:
-        self._is_paused = False
-        self._set_reading()
-
-    def _set_reading(self) -> None:
-        if self._transport.is_closing():
-            return
-        if self._is_held or self._is_paused:
-            self._transport.pause_reading()
-        else:
-            self._transport.resume_reading()
-
-    def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        if not self._pieces:
-            self._loop.call_soon(self._send)
-        self._pieces.append(bytes(data))
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self._send()
-        self._transport.set_write_buffer_limits(high, low)
-
-    def write_whole(self, data: bytes) -> None:
-        """Write a whole answer, at once if nothing else waits."""
-        if self._pieces:
-            self._pieces.append(data)
-        else:
-            self._pieces = [data]
-            self._send()
-
-    def close(self) -> None:
-        self._send()
-        self._transport.close()
-
-    def _send(self) -> None:
-        pieces, self._pieces = self._pieces, []
-        if pieces and not self._transport.is_closing():
-            data = b"".join(pieces)
-            self.newest = len(data)
-            self._transport.write(data)
 
 
 def request_bytes(scope: Scope, body: bytes, *, is_last: bool = False) -> bytes:
