@@ -29,6 +29,9 @@ class Page:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __bool__(self) -> bool:
+        return True
+
     @property
     def more(self) -> bool:
         """Whether there is another page."""

@@ -47,6 +47,8 @@ def table_type(domain: Domain, entity: Entity, name: str) -> TableType:
 class Missing(Refused, KeyError):
     """There is no record with a key: the call fails, if the program does not catch it."""
 
+    __str__ = Exception.__str__  # without the quotes of a `KeyError`
+
 
 class Table:
     """The records of one entity. Each record is the same row throughout a call."""

@@ -36,6 +36,6 @@ class KnownHeads:
 
     def add(self, head: bytes, parsed: KnownHead) -> None:
         """Keep a head. If there are too many, the oldest is dropped."""
-        if len(self._heads) >= MOST:
+        if len(self._heads) >= MOST and head not in self._heads:
             del self._heads[next(iter(self._heads))]
         self._heads[head] = parsed

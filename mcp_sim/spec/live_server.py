@@ -75,6 +75,8 @@ class AtUrl:
 
     async def alternative(self) -> AtUrl | None:
         """Return the server as one over HTTP+SSE, if its stream begins with the event of that protocol."""
+        if self.is_older:
+            return None
         from httpx2 import HTTPError  # noqa: PLC0415 (half a second, only where a server is asked)
         from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 

@@ -178,7 +178,7 @@ class Table:
         return self._rows
 
     def find_within(self, bounds: Sequence[Bound]) -> Rows:
-        """Return the rows within all of these bounds, of which there is at least one.
+        """Return the rows within all of these bounds. `bounds` is not empty.
 
         If few rows are within the bounds of a field, only those are looked at.
         """

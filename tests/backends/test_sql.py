@@ -571,3 +571,5 @@ async def test_rows_without_a_value_of_a_declared_row_have_the_inferred_form(tmp
             "Found:\n1. Bo\n2. Ada"
         )
         assert await answered(world, "read_query", query="SELECT what FROM log LIMIT 1") == [{"what": "in"}]
+        given = "SELECT NULL AS name UNION ALL SELECT 'Cy'"
+        assert await answered(world, "read_query", query=given) == "Found:\n1. \n2. Cy"

@@ -247,6 +247,13 @@ return [world.item["I-1"]["name"], len(page), [row["name"] for row in page]]"""
     assert await acted(tmp_path, body) == ["x", 1, ["x"]]
     async with simulator(tmp_path, small("return world.item[a]", tables=ITEMS), ACT).open() as world:
         assert message(await world.call("act", {"a": "I-7"})) == "Item 'I-7' not found"
+    caught = """\
+try:
+    return world.item["I-7"]
+except Refused as refusal:
+    return [f"no: {refusal}", bool(world.item.page())]
+"""
+    assert await acted(tmp_path, caught) == ["no: Item 'I-7' not found", True]
 
 
 async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_have(tmp_path: Path) -> None:

@@ -114,12 +114,12 @@ def _fits(template: ResultTemplate, scope: Scope) -> bool:
 
 
 def _fits_rows(row: str, scope: Scope) -> bool:
-    """Whether the first row has a value for a slot, if there are rows and slots for their values."""
+    """Whether a row has a value for a slot, if there are rows and slots for their values."""
     slots = [slot for slot in SLOT.findall(OPTIONAL.sub("", row)) if slot[0] != "number"]
     if not slots or not scope.rows:
         return True
-    first = scope.of_row(1, scope.rows[0])
-    return any(instead or first.get(path) not in (NOWHERE, *_EMPTY) for path, _, instead in slots)
+    each = (scope.of_row(number, row) for number, row in enumerate(scope.rows, 1))
+    return any(instead or one.get(path) not in (NOWHERE, *_EMPTY) for one in each for path, _, instead in slots)
 
 
 def _is(value: Json, wanted: Json) -> bool:

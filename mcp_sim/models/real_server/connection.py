@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
-from mcp_sim.spec.live_server import Place, connected, failures, last_lines, leaves, reason_of
+from mcp_sim.spec.live_server import AtUrl, Place, connected, failures, last_lines, leaves, reason_of
 from mcp_sim.types import Record
 from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
@@ -20,11 +21,13 @@ ASKS_BACK = "input_required"
 
 CLOSED = "Connection closed"
 
-NO_ANSWERS = (
-    CLOSED, "Session terminated", "Not Found", "Server returned an error response", "Unexpected content type: ",
-    "Failed to parse ", "SSE stream ", "server answered a request with 202 Accepted", "Redirect ",
-)  # fmt: skip
-"""How the messages of errors begin that the SDK's client makes where a server has not answered in the protocol."""
+NO_ANSWER = re.compile(
+    r"Session terminated|Not Found|Server returned an error response"
+    r"|(?:Unexpected content type: |Failed to parse (?:SSE message|JSON response): |SSE stream (?:failed: |ended )"
+    r"|server answered a request with 202 Accepted|Redirect to \S+ not followed).*",
+    re.DOTALL,
+)
+"""The messages of errors that the SDK's client makes where a server has not answered in the protocol, over HTTP."""
 
 LONGEST_PARKED = 600.0
 """The most seconds that a real server waits for the client to repeat a request with its answers."""
@@ -119,7 +122,8 @@ class RealServer:
         try:
             return {"result": await exchange.result()}
         except MCPError as error:
-            if error.message.startswith(NO_ANSWERS):
+            is_http = isinstance(self._place, AtUrl)
+            if error.message == CLOSED or (is_http and NO_ANSWER.fullmatch(error.message)):
                 raise
             return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
 

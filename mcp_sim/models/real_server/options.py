@@ -71,7 +71,7 @@ class RealServerOptions(WorldModel):
 
     @classmethod
     def options_in(cls, text: str) -> Record | None:
-        return {"url" if text.startswith(("http://", "https://")) else "command": text} if text else None
+        return {"url" if text.lower().startswith(("http://", "https://")) else "command": text} if text else None
 
     @property
     def judges_arguments(self) -> bool:

@@ -223,7 +223,8 @@ class HttpRecorder:
         session = exchange.headers.get(b"mcp-session-id")
         if exchange.endpoint is not None:
             if exchange.method == "GET":
-                del self._by_endpoint[exchange.endpoint]
+                if self._by_endpoint.get(exchange.endpoint) is conversation:
+                    del self._by_endpoint[exchange.endpoint]
                 conversation.end(at)
         elif session is None or exchange.status >= _REFUSED:
             conversation.close(str(channel), exchange.status)
