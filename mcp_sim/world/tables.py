@@ -54,7 +54,7 @@ def lowered(record: Record, fields: Sequence[str]) -> str:
 
 def _is_number(value: float) -> bool:
     """Whether it is not not-a-number. It may be an integer beyond all floats."""
-    return value == value  # noqa: PLR0124
+    return value == value  # noqa: PLR0124 (`isnan` fails for such an integer)
 
 
 class NumberColumn:

@@ -71,6 +71,14 @@ def test_an_import_that_is_not_allowed_costs_the_functions_that_use_it_and_corou
     assert "async" not in Path("pantry.py").read_text()
 
 
+def test_a_function_that_waits_in_a_loop_costs_its_tool_alone(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    waiting = "async def get_item(world, item_id):\n    async for row in world.item:\n        return row"
+    reply = REPLY.replace("def get_item(world, item_id):", waiting)
+    found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == ["get_item"]
+    assert "programs wait for nothing" in found["tools"]["get_item"]["why"][0]
+
+
 def test_the_part_of_tables_that_is_no_literal_is_named(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
     reply = REPLY.replace("tables = {", 'NAME = "item"\ntables = {NAME: {}, ', 1)
     assert "write the value of NAME" in judged(capfd, reply, "compile", "pantry_at_home.yaml")["complaints"]

@@ -19,6 +19,7 @@ _PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
 _NAMES = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "breakpoint", "globals", "vars"})
 _CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
 _CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
+_WAITS = "uses `async for` or `async with`: programs wait for nothing"
 
 
 def static_problems(text: str) -> Iterator[tuple[int, str]]:
@@ -26,6 +27,7 @@ def static_problems(text: str) -> Iterator[tuple[int, str]]:
     module = ast.parse(text)
     own = {*_bound(module)}
     for node in ast.walk(module):
+        yield from _waits(node)
         line = getattr(node, "lineno", 0)
         match node:
             case ast.Import(names=names):
@@ -49,6 +51,16 @@ def static_problems(text: str) -> Iterator[tuple[int, str]]:
                 )
             case _:
                 pass
+
+
+def _waits(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.AsyncFor() | ast.AsyncWith():
+            yield node.lineno, _WAITS
+        case ast.comprehension(target=target, is_async=1):
+            yield target.lineno, _WAITS
+        case _:
+            pass
 
 
 def _bound(module: ast.Module) -> Iterator[str]:
