@@ -133,6 +133,13 @@ async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_go
         assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips since the teeth are"
 
 
+async def test_an_earlier_answer_is_corrected_if_the_last_one_violates_the_schema(desk: Desk) -> None:
+    short = completion(json.dumps({"tickets": []}), "length")
+    async with serving(giving(completion(listed(ROWS[0])), short)) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("list_tickets", {})) == {"tickets": ROWS, "total": 2}
+        assert measured(world)["attempts"] == 2
+
+
 async def test_an_echo_of_the_complaint_is_not_served_but_the_answer_before_it(desk: Desk) -> None:
     echo = completion("That answer cannot be used. Answer a new turn.")
     async with serving() as engine, desk(engine.url).open() as world:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -39,6 +39,7 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.programs import PROGRAM
+from mcp_sim.types.result_parts import Path
 
 MAX_RAW = 20_000
 """How much of a reply, and of its reasoning, the ledger keeps, in characters."""
@@ -133,9 +134,7 @@ class ModelPredictor:
         if is_last:
             reply = replace(reply, content=without_chat_marks(reply.content, turn.call.arguments))
         with _with_raw_reply(reply):
-            reply, read = _read(reply, tool.schema, rejected, is_last=is_last)
-            _refuse(self._leaks(turn, read, reply))
-            observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
+            reply, observation, omitted = self._conforming(turn, tool, reply, rejected)
             adoption = await self._asked_adoption(turn, tool, draft, user, observation)
             adoption.is_repeated = _is_repeated(reply, rejected)
             transition = adoption.adopt(observation, is_last=is_last)
@@ -146,6 +145,24 @@ class ModelPredictor:
             repaired = (*(".".join(map(str, path)) for path in omitted), *adoption.figures.get("repaired", ()))
             adoption.figures["repaired"] = list(repaired)
         return _measured(transition, reply, rejected, adoption.figures)
+
+    def _conforming(
+        self, turn: Turn, tool: CompiledTool, reply: Reply, rejected: tuple[Attempt, ...]
+    ) -> tuple[Reply, Observation, list[Path]]:
+        """Return a reply, its observation, and the parts of it that were changed because they violate the outputSchema.
+
+        If the last reply cannot be read or conform, these are of the newest earlier one that can. Raises `Rejected`.
+        """
+        is_last = self._is_last(rejected)
+        reasons = list[Rejected]()
+        for candidate in (reply, *_earlier_replies(reply, rejected)) if is_last else (reply,):
+            try:
+                read = read_observation(ended(candidate) if is_last else candidate, tool.schema)
+                _refuse(self._leaks(turn, read, candidate))
+                return candidate, *conform(read, tool.schema, tool.validator, is_last=is_last)
+            except Rejected as error:
+                reasons.append(error)
+        raise reasons[0]
 
     async def _asked_adoption(
         self, turn: Turn, tool: CompiledTool, draft: Draft | None, user: str, observation: Observation
@@ -294,25 +311,13 @@ def _reads(turn: Turn, tool: CompiledTool) -> str:
     return f"reads/{tool.kind_of_call(turn.call.arguments)}"
 
 
-def _read(
-    reply: Reply, schema: Record | None, rejected: Sequence[Attempt], *, is_last: bool
-) -> tuple[Reply, Observation]:
-    """Return a reply and its observation.
-
-    If the last one cannot be read, these are of the newest earlier reply that can.
-    """
-    if not is_last:
-        return reply, read_observation(reply, schema)
-    try:
-        return reply, read_observation(ended(reply), schema)
-    except Rejected:
-        for attempt in reversed(rejected):
-            was_cut_off = any(problem.startswith(CUT_OFF) for problem in attempt.problems)
-            earlier = Reply(attempt.raw.rpartition("</think>\n\n")[2], "length" if was_cut_off else None, reply.usage)
-            with suppress(Rejected):
-                if earlier.content:
-                    return earlier, read_observation(ended(earlier), schema)
-        raise
+def _earlier_replies(reply: Reply, rejected: Sequence[Attempt]) -> Iterator[Reply]:
+    """Yield the rejected replies of a call, newest first."""
+    for attempt in reversed(rejected):
+        content = attempt.raw.rpartition("</think>\n\n")[2]
+        was_cut_off = any(problem.startswith(CUT_OFF) for problem in attempt.problems)
+        if content:
+            yield Reply(content, "length" if was_cut_off else None, reply.usage)
 
 
 def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
