@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,6 @@ from mcp_sim.cli.terminal import Palette, StepProgress, first_few
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.built_in import BuiltIn, built_in_answers
 from mcp_sim.recordings.compiling.gate import Gate
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
 from mcp_sim.recordings.compiling.report import report_of
@@ -82,7 +81,7 @@ def file_name(subject: Subject) -> str:
 def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     """Show the prompt, or have the program written. Return the exit code."""
     if args.show_prompt:
-        print(prompt_text(subject, built_in_answers(subject)), end="")
+        print(prompt_text(subject, Gate(subject).plans.built_in), end="")
         return 0
     if args.by is None and args.reply is None:
         raise UsageError(
@@ -92,7 +91,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     began, file, source = monotonic(), _output_file(subject, output), _source(args)
     gate, progress = Gate(subject), StepProgress()
     try:
-        outcome = anyio.run(_written, gate, source, args.rounds, progress, built_in_answers(subject))
+        outcome = anyio.run(_written, gate, source, args.rounds, progress)
     except Unanswered as error:
         progress.clear()
         _say(f"mcp-sim: {error}")
@@ -113,18 +112,12 @@ def _source(args: argparse.Namespace) -> str | EndpointSettings:
     return named_line(args.by, "--by", **options)
 
 
-async def _written(
-    gate: Gate,
-    source: str | EndpointSettings,
-    most: int,
-    progress: StepProgress,
-    built_in: Mapping[str, BuiltIn],
-) -> Outcome:
+async def _written(gate: Gate, source: str | EndpointSettings, most: int, progress: StepProgress) -> Outcome:
     """Return what an author writes. The plans are tried first: a server that cannot be served is no one's fault."""
     progress.say("trying the inferred plans out")
-    await anyio.to_thread.run_sync(lambda: gate.plans)
+    await anyio.to_thread.run_sync(lambda: gate.plans)  # it is kept
     async with _author(source) as (author, longest):
-        prompt = prompt_text(gate.subject, built_in, longest)
+        prompt = prompt_text(gate.subject, gate.plans.built_in, longest)
         rounds = 1 if isinstance(source, str) else most
         async with progress.ticking():
             return await write_program(gate, prompt, author, rounds, progress.say)

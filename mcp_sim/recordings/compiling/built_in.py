@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import cast
 
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.recordings.compiling.evidence import answer_text
 from mcp_sim.recordings.compiling.probes import Probe, short
-from mcp_sim.recordings.compiling.subject import Subject, write_server
-from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
-from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import Json
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Plan
 
@@ -36,7 +27,7 @@ class BuiltIn:
     answer: str
 
 
-def built_in_tools(probe: Probe) -> list[Plan]:
+def _built_in_tools(probe: Probe) -> list[Plan]:
     """Return the plans of tools that an operation of a backend answers, and not a guess or the records alone.
 
     Half of the tools of a backend have succeeded: how it answers can be seen.
@@ -52,22 +43,9 @@ def _has_operation(plan: Plan) -> bool:
     return bool(plan.operation) and issubclass(backends[plan.backend], OperationsBackend)
 
 
-def built_in_answers(subject: Subject) -> Mapping[str, BuiltIn]:
-    """Return how these tools of a server are answered without a program, each with an example."""
-    with TemporaryDirectory(prefix="mcp-sim-") as name:
-        folder = Path(name)
-        write_server(subject, folder)
-        return asyncio.run(_answered(folder, None if "state" in subject.world else subject.state))
-
-
-async def _answered(folder: Path, state: Json) -> dict[str, BuiltIn]:
-    scenario = load(folder / "scenario.json", trust=[folder], state=state)
-    if not any(map(_has_operation, scenario.domain.plans.values())):
-        return {}
-    async with Simulator(scenario) as simulator:
-        probe = Probe(simulator.world("default"), scenario.domain, KnownArguments.of(state, {}))
-        await probe.run()
-        return {plan.tool: _shown(plan, probe) for plan in built_in_tools(probe)}
+def built_in_answers(probe: Probe) -> dict[str, BuiltIn]:
+    """Return how the tools are answered that need no program, each with an example."""
+    return {plan.tool: _shown(plan, probe) for plan in _built_in_tools(probe)}
 
 
 def _shown(plan: Plan, probe: Probe) -> BuiltIn:

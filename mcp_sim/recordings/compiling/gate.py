@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
+from mcp_sim.recordings.compiling.built_in import BuiltIn
 from mcp_sim.recordings.compiling.evidence import representative_sessions
 from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
@@ -94,8 +95,8 @@ class Judged:
     differences: Sequence[Difference] = ()
     determined: Sequence[Record] = ()
     """Of plans: calls that they answer from the given state."""
-    built_in: Collection[str] = ()
-    """Of plans: the tools that need no function, see `built_in`."""
+    built_in: Mapping[str, BuiltIn] = field(default_factory=dict[str, BuiltIn])
+    """Of plans: how tools are answered that need no function."""
     hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     """What answers unknown tools, invalid arguments and resources, by its name in findings."""
 
@@ -197,8 +198,16 @@ class Gate:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(one) for one in found['problems'])}")
         findings = [Finding(**finding) for finding in found["findings"]]
         held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
-        seen = {"writes": found["writes"], "determined": found["determined"], "built_in": found["built_in"]}
-        return Judged("", findings=findings, held=held, shown=shown, **seen)
+        built_in = {tool: BuiltIn(**answer) for tool, answer in found["built_in"].items()}
+        return Judged(
+            "",
+            findings=findings,
+            held=held,
+            shown=shown,
+            writes=found["writes"],
+            determined=found["determined"],
+            built_in=built_in,
+        )
 
     def score(self, text: str | None) -> float | None:
         """Return how faithfully a program, or the plans, answer the sessions that decide nothing; None without any."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
-from mcp_sim.recordings.compiling.built_in import built_in_tools
+from mcp_sim.recordings.compiling.built_in import built_in_answers
 from mcp_sim.recordings.compiling.determined import check_determined, determined_calls
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
 from mcp_sim.recordings.compiling.hooks import check_hooks
@@ -116,7 +116,7 @@ async def _tried(job: Record, folder: Path) -> Record:
         "problems": [],
         "writes": {tool: plan.entity for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
         "filled": probe.filled,
-        "built_in": [plan.tool for plan in built_in_tools(probe)],
+        "built_in": {tool: asdict(answer) for tool, answer in built_in_answers(probe).items()},
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
         "checks": {tool: sorted(found) for tool, found in probe.checks.items()},
         "answers": probe.answers,
