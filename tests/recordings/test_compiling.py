@@ -148,6 +148,12 @@ async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
     assert not (pantry / "pantry.py").exists()
 
 
+async def test_lines_of_a_reply_may_end_in_a_carriage_return(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    async with answering(REPLY.replace("\n", "\r")) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
+    assert report(capfd)["kept"] > 0
+
+
 HOSTILE = {
     "imports": ("import os\nos.remove('/tmp/file')\n", "uses os, which it cannot import"),
     "files": ("print(open('/etc/passwd').read())\n", "uses open"),

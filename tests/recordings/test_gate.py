@@ -60,7 +60,7 @@ def test_a_function_that_contradicts_the_records_is_dropped_and_no_other(
 def test_an_import_that_is_not_allowed_costs_the_functions_that_use_it_and_coroutines_are_functions(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    reply = REPLY.replace("from mcp_sim.programs", "import logging\nfrom mcp_sim.programs")
+    reply = REPLY.replace("from mcp_sim.programs", "import logging, math; LEAST = math.floor(1)\nfrom mcp_sim.programs")
     reply = reply.replace("def add_item", "async def add_item").replace(
         "def get_item(world, item_id):", 'async def get_item(world, item_id):\n    logging.info("get")'
     )
@@ -69,6 +69,7 @@ def test_an_import_that_is_not_allowed_costs_the_functions_that_use_it_and_corou
     assert "uses logging, which it cannot import" in found["tools"]["get_item"]["why"][0]
     assert "imports logging, which programs may not" in found["complaints"]
     assert "async" not in Path("pantry.py").read_text()
+    assert "import math; LEAST" in Path("pantry.py").read_text()
 
 
 def test_a_function_that_waits_in_a_loop_costs_its_tool_alone(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from mcp_sim.recordings.compiling.static_checks import is_importable
 from mcp_sim.types.programs import ProgramFunction
 
 _WAITING = re.compile(rb"(?:async|await)\b\s*")
@@ -60,13 +61,34 @@ def import_lines(text: str) -> dict[int, ast.Import | ast.ImportFrom]:
 
 
 def without_imports(text: str, lines: Collection[int]) -> tuple[str, list[tuple[int, str]]]:
-    """Return a program without the import statements at some lines, which are left empty, and who uses their names."""
+    """Return a program without the imports at some lines that are not allowed, and who uses their names.
+
+    A statement whose modules are all allowed is taken out as a whole: something else is wrong with it. Its lines are
+    left empty.
+    """
     imports = import_lines(text)
-    gone = {imports[line] for line in lines if line in imports}
-    names = {alias.asname or alias.name.partition(".")[0] for node in gone for alias in node.names}
-    kept = ["" if imports.get(at) in gone else line for at, line in enumerate(text.split("\n"), 1)]
+    kept, gone = [line.encode() for line in text.split("\n")], list[ast.alias]()
+    for node in dict.fromkeys(imports[line] for line in lines if line in imports):
+        left = _allowed(node)
+        gone += (alias for alias in node.names if alias not in left)
+        _replace(kept, node, f"import {', '.join(map(ast.unparse, left))}" if left else "")
+    names = {alias.asname or alias.name.partition(".")[0] for alias in gone}
     used = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and node.id in names)
-    return "\n".join(kept), [(node.lineno, node.id) for node in used]
+    return b"\n".join(kept).decode(), [(node.lineno, node.id) for node in used]
+
+
+def _allowed(node: ast.Import | ast.ImportFrom) -> list[ast.alias]:
+    """Return the allowed modules of a statement that imports others too."""
+    left = [alias for alias in node.names if is_importable(alias.name)] if isinstance(node, ast.Import) else []
+    return left if len(left) < len(node.names) else []
+
+
+def _replace(lines: list[bytes], node: ast.stmt, text: str) -> None:
+    """Replace a statement in the lines of a program, and keep what else is in its lines."""
+    last = node.end_lineno or node.lineno
+    head, tail = lines[node.lineno - 1][: node.col_offset], lines[last - 1][node.end_col_offset :]
+    instead = text or ("pass" if head.strip() or tail.strip() else "")
+    lines[node.lineno - 1 : last] = [head + instead.encode() + tail, *[b""] * (last - node.lineno)]
 
 
 def without_waiting(text: str) -> str:

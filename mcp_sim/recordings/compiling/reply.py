@@ -28,7 +28,8 @@ def program_in(reply: Reply) -> str:
         raise Rejected(reply.content, ["The reply was cut off at the token limit. Write the whole file more briefly."])
     if len(reply.content) > LONGEST:
         raise Rejected(reply.content, [f"The reply has over {LONGEST:,} characters. Write one file, more briefly."])
-    text = _THINKING.sub("", reply.content, count=1) if "</think" in reply.content else reply.content
+    content = reply.content.replace("\r\n", "\n").replace("\r", "\n")  # all three end a line of Python
+    text = _THINKING.sub("", content, count=1) if "</think" in content else content
     blocks = [match["text"] for match in _FENCED.finditer(text)]
     found = _best(blocks) if blocks else _unfenced(text)
     if found is None:

@@ -31,12 +31,12 @@ def static_problems(text: str) -> Iterator[tuple[int, str]]:
         line = getattr(node, "lineno", 0)
         match node:
             case ast.Import(names=names):
-                yield from ((line, _not_importable(one.name)) for one in names if not _is_allowed(one.name))
+                yield from ((line, _not_importable(one.name)) for one in names if not is_importable(one.name))
             case ast.ImportFrom(module="pathlib", names=names) if {one.name for one in names} <= _PURE_PATHS:
                 pass
             case ast.ImportFrom(module=module, level=level):
                 name = "." * level + (module or "")
-                if not _is_allowed(name):
+                if not is_importable(name):
                     yield line, _not_importable(name)
             case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES - own:
                 yield line, f"uses {name}, which programs may not: they do no input or output"
@@ -73,7 +73,8 @@ def _bound(module: ast.Module) -> Iterator[str]:
                 pass
 
 
-def _is_allowed(module: str) -> bool:
+def is_importable(module: str) -> bool:
+    """Whether programs may import a module."""
     return module == "mcp_sim.programs" or module.partition(".")[0] in MODULES
 
 
