@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_sim.generate.keys import KeyMaker, key_maker, next_key
 from mcp_sim.programs.pages import Page, offset_of, sort_rows
@@ -77,13 +77,15 @@ class Table:
             raise Missing(f"{self._type.name.replace('_', ' ').capitalize()} {key!r} not found")
         return row
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise AttributeError(
-            f"tables have no {name!r}: use get, find, search, page, add, delete, public, in, len, or iterate over "
-            f"world.{self._type.name}"
-        )
+    if not TYPE_CHECKING:  # a type checker reports the name itself
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise AttributeError(
+                f"tables have no {name!r}: use get or [key], find, search, page, add, delete, public, in, len, or "
+                f"iterate over world.{self._type.name}"
+            )
 
     def __contains__(self, key: Any) -> bool:
         return self.get(key) is not None

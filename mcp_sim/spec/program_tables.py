@@ -57,6 +57,13 @@ _MOST_ERRORS = 100
 """The most errors that are noted; then the tables are not read further."""
 
 
+_COMPUTED = (
+    ast.Name, ast.Call, ast.BinOp, ast.JoinedStr, ast.Attribute, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp,
+)  # fmt: skip
+"""Expressions whose value is only known when they run."""
+
+
 class TooManyProblems(Exception):
     """Raised when so many errors of tables are noted that the rest is not worth reading."""
 
@@ -92,7 +99,7 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
 def _first_computed(node: ast.expr) -> tuple[int, str]:
     """Return the line of the first part of an expression that is no literal, and what it is."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Name | ast.Call | ast.BinOp | ast.comprehension | ast.JoinedStr | ast.Attribute):
+        if isinstance(part, _COMPUTED):
             return getattr(part, "lineno", node.lineno), f"; write the value of {ast.unparse(part):.60}"
     return node.lineno, ""
 

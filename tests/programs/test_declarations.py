@@ -44,6 +44,7 @@ def test_decorators_of_others_mean_nothing(tmp_path: Path, head: str) -> None:
         ("tables = {'item': {'links': {'a': 'box'}}}\n", 2, "links to the unknown table 'box'"),
         ("tables = {'changes': {}}\n", 2, "is no name for a table"),
         ("tables = dict(item={})\n", 2, "must be a literal mapping"),
+        ("tables = {'item': {'fields': {n: '' for n in 'ab'}}}\n", 2, "write the value of {n: '' for n in 'ab'}"),
     ],
 )
 def test_problems_are_reported_at_their_line(tmp_path: Path, program: str, line: int, problem: str) -> None:
