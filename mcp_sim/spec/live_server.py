@@ -25,6 +25,8 @@ _SECONDS_FOR_ENDPOINT = 5.0
 _IDLE_SECONDS = 86_400.0
 """How long the stream of HTTP+SSE may be silent; each call has a limit of its own."""
 
+_UNAUTHORIZED = (401, 403)
+
 _PLAINER = {
     "Not Found": "HTTP 404: there is no MCP server at this path",
     "Server returned an error response": "answers with an HTTP error, not with a message of MCP",
@@ -150,19 +152,45 @@ async def _raise_if_shut_out(response: Any) -> None:
     from httpx2 import HTTPStatusError  # noqa: PLC0415 (see above)
 
     request, status = response.request, response.status_code
-    if request.method != "POST":
-        return
-    reason = f"HTTP {status} {response.reason_phrase}"
-    if status in (401, 403):
-        raise HTTPStatusError(f"{reason}: it needs an HTTP header that authorizes", request=request, response=response)
-    if status == 404 and "mcp-session-id" in request.headers:
-        raise HTTPStatusError(f"{reason}: it has ended the session", request=request, response=response)
+    ends = status == 404 and "mcp-session-id" in request.headers
+    if request.method == "POST" and (status in _UNAUTHORIZED or ends):
+        raise HTTPStatusError(_refusal(response), request=request, response=response)
 
 
-def _over_sse(url: str, headers: dict[str, str]) -> AbstractAsyncContextManager[Any]:
+def _refusal(response: Any) -> str:
+    reason = f"HTTP {response.status_code} {response.reason_phrase}"
+    if response.status_code in _UNAUTHORIZED:
+        return f"{reason}: it needs an HTTP header that authorizes"
+    return f"{reason}: it has ended the session" if response.status_code == 404 else reason
+
+
+@asynccontextmanager
+async def _over_sse(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
+    """Connect over HTTP+SSE. The SDK only logs that a message was refused: here it breaks the connection."""
+    from httpx2 import HTTPStatusError  # noqa: PLC0415 (see above)
     from mcp.client.sse import sse_client  # noqa: PLC0415 (see above)
+    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
-    return sse_client(url, headers=headers, sse_read_timeout=_IDLE_SECONDS)
+    refused = asyncio.Future[Any]()
+
+    async def note(response: Any) -> None:
+        if response.request.method == "POST" and response.is_error and not refused.done():
+            refused.set_result(response)
+
+    async def break_if_refused() -> None:
+        response = await refused
+        raise HTTPStatusError(_refusal(response), request=response.request, response=response)
+
+    def client(**options: Any) -> Any:
+        http = create_mcp_http_client(**options)
+        http.event_hooks = {"response": [note]}
+        return http
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(break_if_refused)
+        async with sse_client(url, headers, sse_read_timeout=_IDLE_SECONDS, httpx_client_factory=client) as streams:
+            yield streams
+        tasks.cancel_scope.cancel()
 
 
 class _Tap:

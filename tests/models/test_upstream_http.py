@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, ClassVar
 
@@ -41,11 +42,17 @@ class Handshaking(BaseHTTPRequestHandler):
             case "tools/call" if message["params"]["name"] == "fail":
                 self._send(*self.failure)
             case "tools/call":
-                self._answer(message, {"content": [{"type": "text", "text": self.headers["mcp-session-id"]}]})
+                self._answer(message, {"content": [{"type": "text", "text": self._session()}]})
             case "server/discover":
-                self._send(400, {}, "")
+                self._refuse(message)
             case _:
                 self._send(202, {}, "")
+
+    def _refuse(self, message: dict[str, Any]) -> None:
+        self._send(400, {}, "")
+
+    def _session(self) -> str:
+        return self.headers["mcp-session-id"]
 
     def do_GET(self) -> None:
         self._send(405, {}, "")
@@ -71,12 +78,40 @@ class Handshaking(BaseHTTPRequestHandler):
         return
 
 
+class Streaming(Handshaking):
+    """The same over HTTP+SSE: its answers are on the newest stream."""
+
+    outgoing: ClassVar[SimpleQueue[Any]]
+
+    def do_GET(self) -> None:
+        outgoing = type(self).outgoing = SimpleQueue()
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b"event: endpoint\ndata: /messages\n\n")
+        while True:
+            self.wfile.write(f"event: message\ndata: {json.dumps(outgoing.get())}\n\n".encode())
+
+    def _answer(self, message: dict[str, Any], result: dict[str, Any]) -> None:
+        self.outgoing.put({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        self._send(202, {}, "")
+
+    def _refuse(self, message: dict[str, Any]) -> None:
+        self.outgoing.put({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Unknown"}})
+        self._send(202, {}, "")
+
+    def _session(self) -> str:
+        return self.sessions[-1]
+
+
 @contextmanager
-def handshaking(failure: tuple[int, dict[str, str], Any]) -> Generator[str]:
+def handshaking(
+    failure: tuple[int, dict[str, str], Any], server_type: type[Handshaking] = Handshaking
+) -> Generator[str]:
     """Yield the URL of a server that has this failure."""
-    Handshaking.failure = failure
-    Handshaking.sessions.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handshaking) as server:
+    server_type.failure = failure
+    server_type.sessions.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), server_type) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/mcp"
         server.shutdown()
@@ -116,6 +151,18 @@ async def test_an_answer_outside_the_protocol_is_a_crash_and_the_next_call_conne
 ) -> None:
     with handshaking(failure) as url:
         async with live(tmp_path, url).open() as world:
+            with pytest.raises(Crash, match=reason):
+                await world.call("fail", {})
+            again = await world.call("do", {})
+    assert "session-2" in str(again.body)
+
+
+@pytest.mark.parametrize(("status", "reason"), [(401, "it needs an HTTP header"), (500, "HTTP 500")])
+async def test_a_message_that_is_refused_over_the_older_http_is_a_crash(
+    tmp_path: Path, status: int, reason: str
+) -> None:
+    with handshaking((status, PLAIN, ""), Streaming) as url:
+        async with live(tmp_path, url, transport="sse").open() as world:
             with pytest.raises(Crash, match=reason):
                 await world.call("fail", {})
             again = await world.call("do", {})
