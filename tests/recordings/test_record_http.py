@@ -20,6 +20,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.sse import sse_client
+from support.handshaking import Streaming, handshaking
 from support.http_tee import teed
 from support.over_http import ERAS, URL, caller, listening, started
 from support.places import ROOT
@@ -284,6 +285,33 @@ async def test_clients_of_the_older_http_have_a_session_each_with_its_answers(tm
     assert all(call.arguments["title"] in str(call.answer) for session in sessions for call in session.calls)
     assert {(session.header["transport"], len(session.tools)) for session in sessions} == {("sse", 4)}
     assert lines_of(tmp_path, "unanswered") == []
+
+
+async def test_a_message_that_is_refused_over_the_older_http_is_unanswered_with_its_status(tmp_path: Path) -> None:
+    with (
+        handshaking((429, {}, ""), Streaming) as target,
+        recording(tmp_path, target) as proxy,
+        httpx2.stream("GET", f"{proxy.url}/mcp", timeout=PATIENCE) as stream,
+    ):
+        lines = stream.iter_lines()
+        assert [next(lines), next(lines)] == ["event: endpoint", "data: /messages"]
+        message = call()
+        message["params"]["name"] = "fail"
+        refused = httpx2.post(f"{proxy.url}/messages", json=message, timeout=PATIENCE)
+        assert refused.status_code == 429
+    assert [(line["tool"], line["status"]) for line in lines_of(tmp_path, "unanswered")] == [("fail", 429)]
+
+
+@pytest.mark.parametrize("secret", [[], ["--redact-pattern", "quietly"]])
+def test_warnings_show_no_secrets(tmp_path: Path, secret: list[str]) -> None:
+    failure = (307, {"location": "http://127.0.0.1:9/quietly"}, "")
+    with handshaking(failure) as target, recording(tmp_path, target, *secret) as proxy:
+        message = call()
+        message["params"]["name"] = "fail"
+        httpx2.post(f"{proxy.url}/mcp", json=message, timeout=PATIENCE)
+        proxy.end()
+    assert "the server redirects to http://127.0.0.1:9" in proxy.log
+    assert ("quietly" in proxy.log) is (not secret)
 
 
 def test_a_body_that_breaks_off_breaks_off_for_the_client_too(tmp_path: Path, scripted: str) -> None:

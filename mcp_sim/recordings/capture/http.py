@@ -17,6 +17,9 @@ from mcp_sim.server.backlog import warn
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
+_MOST_WARNINGS = 100
+"""The most different warnings that are shown."""
+
 MOST_CLIENTS = 5000
 """The most clients without an end that are kept apart; the session of the one that came first ends then."""
 
@@ -207,9 +210,10 @@ class HttpRecorder:
         self._by_endpoint[exchange.endpoint] = exchange.conversation
 
     def _warn(self, text: str) -> None:
-        if text not in self._warned:
+        """Show a warning once, without secrets."""
+        if text not in self._warned and len(self._warned) < _MOST_WARNINGS:
             self._warned.add(text)
-            warn(text)
+            warn(text if self._redactor is None else str(self._redactor.redact(text, "warning")))
 
     def _done(self, exchange: _Exchange, channel: int, at: float) -> None:
         """Take the rest of a response. Without a session, or if it is refused, what is unanswered now stays so."""
@@ -226,6 +230,8 @@ class HttpRecorder:
                 if self._by_endpoint.get(exchange.endpoint) is conversation:
                     del self._by_endpoint[exchange.endpoint]
                 conversation.end(at)
+            elif exchange.status >= _REFUSED:
+                conversation.close(str(channel), exchange.status)
         elif session is None or exchange.status >= _REFUSED:
             conversation.close(str(channel), exchange.status)
         elif exchange.method == "DELETE" and exchange.status < _REFUSED:
