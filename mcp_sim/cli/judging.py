@@ -64,8 +64,13 @@ class Judging:
             self._due = get_running_loop().call_later(max(0.0, wait), self.finish)
 
     def _keep(self, name: str, grade: Record) -> None:
-        """Put a grade into the report, if there is room for it. It replaces an earlier one of the same world."""
-        size = len(encode({name: grade})) - (len(encode({name: self._worlds[name]})) if name in self._worlds else 0)
+        """Put a grade into the report, in place of an earlier one of the same world; count its outcome if it is full.
+
+        What is counted has no name: a world that ends again there is counted again.
+        """
+        earlier = self._worlds.pop(name, None)
+        self._room += 0 if earlier is None else len(encode({name: earlier}))
+        size = len(encode({name: grade}))
         if size <= self._room:
             self._room -= size
             self._worlds[name] = grade

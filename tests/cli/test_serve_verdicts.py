@@ -20,6 +20,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli import judging, main
 from mcp_sim.cli.files import replace_file
 from mcp_sim.simulator.compile import load
+from mcp_sim.types.json_values import encode
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 ONE = {"state": {"entity": "deal", "where": {"title": "Spring order"}, "count": 1}, "id": "one"}
@@ -158,6 +159,24 @@ async def test_a_report_is_bounded_and_counts_the_worlds_that_it_has_no_room_for
     found = json.loads(report.read_text(encoding="utf-8"))
     assert {"again", "0", "1"} < found["worlds"].keys()
     assert len(found["worlds"]) + found["more"]["passed"] == 40
+
+
+async def test_a_world_that_ends_again_without_room_for_its_grade_is_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario, report = load(document(tmp_path, ONE)), tmp_path / "report.json"
+    async with Simulator(scenario) as simulator:
+        world = simulator.world("again", clock="virtual")
+        await world.call("create_deal", SPRING)
+        monkeypatch.setattr(judging, "MOST_BYTES", len(encode({"again": world.grade().to_json()})) + 4)
+        judge = judging.Judging(scenario, None, report)
+        judge.judge(world)
+        for _ in range(20):
+            await world.call("create_deal", SPRING)
+        judge.judge(world)
+        judge.finish()
+    found = json.loads(report.read_text(encoding="utf-8"))
+    assert (found["worlds"], found["more"]) == ({}, {"failed": 1})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs many connections")
