@@ -181,7 +181,7 @@ def _recordings(subject: Subject, most: int) -> str:
 
 def _request(subject: Subject, built_in: Mapping[str, BuiltIn]) -> str:
     names = ", ".join(str(tool["name"]) for tool in subject.tools)
-    names += " (none for tools whose answer is built in and right)" if built_in else ""
+    names += " (none for tools that are best left to what is built in)" if built_in else ""
     return (
         "# Your answer\n\n"
         f"Write the program of {subject.title}, with a function for each of its {len(subject.tools)} tools: "
