@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import TypeAlias, cast
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, snake
@@ -24,7 +25,7 @@ def _unchanged(row: Record) -> Record:
     return row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """What a backend takes of a given state."""
 
@@ -37,7 +38,7 @@ class Given:
 Take: TypeAlias = Callable[[str, Json], Given | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sought:
     """The records of one entity, as a backend looks for them in a given state."""
 

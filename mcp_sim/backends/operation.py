@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import Verb
 
@@ -34,7 +35,7 @@ NUMBERS = frozenset({"numbers"})
 ANY: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Role:
     """The role of an argument in an operation."""
 
@@ -50,7 +51,7 @@ class Role:
     """Whether an argument has the role too if its name ends with one of the names (`target_path` for `path`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """What a backend can do: its name, what it needs, and how it runs."""
 
@@ -110,7 +111,7 @@ def required_roles(operation: Operation) -> Iterator[str]:
     return (one.name for one in operation.roles if not one.optional)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackendNames:
     """What the tools of a backend call things, as `names.txt` beside it lists."""
 

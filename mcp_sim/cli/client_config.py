@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -20,10 +20,11 @@ from mcp_sim.cli.output import print_json
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientFormat:
     """The configuration format of a client.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -17,6 +16,7 @@ from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_json
 
@@ -237,7 +237,7 @@ def _faults(step: Record) -> list[str]:
 # final states ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """A record as it was last written in a run; None if it was deleted."""
 

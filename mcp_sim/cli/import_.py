@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from mcp_sim.spec.import_files import Files, build_files, differences, scenario_
 from mcp_sim.spec.messages import error_messages
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 from mcp_sim.types.scenario import Scenario
 
@@ -164,7 +165,7 @@ def _named_apart(servers: Sequence[Imported]) -> list[Imported]:
 # writing --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """The tool spec of an imported server."""
 
@@ -278,7 +279,7 @@ def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:
 # --check --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """The differences between the tools of a server and those imported before, as the lines of a diff."""
 

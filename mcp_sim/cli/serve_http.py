@@ -9,7 +9,6 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
@@ -30,6 +29,7 @@ from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode, duration
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
@@ -39,7 +39,7 @@ SWITCH_SECONDS = 0.001
 """Seconds after which a thread with a long call lets the event loop go on, which needs several turns for a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Port:
     """The socket of the agents, who is admitted to it, and the token of the control plane."""
 

@@ -13,6 +13,7 @@ from typing import Self, TextIO
 import anyio
 
 from mcp_sim.server.call_log import printable
+from mcp_sim.types.frozen import frozen
 
 MOST_NAMED = 12
 """The most items of one kind that are listed."""
@@ -23,7 +24,7 @@ def first_few(items: list[str]) -> list[str]:
     return items if len(items) <= MOST_NAMED else [*items[: MOST_NAMED - 1], f"and {len(items) - MOST_NAMED + 1} more"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Palette:
     """Colours text if `is_on`."""
 

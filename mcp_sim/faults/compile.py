@@ -6,7 +6,7 @@ A decision never depends on other perturbations. Adding, removing or reordering 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from mcp_sim.faults.trigger_evaluation import (
@@ -20,12 +20,13 @@ from mcp_sim.faults.trigger_evaluation import (
 from mcp_sim.types import Memory, Tool, Turn
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Apply, Stage, triggers
 from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, When, in_reach
 from mcp_sim.world.catalogue import IN_FORCE, CatalogueFault
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledFault:
     """One perturbation, compiled for one tool. `place` is its position in the document."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Apply
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
@@ -25,7 +26,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d")
 _SHAPED = frozenset({"enum", "const", "format", "pattern"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultShape:
     """What is known about a tool's results. `plan` is None if it is a guess; `entity` is None if it has none."""
 

@@ -7,13 +7,13 @@ filters from 1, then probabilities.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Check, Role, Trigger
 from mcp_sim.types.kinds import triggers as trigger_kinds
@@ -25,7 +25,7 @@ Decide: TypeAlias = Callable[[Turn], bool]
 Counter: TypeAlias = Callable[[Turn], int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberedWhen:
     """A `when` mapping with the slot of its counter, and the nested mappings with theirs."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from mcp_sim.generate.chance import Chance
@@ -14,6 +13,7 @@ from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.merge import merge_schemas
@@ -47,7 +47,7 @@ class _Lazy:
 _NONE = object()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _List:
     """Makes a list: the first items with `fixed`, the next ones with `needed`, all others with `rest`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from mcp_sim.generate.inheritance import inherited_defaults
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
@@ -49,7 +49,7 @@ def record_maker(
     return make
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Default:
     """The initial value of a field that no argument gives.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -18,6 +17,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.views import find_key
@@ -28,7 +28,7 @@ TRIES = 8
 VERSION = re.compile(r"(.*_)?(version|revision|rev)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Editor:
     """Edits records of one entity as another user of the same tools would.
 
@@ -115,7 +115,7 @@ MAX_TARGETS = 1000
 """A generated link targets one of this many oldest records."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inserter:
     """Creates records of one entity as another user of the same tools would. `values` are fixed fields."""
 

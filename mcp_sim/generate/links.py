@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
 
@@ -30,7 +31,7 @@ Choose: TypeAlias = Callable[[Chance, Record, int, Moment], Json]
 """Chooses the target of a link. The number is the index of the linking record in the order of creation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Targets:
     """The records of one entity as targets of links: keys and creation times in the order of creation."""
 
@@ -134,7 +135,7 @@ def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Ke
 # copied fields --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InheritedField:
     """A field that repeats a field of a linked record: the currency of an order is that of its customer."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from mcp_sim.generate.shipped_data import load
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 
 if TYPE_CHECKING:
     from mimesis import Address, Person
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Locale:
     """A country. `code` is the locale of the library that generates the names of people and places.
 
@@ -61,7 +61,7 @@ _FIRST, _LAST, _PLACES = 260, 600, 300
 _TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamePool:
     """Names of one locale. Given and family names come as a pair: women's, men's."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from mcp_sim.generate.shipped_data import load, word_list
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.translations import noun_in_english
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """The usual values of a number field: `low` to `high` in steps.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -22,6 +21,7 @@ from mcp_sim.generate.values import ordered_choices, value_maker
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import SEPARATOR
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
@@ -39,7 +39,7 @@ _FIRST = frozenset({"gender", "sex", "salutation", "city", "currency"})
 _ACCOUNTS = frozenset({"username", "user_name", "login_name", "screen_name", "nickname"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """How one field is filled. `present` is the probability of a value; otherwise the field is null or missing.
 

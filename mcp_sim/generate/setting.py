@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, lru_cache
 
 from mcp_sim.generate.locales import Locale, locale_of, locales, usual_locale
 from mcp_sim.generate.shipped_data import load
 from mcp_sim.generate.themes import Theme, general_theme, themes
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import singular, words
 
 _UNSPACED = "\u2e80"
@@ -18,7 +19,7 @@ MAX_DESCRIPTION = 4000
 """How many characters of a description are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """The country and the trade of generated records."""
 

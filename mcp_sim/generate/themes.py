@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from mcp_sim.generate.shipped_data import load
+from mcp_sim.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Theme:
     """A trade. `words` occur in descriptions of it (singular, lower case); `goods` are in the singular.
 

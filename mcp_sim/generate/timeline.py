@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 
@@ -13,6 +12,7 @@ from mcp_sim.generate.shipped_data import load, word_set
 from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.time_formats import parse_time
 
@@ -33,7 +33,7 @@ _ISSUED = re.compile(r"(.*_)?(issued?|invoice|loan|loaned|borrowed|checkout|lent
 _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """The creation time of a record, and the world's current time."""
 

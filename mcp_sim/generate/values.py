@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import accumulate
 
@@ -20,6 +19,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import LIMITS, constants, fitting_type, main_type, types_of
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
@@ -85,7 +85,7 @@ def inventor(domain: Domain) -> Invent:
     return _Inventor(setting_of(domain))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Inventor:
     setting: Setting
 

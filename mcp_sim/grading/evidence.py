@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from rpds import HashTrieMap
 
 from mcp_sim.types import Key, Step
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Verdict
 
 MOST_STEPS = 10
 """The most steps that a verdict names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """The numbers of the first deciding steps, and whether any deciding step rests on a guess."""
 
@@ -45,7 +46,7 @@ def is_unclear(step: Step, domain: Domain) -> bool:
 _NO_WRITES: HashTrieMap[tuple[str, Key], Evidence] = HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Writes:
     """What the agent and others did that the final state may be due to."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import isclose
 from typing import cast
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import equal
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.plans import How
@@ -20,7 +20,7 @@ _LONGEST = 60
 """The most characters of a value in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelativeChange:
     """What a call does to a field, where its value does not replace the field's."""
 
@@ -69,7 +69,7 @@ class RelativeChange:
         return f"got {shown} appended" if self.how == "append" else f"had {shown} removed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Write:
     """A write of a record."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
@@ -17,7 +18,7 @@ _GENERIC = terms("arguments.batch", "arguments.container", "results.rows")
 _SCALAR = frozenset({"string", "integer", "number", ""})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnfoldedArguments:
     """The arguments for one item of a batch. `paths` maps an argument to its real path."""
 

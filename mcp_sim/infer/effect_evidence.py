@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.infer.arguments import LIMITS, OPTIONS
@@ -14,6 +13,7 @@ from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun
 from mcp_sim.infer.verbs import STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import by_word, table, terms
@@ -24,7 +24,7 @@ _ENTERING = table("verbs.entering")
 _SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolFacts:
     """What is known of a tool by itself. The schemas are expanded."""
 
@@ -42,7 +42,7 @@ class ToolFacts:
         return Evidence(self.tool.id, attribute, value, weight, reason)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerFacts:
     """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
 

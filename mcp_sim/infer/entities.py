@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mcp_sim.infer.entity_keys import key_like
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
@@ -15,6 +15,7 @@ from mcp_sim.infer.roles import Roles
 from mcp_sim.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, at, items, main_type, properties, required
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.lexicon.terms import terms
@@ -25,7 +26,7 @@ _ONE = frozenset({"get", "update", "delete"})
 _STATES = terms("fields.state")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntityBuilder:
     """All that entities are built from."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.plans import Basis, Source
 
 Attribute = Literal["verb", "entity", "key", "fields", "result"]
@@ -19,7 +19,7 @@ _MOST, _LEAST = 0.99, 0.05
 """The bounds of the confidence in what is inferred."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """A reason to believe that an attribute of a tool has a value; with a negative weight, a reason to doubt it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 from mcp_sim.infer.arguments import is_limited, is_paged
@@ -19,6 +19,7 @@ from mcp_sim.infer.singletons import find_singleton
 from mcp_sim.infer.verbs import COUNT
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.lexicon.terms import table
@@ -26,7 +27,7 @@ from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolFeatures:
     """What is known of a tool before its plan is made.
 

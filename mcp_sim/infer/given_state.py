@@ -11,6 +11,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, noun_spans
 from mcp_sim.types import Json, Key, Record, Tool
 from mcp_sim.types.domain import Entity, Field, Inside
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties, schema_of, type_name, types_of
 from mcp_sim.types.lexicon.english import is_plural, last_word, singular, singular_phrase, snake, words
@@ -29,7 +30,7 @@ _MOST_NAMES = 200
 """The most keys of an object that are compared with the entities of tools."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nouns:
     """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers.
 
@@ -81,7 +82,7 @@ def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, 
             yield noun, snake(argument)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """Entities of a given state, and their records.
 

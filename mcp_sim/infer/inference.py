@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from mcp_sim.infer.entities import EntityBuilder
@@ -20,12 +20,13 @@ from mcp_sim.infer.roles import assign_roles
 from mcp_sim.infer.singletons import find_singletons
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inferred:
     """Entities, one plan per tool id, and the records of the given state."""
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -31,6 +31,7 @@ from mcp_sim.infer.verbs import (
     skip_opener,
 )
 from mcp_sim.types import Tool
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
@@ -49,7 +50,7 @@ _REPLACES = terms("arguments.write_mode.replace")
 _LEADING_VERBS = RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedName:
     """What a tool name says.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mcp_sim.infer.names import Words, last_segment, parse_name
 from mcp_sim.types import Tool
 from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
@@ -28,7 +29,7 @@ _COMBINABLE = frozenset({"choice", "choices"}) | _SHARED
 """Overrides that a tool with several operations may have. With others it has one operation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MultiTool:
     """A tool with several operations: the argument that chooses one, and a tool for each of its values."""
 

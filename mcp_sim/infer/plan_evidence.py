@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mcp_sim.infer.evidence import Attribute, Evidence
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.verbs import INSPECTION_VERBS, RECORDLESS_VERBS, classify_verb
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
@@ -37,7 +37,7 @@ def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
     return {entity: len(found) for entity, found in verbs.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanFacts:
     """A planned tool, and what its plan is judged by."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.infer.arguments import last_name
@@ -20,6 +20,7 @@ from mcp_sim.infer.states import MAX_ROWS, find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
 from mcp_sim.types.lexicon.english import plural, singular_phrase, snake
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
@@ -46,7 +47,7 @@ def declares_effect(overrides: Collection[str]) -> bool:
     return not _DECLARED_EFFECTS.isdisjoint(overrides)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolver:
     """All that plans are resolved from."""
 

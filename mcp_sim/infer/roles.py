@@ -7,7 +7,7 @@ show, of writes before reads. Then each tool gets its roles once.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from mcp_sim.infer.arguments import (
     find_leaves,
@@ -26,6 +26,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
 from mcp_sim.types.lexicon.english import plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
@@ -40,7 +41,7 @@ _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of
 _NO_PAGING = Paging()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Roles:
     """Roles of a tool's arguments. `unexplained` are the arguments without a role."""
 
@@ -57,7 +58,7 @@ class Roles:
     """Why arguments have these roles: by the fields of the plan that they become."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoleFinder:
     """All that the roles of arguments depend on."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from mcp_sim.infer.arguments import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, map_of, properties, required
 from mcp_sim.types.lexicon.english import last_word, singular_phrase, snake, words
@@ -20,7 +20,7 @@ from mcp_sim.types.lexicon.terms import terms
 _FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Use:
     """One tool of a noun: its parsed name, its arguments without options, and its result."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mcp_sim.programs.loading import Crashed, failed_at, load_functions, reason
@@ -14,6 +13,7 @@ from mcp_sim.programs.world import World, result_of
 from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
@@ -111,7 +111,7 @@ def _answered(function: ProgramFunction, program: Declared, domain: Domain) -> A
     return lambda turn, invent, arguments: result_of(called, World(domain, program.prefix, turn, invent), arguments)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Call:
     """The answer of one function."""
 

@@ -27,13 +27,14 @@ from mcp_sim.programs.world import World, result_of
 from mcp_sim.types import Call, Json, Key, Memories, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Invent
 
 _TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setup:
     """What a process needs once. It is pickled, which only the process that is confined reads."""
 
@@ -102,7 +103,7 @@ class _Server:
         return decoded(self.channel.receive())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Inventions:
     """Invents here, and imagines where the language model is."""
 

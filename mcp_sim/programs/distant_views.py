@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from mcp_sim.programs.results import plain
 from mcp_sim.types import Bound, Change, Json, Key, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.views import View, Written
 
@@ -37,7 +38,7 @@ class Connection:
     """The records that worlds begin with, as they were last sent. They outlive the call."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Written:
     record: Record | None
     born: int

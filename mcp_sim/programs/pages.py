@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.programs.results import Refused
 from mcp_sim.programs.rows import Row
 from mcp_sim.types import Json
+from mcp_sim.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """One page of rows."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, ItemsView, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_values import encode
@@ -23,7 +24,7 @@ _WRAPPER = "result"
 """The only property of an outputSchema that MCP servers wrap around a value that is no object."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """A result in parts: the text, the structured content, or the content blocks.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ from mcp_sim.programs.rows import Row
 from mcp_sim.programs.writes import Writes
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.views import find_key
 from mcp_sim.world.tables import comparable, comparables
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableType:
     """What all tables of one entity share, in all calls."""
 

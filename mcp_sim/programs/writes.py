@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 from mcp_sim.programs.results import plain
 from mcp_sim.programs.rows import Row
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.types.frozen import frozen
 
 At: TypeAlias = tuple[str, Key]
 """The entity and the key of a record."""
@@ -22,7 +23,7 @@ class _Net:
     part: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Savepoint:
     """The writes up to some point of a call."""
 

@@ -9,7 +9,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
@@ -17,13 +16,14 @@ from mcp_sim.recordings.align import Alignment
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, values_in
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 
 _MOST_NAMED = 5
 _LONGEST_SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """The known values that a call showed, as recorded and in the simulation."""
 
@@ -31,7 +31,7 @@ class Shown:
     served: Counter[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """A recorded call, and the answer of the simulation."""
 
@@ -48,7 +48,7 @@ class Comparison:
     """What the same call showed when it was last made; None if it is the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """What a column gives a call. A column's score is the mean over its groups of the mean of their marks."""
 
@@ -58,7 +58,7 @@ class Mark:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """A column of a measurement."""
 

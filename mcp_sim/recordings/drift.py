@@ -22,6 +22,7 @@ from mcp_sim.spec.sessions import PLACEHOLDER, Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
 
@@ -35,7 +36,7 @@ _LABEL = re.compile(r"^[ \t>#*•-]{0,40}([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MUL
 """A label at the beginning of a line of text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolDrift:
     """A tool that the recording and the server list differently."""
 
@@ -44,7 +45,7 @@ class ToolDrift:
     details: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallDrift:
     """A recorded call that the server answers differently now.
 
@@ -136,7 +137,7 @@ def _domain_of(tools: Sequence[Json]) -> Domain | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Chosen:
     call: RecordedCall
     session: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Responders, Simulations
 from mcp_sim.recordings.score import CallScore, score_session
 from mcp_sim.spec.sessions import Session
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
 PARTS_PER_PROCESS = 4
@@ -90,7 +90,7 @@ async def _score_others(source: Scenario | Responders, sessions: Sequence[Sessio
 # documents, in several processes --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """Sessions that one process replays."""
 

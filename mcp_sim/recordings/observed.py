@@ -6,7 +6,6 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from typing import cast
@@ -15,6 +14,7 @@ from pydantic_core import from_json
 
 from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 
 LONGEST_FAILURE = 400
 """The length in characters up to which a text can be nothing but the report of a failure."""
@@ -50,7 +50,7 @@ _LONGEST_LITERAL = 1_000_000
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observed:
     """An answer as an agent understands it."""
 

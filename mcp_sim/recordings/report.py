@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.score import CallScore
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scores:
     """The score of a group of calls in each column that applies, from 0 to 1."""
 

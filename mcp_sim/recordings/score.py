@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from mcp_sim.recordings.align import Alignment, ids_in
 from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
@@ -14,10 +13,11 @@ from mcp_sim.recordings.responders import Responder
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallScore:
     """The score of one call."""
 

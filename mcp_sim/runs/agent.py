@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import IO, Literal
@@ -23,6 +22,7 @@ from anyio.abc import Process
 from mcp_sim.runs.left_processes import kill_left_processes
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
 Transport = Literal["http", "stdio"]
@@ -43,7 +43,7 @@ class AgentNotStarted(McpSimError):
         super().__init__(f"cannot start the agent {command!r}: {reason} (it must be in PATH, or a path to a file)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exit:
     """How an agent ended. `code` is None if it ran out of time."""
 
@@ -63,7 +63,7 @@ class Exit:
         return f"the agent exited with code {self.code}" if self.code else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentCommand:
     """The command of an agent, with placeholders.
 

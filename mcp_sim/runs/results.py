@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Literal, TypeAlias
 
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.grades import Grade
 from mcp_sim.world.trace import Ledger
 from mcp_sim.world.world import World
@@ -19,7 +20,7 @@ Outcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised"
 OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "inconclusive", "not exercised", "crashed")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """A variant of the scenario: without faults, or with faults at an intensity (None: the scenario's own)."""
 
@@ -38,7 +39,7 @@ def exact(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunPlan:
     """A run to make. Runs of one seed and different repetitions begin alike."""
 
@@ -53,7 +54,7 @@ class RunPlan:
         return f"{self.condition.name.replace(' ', '-')}-seed{self.seed}{again}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AppliedFault:
     """A fault that was applied: to calls of which tool, and how often.
 
@@ -66,7 +67,7 @@ class AppliedFault:
     times: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunResult:
     """A finished run. `because` says in a sentence why the outcome is what it is."""
 

@@ -6,7 +6,6 @@ import asyncio
 import signal
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -23,6 +22,7 @@ from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import answer_line, header_line
@@ -31,7 +31,7 @@ from mcp_sim.world.world import World
 LEDGER_KEEP = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """How runs are made. `traces` is a folder for their traces, `strict` makes guessed verdicts inconclusive."""
 

@@ -6,16 +6,17 @@ All intervals are two-sided. Sample sizes are those of a two-sided test.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import ceil, comb, sqrt
 from statistics import NormalDist, fmean
+
+from mcp_sim.types.frozen import frozen
 
 CONFIDENCE = 0.95
 POWER = 0.8
 _BISECTIONS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """A confidence interval."""
 
@@ -44,7 +45,7 @@ def pass_hat(k: int, tasks: Iterable[tuple[int, int]]) -> float | None:
     return fmean(shares) if shares else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pairs:
     """Pairs of runs, with and without faults: how many passed both, only one, or none."""
 

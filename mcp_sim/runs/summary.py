@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from mcp_sim.runs.results import OUTCOMES, Condition, Outcome, RunResult
 from mcp_sim.runs.statistics import (
@@ -18,6 +18,7 @@ from mcp_sim.runs.statistics import (
     wilson,
 )
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
 PASS_HATS = range(1, 9)
@@ -28,7 +29,7 @@ JUDGED = ("passed", "failed")
 PASSED, FAILED, CRASHED, UNDECIDED = 0, 1, 3, 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConditionSummary:
     """The runs of one condition."""
 
@@ -76,7 +77,7 @@ class ConditionSummary:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cost:
     """What faults cost, by runs of one seed with and without them."""
 
@@ -94,7 +95,7 @@ class Cost:
         return {"pairs": asdict(self.pairs), "cost": self.pairs.cost, "interval": asdict(self.interval), "p": self.p}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Met:
     """How many judged runs met something, how many of them survived it, and of how many that is not known."""
 
@@ -109,7 +110,7 @@ class Met:
         return cls(len(found), found.count(True), found.count(None))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultSummary:
     """A fault: how many judged runs met it and survived it, and with a baseline what all faults cost these runs."""
 
@@ -123,7 +124,7 @@ class FaultSummary:
         return {"id": self.id, "kind": self.kind, **asdict(self.met), "cost": cost}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """All runs of a command."""
 

@@ -20,6 +20,7 @@ from mcp_types import INVALID_PARAMS
 
 from mcp_sim.server.worlds import checked_name, is_name
 from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.frozen import frozen
 
 TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -37,7 +38,7 @@ class NotAdmitted(McpSimError):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """Access rules: `names` are allowed in Host and Origin; `principals` maps the digest of a token to a world.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -30,6 +29,7 @@ from pydantic import BaseModel
 from mcp_sim.server.protocol import Context, is_modern
 from mcp_sim.types import UNABLE, Json, Record
 from mcp_sim.types.errors import InputRequired
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical, decode
@@ -46,7 +46,7 @@ SIGNATURE_BYTES = 32
 """Bytes of a signature."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskedRequest:
     """The request that a state belongs to. A state of another request is refused."""
 

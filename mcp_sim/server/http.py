@@ -49,6 +49,7 @@ from mcp_sim.server.turns import LONG, NEWCOMERS, Turn, Turns
 from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.scenario import Scenario
@@ -70,7 +71,7 @@ _SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"
 _WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """At most `sessions` are open; one that is idle for `idle` seconds ends.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from mcp_sim.spec.trust import Trust
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Imported, Perturbation, world_models
 from mcp_sim.types.scenario import (
     ClockSettings,
@@ -123,7 +124,7 @@ def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
         yield Problem(scenario.path, 0, "", message, "warning")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Start:
     """What replaces the start of a scenario's world: its whole state, and its time. None: the scenario's own."""
 
@@ -287,7 +288,7 @@ LIVE = "live"
 """The value of `tools` for the list of the server that the world model asks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Listing:
     """Finds the tools of the server that the world model of a document asks."""
 

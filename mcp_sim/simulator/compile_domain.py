@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
@@ -30,6 +30,7 @@ from mcp_sim.types.argument_descriptions import describe_arguments
 from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Match, ServerEvidence
 from mcp_sim.types.plans import Plan
@@ -42,7 +43,7 @@ _SAMPLE_SIZE = 50
 _EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledDomain:
     """The domain of a scenario, the records of its given state, and what of that state no tool uses."""
 
@@ -54,7 +55,7 @@ class CompiledDomain:
     """Returns the line under `sim:` with which a tool would use a part; empty if there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Server:
     """What was inferred of one server, or of all servers that share their entities."""
 

@@ -22,13 +22,14 @@ from mcp_sim.types import Call, Change, Memories, PastCall, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Check, Role, Trigger
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.commits import arguments_text, scope_of
 from mcp_sim.world.state import State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One perturbation at one call in its reach.
 
@@ -178,7 +179,7 @@ def as_it_ran(scenario: Scenario, steps: Sequence[Record]) -> Scenario:
 # reasons --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """One condition (`nth 1`), what it was compared with (`number 2`, `drew 0.6131`), and whether it held."""
 
@@ -191,7 +192,7 @@ class Reason:
         return f"{self.condition} ({self.found}: {verdict})" if self.found else f"{self.condition} ({verdict})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Decided:
     """The call that is explained, after its decisions: counters have counted it."""
 

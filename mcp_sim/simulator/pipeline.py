@@ -14,6 +14,7 @@ from mcp_sim.faults.compile import CompiledFault
 from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import ConditionFailure, Decision, Outcome, Proceed, Transition, Turn
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Stage
 from mcp_sim.world.commits import AnsweredCall
 
@@ -34,7 +35,7 @@ class _Course:
     entered: set[str] = field(default_factory=set[str])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pipeline:
     """The compiled faults and world step of one tool, shared by all worlds."""
 

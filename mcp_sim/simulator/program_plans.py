@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.types import Tool
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.plans import RECORDLESS, Envelope, Plan, Verb
 from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects
@@ -15,7 +15,7 @@ from mcp_sim.types.result_parts import READS
 _WRITES: tuple[Verb, ...] = ("create", "delete", "update")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Programmed:
     """What programs answer, and the tables that they declare."""
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 from rpds import HashTrieMap
 
 from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.frozen import is_frozen
 from mcp_sim.types.json_values import decode, encode
 
 MICROSECOND = timedelta(microseconds=1)
@@ -143,7 +144,6 @@ def _value(reference: Any, values: list[Any]) -> Any:
 def _dataclass(module: str, name: str) -> type[Any]:
     """Return a frozen dataclass that is already imported. Nothing else is ever created by name."""
     found: type[Any] | None = getattr(sys.modules.get(module), name, None)
-    parameters = getattr(found, "__dataclass_params__", None)
-    if found is None or parameters is None or not parameters.frozen:
+    if found is None or not is_frozen(found):
         raise TaggedJsonError(f"{module}.{name} is not a known dataclass")
     return found

@@ -6,7 +6,7 @@ An answer that cannot be served is requested again, up to `max_attempts` of the 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResu
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Crash, Rejected, Unmatched
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.contradictions import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
@@ -37,7 +38,7 @@ async def refused(turn: Turn) -> Transition:
     return Transition(invalid_arguments(turn))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A world model that answers a tool; the next one answers what it has no answer to."""
 
@@ -54,7 +55,7 @@ class Source:
     """What the predictor answers without waiting, if it can (`ImmediatePredictor`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorldStep:
     """The world's step for the calls of one tool, compiled once per scenario."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -22,6 +21,7 @@ from mcp_sim.types.call_matchers import quota_problems
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, UsageError, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import (
@@ -53,7 +53,7 @@ P = TypeVar("P", bound=Part)
 _NAME = re.compile(r"[\w.-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """An entry: its kind, the kind's options (None if they are invalid), and the common keys."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import cast
@@ -21,13 +21,14 @@ from mcp_sim.spec.sources import is_file_name
 from mcp_sim.spec.yaml12.insertion import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported
 
 _OPENED = {"entities", "sim", "errors"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Files:
     """The texts to write for a server by path (None: delete the file), and messages about what is doubtful."""
 

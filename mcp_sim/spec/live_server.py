@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Protocol, Self, cast
 
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 
 _SHOWN_LINES = 10
 _SHOWN_BYTES = 4096
@@ -49,7 +50,7 @@ class Place(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtCommand:
     """A server that a command starts on stdio."""
 
@@ -64,7 +65,7 @@ class AtCommand:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtUrl:
     """A server over streamable HTTP, or over the older HTTP+SSE."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -12,13 +12,14 @@ from mcp_sim.spec.messages import error_messages
 from mcp_sim.spec.yaml12 import Document, Path, dotted
 from mcp_sim.types import Json
 from mcp_sim.types.errors import Problem
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 M = TypeVar("M", bound=BaseModel)
 NOTHING: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A part of a document, and the list that its problems are added to. All places of one document share the list."""
 

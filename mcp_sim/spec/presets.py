@@ -8,7 +8,7 @@ left out with a warning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from mcp_sim.spec.entries import read_perturbations
@@ -18,10 +18,11 @@ from mcp_sim.spec.sources import Sources, is_file_name, shipped
 from mcp_sim.spec.trigger_conflicts import conflicts, shadowed_by
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Problem, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import PerturbationEntry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preset:
     """The usable entries of a preset, and why others are left out: pairs of an entry's id and a warning."""
 

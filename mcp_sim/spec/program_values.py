@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
+
+from mcp_sim.types.frozen import frozen
 
 Kind: TypeAlias = Literal[
     "world",  # the first parameter of a tool's function
@@ -27,7 +29,7 @@ _MOST = 64
 """The largest number of atoms of a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Atom:
     """One thing that a value may be."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mcp_sim.spec.sources import Sources, display
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import Problem, Severity, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
 from mcp_sim.types.surface import Resource
@@ -36,7 +37,7 @@ _LARGEST = 1 << 20
 """The largest program, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeclaredProgram:
     """A program as read for one server: its functions by tool name, its tables as entities, and its resources."""
 

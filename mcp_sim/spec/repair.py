@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.spec import yaml12
@@ -13,6 +12,7 @@ from mcp_sim.spec.lint import usable_tools
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import compiled
 
@@ -21,7 +21,7 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _MOST_ROUNDS = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairedTools:
     """The tools that can be served, and a message for each change to what the server has."""
 

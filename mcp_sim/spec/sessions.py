@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -31,6 +30,7 @@ from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import Json, Record
 from mcp_sim.types.call_results import flaw_of_answer
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode_strict
 
 FORMAT = 1
@@ -54,7 +54,7 @@ Answer = dict[str, Any]
 """`result` with a CallToolResult, or `error` with a JSON-RPC error."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordedCall:
     """A call, and the answer that the real server gave."""
 
@@ -72,7 +72,7 @@ class RecordedCall:
         return _moment(self.line.get("at"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordedRequest:
     """A request other than a call, such as `resources/read`, and the answer that the real server gave."""
 
@@ -83,7 +83,7 @@ class RecordedRequest:
     """The number of calls that were answered before it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """A recorded session with a server."""
 

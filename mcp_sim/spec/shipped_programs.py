@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from mcp_sim.spec.programs import DeclaredProgram, read_program
 from mcp_sim.spec.sources import Sources, shipped
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
 from mcp_sim.types.programs import ProgramFunction
@@ -21,7 +22,7 @@ FEWEST = 3
 """The fewest tools by which a server is recognised."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """A shipped tool spec whose program answers tools of a server."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,6 +35,7 @@ from mcp_sim.types import FailureRenderer, Json, Record, Tool, render_plain_fail
 from mcp_sim.types.domain import Entity, Example, Field
 from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.programs import Program
 from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.types.surface import Resource, ToolInteraction
@@ -42,7 +43,7 @@ from mcp_sim.types.surface import Resource, ToolInteraction
 _ERROR_STYLES = Path(__file__).parent / "error_styles"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spec:
     """The tool spec of one server, resolved. Tools, overrides and examples use the tool's id in the scenario."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -20,12 +20,13 @@ from mcp_sim.spec.yaml12.insertion import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.programs import PROGRAM
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpecFile:
     """The file with the tools of one server. `is_list`: it is a plain tools/list result without a spec."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Record
 
 
@@ -47,7 +47,7 @@ class RequestingClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A request other than a call, such as `resources/read`."""
 

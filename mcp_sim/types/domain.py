@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from mcp_sim.types import Json, Key, Record, Tool
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A field of an entity."""
 
@@ -30,7 +31,7 @@ class Field:
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inside:
     """The place of records that are parts of others: a `field` of another entity, with a list or a mapping."""
 
@@ -38,7 +39,7 @@ class Inside:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entity:
     """A kind of record."""
 
@@ -58,7 +59,7 @@ class Entity:
     """Whether a record exists for whatever key is requested (the weather of any city): generated once, then kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """A recorded call and its result: evidence for format and wording, and a demonstration for a language model."""
 
@@ -69,7 +70,7 @@ class Example:
     """Whether the result is a list of content blocks, not a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Concealed:
     """What the agent may not see: `fields` of the records of an entity that satisfy `fits`; all of them if empty."""
 
@@ -78,7 +79,7 @@ class Concealed:
     fits: Callable[[Record], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Domain:
     """The tools, entities and plans of a scenario, and what its world is about."""
 

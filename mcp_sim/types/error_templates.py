@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult, Turn, render_plain_failure
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
@@ -44,7 +45,7 @@ _MISSING = re.compile(r"'([^']+)' is a required property")
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Template:
     """What is served: a text, JSON as text, structured content, or `{code, message, data}` of a JSON-RPC error."""
 
@@ -54,7 +55,7 @@ class Template:
     """Whether it is served as a success, without isError."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VendorErrors:
     """The error templates of one vendor, by failure kind."""
 

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
+
+from mcp_sim.types.frozen import frozen
 
 CRASH_CODE = -32019
 """The JSON-RPC code of a crash. No simulated error may have it."""
@@ -35,7 +36,7 @@ class McpSimError(Exception):
     """Base of every exception that mcp-sim raises on purpose."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """A problem of a document, and its place."""
 

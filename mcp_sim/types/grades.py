@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
+
+from mcp_sim.types.frozen import frozen
 
 GradeOutcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GradedVerdict:
     """The verdict of one expectation, and what it counts."""
 
@@ -28,7 +30,7 @@ class GradedVerdict:
         return {**asdict(self), "steps": list(self.steps)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grade:
     """The grade of a world at its end."""
 

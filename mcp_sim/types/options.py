@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 from mcp_sim.types import Json
 from mcp_sim.types.clock import duration, iso
 from mcp_sim.types.conditions import OPERATORS, contradiction, matcher
+from mcp_sim.types.frozen import frozen
 
 _CALLS = re.compile(r"(\d+) calls?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
@@ -27,7 +27,7 @@ def duration_text(span: timedelta) -> str:
     return f"{micros // size}{unit}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A span of world time or of calls: exactly one of the two is set."""
 

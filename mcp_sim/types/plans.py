@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types import Json
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.result_templates import ResultTemplate
 
 How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
@@ -18,7 +19,7 @@ How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """How an argument filters a list."""
 
@@ -32,7 +33,7 @@ class Filter:
     """The value of the argument if it is missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Envelope:
     """The places of things in a result, as dotted paths: '' is the whole result, None nowhere."""
 
@@ -57,7 +58,7 @@ class Envelope:
     """Path in the result -> the field shown there under another name (`plan_id.price`: by a link)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paging:
     """The arguments that order records and choose a page."""
 
@@ -104,7 +105,7 @@ _CERTAIN = 0.85
 """The confidence from which on a tool that seems to read may be called on a real server that must not change."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Basis:
     """Why a field of a plan has its value."""
 
@@ -118,7 +119,7 @@ class Basis:
 DECLARED = Basis("declared", reasons=("declared in the spec",))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """What a tool does to which entity.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json
 
 _NO_NAME = re.compile(r"\W")
@@ -17,7 +18,7 @@ PROGRAM = "program"
 """The backend of tools that a program answers. Documents cannot choose it by name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableEffects:
     """What a function does to tables, by its syntax tree. Tables are in the order in which the function uses them."""
 
@@ -39,7 +40,7 @@ class TableEffects:
     """Whether it gives the world to something that could not be followed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramFunction:
     """A decorated function of a program."""
 
@@ -67,7 +68,7 @@ class ProgramFunction:
         return name if name in self.parameters else self.renamed.get(argument, name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """A program, and the tools of the server that it answers."""
 

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json
 
 SLOT = re.compile(
@@ -34,7 +35,7 @@ EVERYTHING = "{everything}"
 """A slot for all that a template can show, as one object: what to write templates from."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rows:
     """A part of a text that is repeated for each row."""
 
@@ -42,7 +43,7 @@ class Rows:
     between: str = "\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultTemplate:
     """One form of a tool's results."""
 

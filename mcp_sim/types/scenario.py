@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,13 +14,14 @@ from mcp_sim.types.clock import DEFAULT_NOW, Mode
 from mcp_sim.types.conditions import Matcher
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.errors import Problem
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Expectation, Perturbation, Trigger, WorldModel
 from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.surface import Prompt, Resource, ToolInteraction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class When:
     """A `when` mapping. All triggers and all nested mappings must hold.
 
@@ -35,7 +36,7 @@ class When:
     """Splits the counter: by `tool`, `entity`, or `arguments.NAME`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fires:
     """How often a perturbation is applied at most (None: no limit), per what, and its pause after each time."""
 
@@ -44,7 +45,7 @@ class Fires:
     cooldown: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PerturbationEntry:
     """One entry of `perturbations`."""
 
@@ -60,7 +61,7 @@ class PerturbationEntry:
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectationEntry:
     """One entry of `expect`."""
 
@@ -74,7 +75,7 @@ class ExpectationEntry:
     """Whether it is reported and not graded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorldModelEntry:
     """A world model, and the tools that it answers. The first entry that matches answers."""
 
@@ -105,7 +106,7 @@ def route(entries: Sequence[WorldModelEntry], tool: Tool, domain: Domain) -> tup
     return tuple(chain)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stub:
     """A canned answer. The first stub whose tool (a glob) and arguments match answers in the world's step.
 
@@ -119,7 +120,7 @@ class Stub:
     blocks: tuple[Record, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GivenRecords:
     """Records of one entity: the given `rows`, then generated ones up to `count` in all."""
 
@@ -129,7 +130,7 @@ class GivenRecords:
     """Whether the rows are complete as given; otherwise the generator completes them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClockSettings:
     """The settings of a world's clock."""
 
@@ -140,7 +141,7 @@ class ClockSettings:
     speed: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerSpec:
     """One impersonated server."""
 
@@ -164,7 +165,7 @@ class ServerSpec:
     """What it has besides, through its world models: `resources`, `prompts`, `completions`, `logging`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scenario:
     """A scenario with everything it refers to resolved."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.programs import ProgramFunction
 
@@ -28,7 +29,7 @@ _VARIABLE = re.compile(r"\{(\+?)([A-Za-z_]\w*)\}")
 # tools ----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """A question to the client: a request of the protocol."""
 
@@ -44,7 +45,7 @@ Round: TypeAlias = Mapping[str, Ask]
 """Questions that are asked at the same time, by the names of their answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolInteraction:
     """What a tool asks before it answers, what it sends meanwhile, and the blocks of its result."""
 
@@ -64,7 +65,7 @@ RESOURCE_NOT_FOUND = -32002
 """The JSON-RPC code for an unknown resource up to protocol 2025-11-25; later versions have invalid parameters."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choices:
     """Completions of a variable: `values`, or the values that a field of an entity's records has."""
 
@@ -73,7 +74,7 @@ class Choices:
     field: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resource:
     """A resource, or a template of resources, and the source of its contents.
 
@@ -102,7 +103,7 @@ class Resource:
         return self.definition["uriTemplate" if self.is_template else "uri"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """A prompt."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from math import lcm
 from typing import Final, TypeAlias
 
 from mcp_sim.types import Turn
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.options import Span
 
 EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
@@ -20,7 +20,7 @@ MOST_TRIED: Final = 10_000
 """The most numbers that `are_disjoint` tries."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeBounds:
     """From the time `begin` on and before `end`; after the world's first `after` calls, and until its call `last`."""
 
@@ -62,7 +62,7 @@ def intersection(several: Iterable[TimeBounds]) -> TimeBounds:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallNumbers:
     """Numbers of calls, from 1: those `listed`, in ascending order; with a `period`, again after each period."""
 

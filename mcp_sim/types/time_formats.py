@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from math import nan
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import Json, Record
 
@@ -32,7 +32,7 @@ _START = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeFormat:
     """The format of times in one field."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, Protocol, cast
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json, Record, encode
 
 
@@ -174,7 +175,7 @@ def _layout(text: str, value: Json) -> Mapping[str, Any] | None:
     return next((layout for layout in layouts if json.dumps(value, **layout) == text.strip()), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RpcError:
     """A JSON-RPC error instead of a result."""
 
@@ -183,7 +184,7 @@ class RpcError:
     data: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokenDelivery:
     """A delivery without a proper answer."""
 
@@ -228,7 +229,7 @@ def render_plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> 
     return Observation(ToolResult(message, form="text", is_error=True))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """A tool as it is served."""
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime
 from operator import ge, gt, le, lt
 from typing import Any, Literal, Protocol
 
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json, Key, Record, to_integer
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
 _MOST_DIGITS = 400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One write to the state."""
 
@@ -45,7 +45,7 @@ class Change:
         return cls(body["op"], body["entity"], body["key"], body.get("record"), body.get("part"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Due:
     """Changes by someone other than the agent: an entry of the agenda, or an event."""
 
@@ -57,7 +57,7 @@ class Due:
     """If set, they are due when the world's call of this index begins, whatever the time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A bound on a field of records."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mcp_sim.types import Decision, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Listing
 from mcp_sim.types.scenario import PerturbationEntry, in_reach
 
@@ -18,7 +19,7 @@ LISTED = "listed"
 _CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CatalogueFault:
     """A perturbation of the catalogue."""
 

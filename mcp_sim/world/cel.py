@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.conditions import ABSENT, matcher
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Unevaluable, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.world.cel_diagnostics import describe_syntax_error
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ MOST_SAID = 300
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expression:
     """A compiled CEL expression."""
 

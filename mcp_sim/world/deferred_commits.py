@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from mcp_sim.types import Change, Key, Turn, View
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deferred:
     """Changes that are committed in two parts."""
 

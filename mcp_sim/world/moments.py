@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from mcp_sim.types import PastVersion
 from mcp_sim.types.clock import Clock
+from mcp_sim.types.frozen import frozen
 from mcp_sim.world.commits import Unsaved, Version
 from mcp_sim.world.trace import History, Ledger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A world as it was before a call, to which it returns if the call cannot be saved."""
 
@@ -28,7 +29,7 @@ class Mark:
     answer: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """A world as it was between two calls, without its ledger: a fork begins there, and a world may return to it."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.lexicon.past_events import is_past_event
@@ -103,7 +103,7 @@ def _with(arguments: Record, path: list[str], item: Json) -> Record:
     return {**arguments, head: _with(inner, rest, item) if rest else item}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """An argument and the field that it sets."""
 

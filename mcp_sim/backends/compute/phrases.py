@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import Operation, compact, read_names
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import snake
 
 _WORDS = read_names(__name__)
@@ -17,7 +18,7 @@ _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "
           "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Called:
     """A test whether a tool's name is one of some phrases.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from math import prod
 
@@ -15,6 +14,7 @@ from mcp_sim.backends.operation import Operation, Role, required_roles, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake, words
@@ -29,7 +29,7 @@ _MAX_CHOICES = 300
 _FAMILIES = tuple(Phrasebook(family) for family in FAMILIES)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """The arguments of a tool that select an operation, and the operations that each of their choices may mean."""
 

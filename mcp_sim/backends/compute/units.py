@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from mcp_sim.backends.refusal import Refused
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import singular, snake
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """A unit: the quantity that it measures, its size in base units, and its zero point in base units."""
 

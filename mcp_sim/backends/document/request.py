@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from mcp_sim.backends.operation import read_names
@@ -11,6 +10,7 @@ from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _WORDS = read_names(__name__)
@@ -21,7 +21,7 @@ _KINDS = _WORDS.terms("counted")
 """Kinds of parts that are counted separately. The index of another kind counts all parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conventions:
     """What the tools of a server call things, and how a tool counts."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from posixpath import relpath
 
@@ -16,6 +16,7 @@ from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import singular, words
 
 _WORDS = read_names(__name__)
@@ -24,7 +25,7 @@ _ESSENTIAL = ("name", "path", "type", "size", "modified")
 _NOTHING = ("", "None", "null")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """What all calls of a tool share: whether a repository locates the files, and what items of a batch may select."""
 

@@ -13,6 +13,7 @@ from mcp_sim.backends.files.paths import parent, resolve_path
 from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
+from mcp_sim.types.frozen import frozen
 
 _LONGEST = 20_000
 _ERRORS = re.compile(r"(?<=\s)(?:2>\s*(?:&1|/dev/null)|&>\s*/dev/null)")
@@ -22,7 +23,7 @@ _MAX_INPUT = 10_000_000
 MISSING = "No such file or directory"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """The words of one command, the file it writes to (`appends`: at its end), and the file it reads."""
 

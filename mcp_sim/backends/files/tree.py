@@ -12,7 +12,6 @@ first directory that a client names is the mount point.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 
@@ -33,13 +32,14 @@ from mcp_sim.backends.files.paths import (
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import PastCall, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _FIRST_CALLS = 30
 """Number of calls, and of paths in them, that are searched for one that shows the mount point."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A file or a directory. `content` is None for a directory."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from mcp_sim.backends.given import Given, is_named
@@ -11,6 +10,7 @@ from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
@@ -24,7 +24,7 @@ EDGE = "edge"
 """The key of an edge, made of its ends and its relation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """The names of nodes and edges, and of their fields."""
 

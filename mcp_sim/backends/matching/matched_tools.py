@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
 from mcp_sim.backends.operation import Operation, Role, Test
 from mcp_sim.types import Json
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import vocabulary, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan, Source
@@ -17,7 +18,7 @@ _FITTING = 0.85
 """How sure the arguments of an operation are that a spec declares."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchedTool:
     """A tool, or one choice of a tool, and the operation that it means."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.backends.refusal import choices_text, conflict, quoted
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import How, Plan
@@ -58,7 +58,7 @@ def _restarts(state: str) -> bool:
     return snake(state) in _RESTARTS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """Why a value cannot enter a field, as the rest of a sentence about the record."""
 

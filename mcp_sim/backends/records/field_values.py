@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
@@ -14,6 +13,7 @@ from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.generate.time_fields import time_formatter
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, at, items, takes_null, type_name, types_of
 from mcp_sim.types.json_values import decode_strict
@@ -27,7 +27,7 @@ _NOW = "{now}"
 _PLAIN = frozenset(("integer", "number", "boolean"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """An argument, the field that it sets (`*`: each property by its own name), and its default.
 
@@ -97,7 +97,7 @@ def fixed_values(plan: Plan, entity: Entity) -> Callable[[Turn], Mapping[str, Js
     return lambda turn: {**plan.fixed, **{name: write(turn.now) for name, write in times.items()}}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """A link field that an argument sets, the entity that it links to, and the path of the argument."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
@@ -12,6 +11,7 @@ from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
@@ -27,7 +27,7 @@ Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
 """Adds references to a new record, and returns the records to create for them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Shared:
     """A reference that records of an entity and of the entity of one of their links have in common."""
 

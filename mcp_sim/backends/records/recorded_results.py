@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.recorded_texts import Sample, is_failure, samples
@@ -22,11 +21,12 @@ from mcp_sim.backends.records.text_templates import (
 from mcp_sim.backends.refusal import noun
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Parts:
     """A recorded list: the text before its rows, the rows, the text after them, and the separator."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
@@ -22,7 +23,7 @@ _FAILS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """A recorded text and the arguments of its call."""
 

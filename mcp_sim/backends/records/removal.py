@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_changes import state_check
@@ -11,6 +10,7 @@ from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import plural
@@ -42,7 +42,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     return remove
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Referrer:
     """A field of an entity that links to another entity, or to its own."""
 
@@ -91,7 +91,7 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dependants:
     """The fields that link to the records of entities, by entity, and the entities whose records go with others."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import nan
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from mcp_sim.backends.records.arguments import Fetch, argument
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
@@ -29,7 +30,7 @@ _WORD = re.compile(r"[^\s\"'(),;]+")
 _SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """What a text searches for. `unwanted` words must not occur."""
 

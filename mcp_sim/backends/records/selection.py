@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from typing import TypeAlias
@@ -21,6 +20,7 @@ from mcp_sim.backends.refusal import invalid, quoted
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.plans import Plan
@@ -35,7 +35,7 @@ _SAMPLE = 50
 _OF_TIMES = frozenset({"equals", *COMPARISONS})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """The rows of a page, the total of all pages, and the position of the page."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.backends.records.arguments import Fetch, argument
@@ -11,6 +10,7 @@ from mcp_sim.backends.records.ordering import Row
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import by_word, terms
@@ -26,7 +26,7 @@ _MOST = 60
 """The most rows of a series."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Series:
     """The rows of a period before now, such as the prices of the last 30 days, or after it (`is_coming`)."""
 

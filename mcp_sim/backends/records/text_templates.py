@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
@@ -16,6 +16,7 @@ from mcp_sim.backends.refusal import noun
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Domain, Entity, Example, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, constants, main_type
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
@@ -30,7 +31,7 @@ _JOINTS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """A slot of a template: what fills it, and how the example spells it."""
 
@@ -121,7 +122,7 @@ def key_pattern(entity: Entity) -> str:
     return r"(?!)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlotFinder:
     """Finds the parts of a recorded text that differ for another record."""
 

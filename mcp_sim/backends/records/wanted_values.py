@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 
 from mcp_sim.backends.records.arguments import ABSENT
@@ -13,6 +13,7 @@ from mcp_sim.generate.missing_records import MOST_CANDIDATES, extent
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record, Tool
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, main_type
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.time_formats import parse_time, time_format
@@ -25,7 +26,7 @@ _PAST = frozenset({"created", "updated", "past", "recent"})
 """Meanings of times that are never in the future."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What the records of an answer have in common.
 
@@ -103,7 +104,7 @@ def _holding(entity: Entity, rule: Filter, value: Json) -> Json:
     return value if moment is None else time_formatter(rule.field, known.schema)(moment.replace(hour=9))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """The times that limits allow, up to now for events of the past."""
 

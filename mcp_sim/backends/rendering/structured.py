@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from mcp_sim.backends.operation import Names
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.rendering.conversion import ABSENT, convert_value
 from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -36,7 +36,7 @@ _WHOLE = terms("results.text") | {"contents", "message", "answer", "data"}
 """Names of a single property that holds the whole result."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """What to render. `is_json`: the main fact is rendered as JSON in a property that takes only a text."""
 
@@ -76,7 +76,7 @@ def _with_parts(schema: Record, outcome: Outcome) -> Record:
     return {**facts, **parts} if is_spread else facts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _SchemaRenderer:
     """Renders one outcome under a schema."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.backends.outcome import as_text
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.result_schemas import text_place
 from mcp_sim.types.result_templates import EVERYTHING, OPTIONAL, ROWS, SLOT, ResultTemplate, Rows
@@ -31,7 +32,7 @@ _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _NUMBER_FORM = re.compile(r",?\.\d+f|,")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """What a template can show."""
 

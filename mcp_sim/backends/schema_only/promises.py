@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mcp_sim.generate.acknowledgements import verb_place
 from mcp_sim.infer.names import last_segment
 from mcp_sim.infer.verbs import INSPECTION_VERBS, classify_verb, find_described_verb
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, words
 from mcp_sim.types.record_kinds.usual_fields import (
@@ -29,7 +29,7 @@ _LONGEST = 3
 """The most words of the name of a field."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Promise:
     """What a result holds: fields with their schemas; `rows` is the field with a list of objects with these fields.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
+from mcp_sim.types.frozen import frozen
 
 Rows = Sequence[Sequence[Json]]
 MOST = 100_000
@@ -20,7 +21,7 @@ _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9]\d{0,6})")
 _ROW = re.compile(r"[1-9]\d{0,6}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Area:
     """Cells from the first to the last row and column, counted from 0; None extends to the end."""
 

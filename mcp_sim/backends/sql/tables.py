@@ -6,13 +6,13 @@ import math
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 from typing import cast
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
 from mcp_sim.types.json_values import decode_strict, encode
@@ -113,7 +113,7 @@ _HELD = frozenset({"columns", "rows", "data", "records"})
 """Names within an object that is one table, rather than a wrapper of tables."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A given table: the entity of its rows, the statement that creates it, and its rows as records."""
 

@@ -19,6 +19,7 @@ from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Key, Record
 from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.trace import FORMAT
@@ -30,7 +31,7 @@ Place = tuple[str, Key]
 """An entity and the key of one of its records."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """What a run knows about its world beyond the trace: its grade, and the command that repeats it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, ClassVar
 
@@ -15,6 +15,7 @@ from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
@@ -31,7 +32,7 @@ ERROR = ("error", "error_message", "message")
 FAILED = ("failed", "failure", "error", "errored")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Jobs:
     """The form of a scenario's jobs, which are records that the status tool reads."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
@@ -15,6 +14,7 @@ from mcp_sim.faults.results import ResultShape, change_values, unknown_fields
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
@@ -33,7 +33,7 @@ TYPES: Mapping[str, Sequence[str]] = {
 _FACTORS = (0.001, 0.01, 100, 1000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cell:
     """A value of a record, and what its corruption depends on. `others` are the field's values in other records."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from mcp_sim.faults.results import ResultShape, no_reads, proceed_twice, result_value, with_value
 from mcp_sim.types import Json, Observation, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_values import canonical
@@ -22,7 +23,7 @@ from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 LISTS = ("list", "search")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pages:
     """How one tool pages: its arguments, and the paths in its results."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
@@ -11,13 +11,14 @@ from pydantic import Field, model_validator
 from mcp_sim.faults.results import ResultShape, no_writes, result_value, with_body
 from mcp_sim.types import Change, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
 from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 from mcp_sim.world.deferred_commits import fitting, reservations
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cut:
     """The parts of a batch in order, and the places (from 0) of those that are not written."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias
 
@@ -17,6 +17,7 @@ from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Concealed, Domain, Entity
 from mcp_sim.types.error_templates import refusal
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, items, properties, required
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
@@ -140,7 +141,7 @@ class PermissionDenied(Perturbation):
                 yield f"{shape.tool.id} must show {field!r} by its outputSchema, so it cannot be withheld"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Guard:
     """The access check of one tool that works on the entity."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.spec.messages import shown
 from mcp_sim.types import Json
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode_strict
 
 ABSENT: Any = object()
@@ -18,7 +18,7 @@ _YEAR_LAST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d\d)\b.*", re.DOTALL
 _YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FieldType:
     """The JSON types of a field except null, empty if it takes any. `is_name`: it is a key or a link."""
 

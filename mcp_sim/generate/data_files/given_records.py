@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from mcp_sim.generate.data_files.conversion import ABSENT, FieldType, from_sqlite, from_text, is_year_last
@@ -17,6 +17,7 @@ from mcp_sim.spec.sources import Sources, is_file_name
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Problem, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.lexicon.english import snake
@@ -127,7 +128,7 @@ def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[s
 # rows -----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Column:
     """The field of a column, and the type of its values."""
 

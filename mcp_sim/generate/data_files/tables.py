@@ -7,7 +7,7 @@ import io
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,7 @@ from mcp_sim.spec.sources import SUFFIXES, Sources, display
 from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Problem
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
 
@@ -33,7 +34,7 @@ MAX_CSV_VALUE = 256 * 1024
 """The largest number of characters of a value in a CSV file."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """The rows of one table. `is_text`: every value is a text, as in CSV; `is_loose`: types are those of SQLite.
 

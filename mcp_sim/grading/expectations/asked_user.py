@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from mcp_sim.types.call_matchers import ShortCallPattern
 from mcp_sim.types.conditions import Matcher, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario, in_reach
@@ -24,7 +25,7 @@ _QUESTION = re.compile(r"[?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}](
 """A question mark at the end of a word; not one in a URL."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The first question to the user, and the first call of the step. Their numbers are those of calls, 0: none."""
 

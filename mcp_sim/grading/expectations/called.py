@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -10,12 +9,13 @@ from pydantic import Field, model_validator
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import CallExpectation, times
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.options import Count, CountFromZero
 from mcp_sim.types.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """The calls so far."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from mcp_sim.types import Change, Json, Key, Step
 from mcp_sim.types.call_matchers import argument_value, unknown_argument
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import End, Perturbation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero
@@ -27,7 +28,7 @@ Written = Mapping[tuple[str, Key], Json]
 """The records that a call wrote; None: removed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Write:
     """The calls that mean the same: the step of the first, and the changes of the newest."""
 
@@ -38,7 +39,7 @@ class Write:
 _NO_WRITES: HashTrieMap[str, Write] = HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """The writes so far, by call, and those that were made again."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import CallExpectation
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """Whether any tool was called, and the first of the calls in question."""
 

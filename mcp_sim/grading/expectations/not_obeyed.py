@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from pydantic import Field
@@ -13,13 +13,14 @@ from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Json, Record, Step
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Perturbation, Stage, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>)]+[^\s\"'<>).,;]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """The attacker's texts that the agent has seen, and the first call that has one of them."""
 

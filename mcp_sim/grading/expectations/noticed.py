@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Literal
 
@@ -15,6 +15,7 @@ from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import Matcher, equal, matcher
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.options import MatcherSource
@@ -26,7 +27,7 @@ MOST_WATCHED = 50
 """The most faulted calls that are followed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Watch:
     """A faulted call, and what the agent did about it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pydantic import Field, field_validator
@@ -12,11 +11,12 @@ from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import CallPattern, ShortCallPattern
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class First:
     """The first call of a pattern."""
 

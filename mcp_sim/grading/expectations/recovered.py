@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from rpds import HashTrieMap
@@ -15,6 +15,7 @@ from mcp_sim.types import Change, Json, Key, Record, Step, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, at_path, equal
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import takes_null
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import End, Verdict, expectations
@@ -29,7 +30,7 @@ MOST_KEYS = 100
 """The most records, or writes of a record, that are remembered for one goal."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Goal:
     """The intended effect of a faulted call, and the records that have had it since."""
 
@@ -61,7 +62,7 @@ _NOTHING_WATCHED: HashTrieMap[str, tuple[int, ...]] = HashTrieMap()
 _NO_RECORDS: HashTrieMap[tuple[str, Key], Record] = HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """The goals of the faulted calls, in the order of the faults."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, cast
@@ -17,11 +17,12 @@ from mcp_sim.types.call_matchers import unfit_fields
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Write:
     """A write of a record that should not have been written."""
 
@@ -34,7 +35,7 @@ class Write:
         return f"{self.entity} {self.key} at call {self.index}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FirstWrite:
     """The first write of a record, where the exceptions depend on its fields."""
 
@@ -48,7 +49,7 @@ _NO_FIRST_WRITES: HashTrieMap[tuple[str, Key], FirstWrite] = HashTrieMap()
 _NO_RECORDS: HashTrieMap[tuple[str, Key], Record | None] = HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """The writes of the agent that no exception allows."""
 
@@ -64,7 +65,7 @@ class Facts:
     """Calls that are only guessed to have written nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Allowed:
     """Records of an entity that may be written: all of them, one, or those that satisfy matchers."""
 

@@ -11,6 +11,7 @@ from typing import Self
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import encode
 
@@ -70,7 +71,7 @@ Scores = Mapping[str, int]
 """A judge's scores of one prediction, by dimension."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """The result of one sample: its scores, or what failed ('': not tried yet)."""
 
@@ -80,7 +81,7 @@ class Outcome:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoreSummary:
     """The mean scores of some samples, from 0 to 100; None if none was judged."""
 

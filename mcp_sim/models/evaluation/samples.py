@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from mcp_sim.models.language_model.prompt import encodable
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
 
@@ -23,7 +23,7 @@ MAX_REPORTED = 5
 """How many broken lines an error lists one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """One turn to predict. `before` are the earlier turns: action and real observation.
 

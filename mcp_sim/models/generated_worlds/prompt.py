@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 
 from mcp_sim.models.language_model.prompt import Message, encodable
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 
 MAX_TAKEN = 80
 """How many of the values that were taken last a question lists."""
@@ -22,7 +22,7 @@ _LABEL_FIELDS = 4
 """How many fields describe a record that others may link to."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """One table in a question: its name, its number of records, and the schemas of its fields."""
 

@@ -8,13 +8,14 @@ from typing import BinaryIO, Self
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import decode, encode
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """The result of one batch: the model's rows, with None for each that has to be generated without it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from mcp_sim.generate.coherence import adjustments
@@ -16,6 +16,7 @@ from mcp_sim.generate.values import chance_of
 from mcp_sim.models.language_model.tighten import IMPOSSIBLE, tighten
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties
 from mcp_sim.types.scenario import GivenRecords
 
@@ -67,7 +68,7 @@ def _divided(asked: Mapping[str, GivenRecords], total: int) -> dict[str, int]:
     return counts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenFields:
     """The fields of an entity that a model invents, with their schemas. `links` are those that refer to records."""
 

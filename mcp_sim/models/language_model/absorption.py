@@ -18,6 +18,7 @@ from mcp_sim.models.language_model.subjects import IDS, STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.lexicon.past_events import is_past_event
 from mcp_sim.types.result_parts import Path, get_part, replace_part
@@ -35,7 +36,7 @@ Unchecked = set[tuple[str, Key, str]]
 """Entity, key and field of values that no check may compare; the field `*` stands for all."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contradiction:
     """A value of an answer that a fixed fact contradicts, and what it must be."""
 

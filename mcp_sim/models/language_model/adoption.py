@@ -30,6 +30,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import value_at
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, replace_part, split_path
 from mcp_sim.types.views import was_written
@@ -41,7 +42,7 @@ EXISTS = "the record exists: the call succeeds"
 MISSES = "no such record exists: the call fails"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Judged:
     """An answer, what it is about, and what the call writes."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.models.language_model.disclosure import Disclosure
@@ -11,6 +10,7 @@ from mcp_sim.models.language_model.reply import Reply, observation_text, parse_j
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, types_of
 from mcp_sim.types.views import find_key, was_written
 
@@ -51,7 +51,7 @@ def _is_plain(entity: Entity) -> bool:
     return entity.inside is None and not entity.singleton
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportedChange:
     """One change as the model says it."""
 
@@ -61,7 +61,7 @@ class ReportedChange:
     fields: Record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportedChanges:
     """What a model says that a call changed. Without any, the call has only read."""
 

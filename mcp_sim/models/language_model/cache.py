@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
@@ -14,6 +14,7 @@ from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, Reques
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import canonical
 
@@ -21,7 +22,7 @@ SHOWN = 120
 """How much text is shown where two requests differ, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cache:
     """Replies stored in a folder, by model, conversation, schema, seed and options.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from mcp_sim.backends.records.accepted_keys import has_usual_form
@@ -13,6 +12,7 @@ from mcp_sim.models.language_model.subjects import Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.plans import Plan
@@ -20,7 +20,7 @@ from mcp_sim.types.result_parts import Path, get_part, split_path
 from mcp_sim.types.views import find_key, was_written
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallAgreement:
     """The comparison of an answer with its call, as far as the plan is sure what the call means.
 

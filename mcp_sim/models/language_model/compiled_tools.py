@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mcp_sim.models.language_model.declared_values import DeclaredValues
 from mcp_sim.models.language_model.facts import RelevantRecords, relevant_records
@@ -11,6 +11,7 @@ from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
 from mcp_sim.types import Call, Record, Tool
 from mcp_sim.types.argument_unwrapping import unwrap_call
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
@@ -25,7 +26,7 @@ _VARYING = terms("verbs.varying")
 """Words in the names of tools that may answer the same call differently each time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledTool:
     """A tool, or one choice of a tool whose argument selects an operation.
 

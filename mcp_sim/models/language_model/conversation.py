@@ -15,6 +15,7 @@ from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.reply import COMPLAINT, Reply
 from mcp_sim.types import Attempt, Change, Json, Memory, Observation, Record, Transition, Turn, View
 from mcp_sim.types.errors import Crash, TooLong, Unanswered
+from mcp_sim.types.frozen import frozen
 
 MAX_RETRY_QUOTE = 4_000
 """How much of a rejected reply is quoted in the next request, in characters."""
@@ -83,7 +84,7 @@ def shorten_transcript(
     return shortened
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversation:
     """The conversations of a scenario's worlds. Each is kept in its world's memory, under the name `owner`.
 

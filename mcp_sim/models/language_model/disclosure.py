@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.types import Change, Json, Record, View
 from mcp_sim.types.domain import Concealed, Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 
 _HIDDEN: Any = object()
 """Marks a part that is left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Disclosure:
     """The part of the world that a prompt may show: not what is concealed from the agent, nor `withheld` texts.
 

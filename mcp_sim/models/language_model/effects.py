@@ -14,6 +14,7 @@ from mcp_sim.models.language_model.subjects import Subject, free_name, identity_
 from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Answer, Invent
@@ -53,7 +54,7 @@ class Survey:
         return self.invent.imagine(turn, schema, about)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """What weaker sources than the model would answer, and the fields that only the generator knows."""
 
@@ -93,7 +94,7 @@ def has_failed(observation: Observation) -> bool:
     return isinstance(value, str) and len(value) < 400 and _FAILED.match(value) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """The writes of one successful call."""
 

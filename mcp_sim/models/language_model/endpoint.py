@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -31,6 +31,7 @@ from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import TooLong, Unanswered, UsageError, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical, encode
 from mcp_sim.types.options import duration_text
@@ -45,7 +46,7 @@ ABSENT = (404, 405, 501)
 """The statuses of servers that have no such page."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """One request to an engine: the conversation, the schema of the answer (None: free text), the sampling seed.
 
@@ -64,7 +65,7 @@ Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
 """Answers a request. Raises `Unanswered` if there is no answer, `TooLong` if the conversation does not fit."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndpointSettings:
     """How an endpoint is reached, and the parameters of every request."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 
 Preset: TypeAlias = Literal["vllm", "sglang", "llamacpp", "ollama", "openai"]
 Thinking: TypeAlias = Literal["off", "on"] | int
 """Whether the model reasons before it answers; a number is the most tokens that it may spend on it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Engine:
     """The request fields of one engine. `off`, `on` and `thinking_budget` are None if it does not support them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from mcp_sim.models.language_model.subjects import scalars
 from mcp_sim.types import Json, Key, PastCall, Record, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
@@ -34,7 +34,7 @@ MAX_EVENTS = 50
 """How many earlier calls and events one turn lists at most; the newest ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelevantRecords:
     """The records that matter to the calls of a tool.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from itertools import islice
 from typing import cast
@@ -24,6 +24,7 @@ from mcp_sim.models.language_model.subjects import STATES, Subject, identity_of,
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.result_parts import Path
@@ -59,7 +60,7 @@ _AMOUNT = re.compile(r"\d[\d\s.,:/+T-]{0,40}([a-zA-Z%€$]{0,3}|\s[a-zA-Z]{1,20}
 """A number or a time, perhaps with a unit."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """When the fields of a record were shown or written last, by the number of the call.
 
@@ -73,7 +74,7 @@ class Shown:
     container: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixedFacts:
     """The fixed facts of one turn.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.fixed_facts import EMPTY, FixedFacts, scope_of
 from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.english import snake
@@ -22,7 +22,7 @@ from mcp_sim.types.views import find_key
 ANY_VALUES = terms("arguments.any")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedRows:
     """The rows that one call asks for.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Self, cast
 
 from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, is_absent, is_closed
@@ -14,13 +13,14 @@ from mcp_sim.models.language_model.listed_rows import ListedRows
 from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.types import Json, Key
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Envelope
 from mcp_sim.types.result_parts import MISSING, get_part, split_path
 from mcp_sim.types.views import find_key
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Page:
     """The parts of an answer that show a page: its rows, and others, `MISSING` if it or the plan has none."""
 
@@ -41,7 +41,7 @@ class _Page:
         return -1 if self.rows is None else len(self.rows)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pages:
     """The page of records that one call asks for. `draft` is the world's own answer, if it has one."""
 

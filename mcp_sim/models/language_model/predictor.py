@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from anyio import to_thread
@@ -35,6 +35,7 @@ from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
@@ -51,7 +52,7 @@ MAX_KEPT_ANSWER = 64 * 1024
 """Maximum size of an answer that is kept for the next equal call, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PredictorSettings:
     """Settings of a predictor.
 

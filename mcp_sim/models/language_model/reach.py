@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Self
 
 from mcp_sim.models.language_model.subjects import STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.result_parts import READS, Path, split_path
 from mcp_sim.types.time_formats import parse_time
@@ -17,7 +17,7 @@ NAMES = ("name", "title", "path", "slug", "key", "full_name", "number", "filenam
 """Fields that a call may name a record by, besides its id."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """What a write addresses.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from mcp_sim.models.language_model.reply import load_json
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.conditions import equal
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readable:
     """The data in an answer, and how it is written back."""
 

@@ -6,12 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import isfinite
 from typing import NoReturn
 
 from mcp_sim.types import Json
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import nests_deeper
 
 MAX_CHARACTERS = 1_000_000
@@ -44,7 +45,7 @@ _HALF_FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\Z|\A(.*)\n```\Z", re.DOTALL)
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*?)\n?```\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """An engine's reply to one request.
 

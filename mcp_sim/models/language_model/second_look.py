@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, corrected
@@ -13,11 +13,12 @@ from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.types import Change, Json, Key, Observation, ToolResult, Transition, Turn, View
 from mcp_sim.types.conditions import equal
+from mcp_sim.types.frozen import frozen
 
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SecondLook:
     """The answer to a call, kept while the call lasts."""
 

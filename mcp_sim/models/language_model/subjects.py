@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
 from mcp_sim.types import Json, Key, Record, Tool
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
@@ -37,7 +37,7 @@ MAX_OBJECTS = 2_000
 """How many objects of one answer are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """An object with an identity, in an answer."""
 
@@ -63,7 +63,7 @@ class Subject:
                 yield name, value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubjectNames:
     """How the answers of one tool name their subjects.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.models.language_model.patterns import FORMATS, bounded
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.shapes import as_object, type_name
 
@@ -38,7 +38,7 @@ _BY_KEYWORD: tuple[tuple[frozenset[str], str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bounds:
     """How long a reply may be: its texts in characters, its lists in items.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
@@ -14,6 +13,7 @@ from mcp_sim.models.language_model.subjects import ENVELOPE, STATES, Subject, sc
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import table, terms
@@ -25,7 +25,7 @@ MOST_ACKNOWLEDGED = 3
 """The most properties of an object that only acknowledges a call."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenFacts:
     """The facts that a write leaves."""
 

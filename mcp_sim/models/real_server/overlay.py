@@ -14,6 +14,7 @@ from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.types import Change, Json, Key, Memory, Observation, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import value_at
 from mcp_sim.types.lexicon.english import snake
@@ -26,7 +27,7 @@ _COUNTS = terms("results.total", "results.count")
 """Names of counts of rows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """What the world has written over the records of a real server.
 
@@ -81,7 +82,7 @@ class Written:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Laid:
     """An answer with what the world has written. `is_unsure`: something was written that the answer may lack."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
@@ -33,6 +33,7 @@ from mcp_sim.types.clients import Request
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_values import value_at
 from mcp_sim.types.result_parts import replace_part
@@ -44,7 +45,7 @@ ACTOR = "the real server"
 """The actor of events by which the world gets to know records before it writes them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     """A tool that certainly reads records of one entity: one by its key, or all of them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import SequenceMatcher
 from functools import partial
 from typing import TypeAlias
@@ -11,6 +11,7 @@ from typing import TypeAlias
 from mcp_sim.models.recorded.likeness import Likeness, Renamed, pairs, renamed
 from mcp_sim.spec.sessions import Answer, RecordedCall, RecordedRequest, Session
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import canonical, encode
 
@@ -27,7 +28,7 @@ At: TypeAlias = tuple[int, int]
 """A recorded call: the numbers of its session and of the call in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """How far a run has used the recordings."""
 
@@ -41,7 +42,7 @@ class Progress:
     """Session -> what the run has in place of its values."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A recorded call that answers, what it needs renamed, how it was found, and the progress after it."""
 

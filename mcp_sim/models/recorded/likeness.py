@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, cast
 
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import equal
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.time_formats import parse_time
 
 Renamed = Mapping[str, str]
@@ -31,7 +31,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _ID_NAME = re.compile(r"(?:^|_)(?:id|number|key)$|[a-z]Id$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Likeness:
     """Compares arguments. `ignored` are globs of paths that are not compared, such as `meta.*`."""
 

@@ -11,10 +11,10 @@ import threading
 import zoneinfo
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from mcp_sim.programs.sandbox.system_calls import deny_system_calls, is_known
+from mcp_sim.types.frozen import frozen
 
 COMPLETE = frozenset({"limits", "files", "calls"})
 """What is in force on Linux: limits on memory and time, no files but Python's own, no system calls that do harm."""
@@ -34,7 +34,7 @@ class Unconfined(Exception):
     """This system cannot confine a process."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """Limits of a process."""
 

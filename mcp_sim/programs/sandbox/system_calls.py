@@ -8,8 +8,9 @@ import os
 import platform
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from mcp_sim.types.frozen import frozen
 
 _TABLE = Path(__file__).with_name("system_calls.json")
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -29,7 +30,7 @@ _SET_FILTER, _ALL_THREADS = 1, 1
 _NUMBERS_OF_SECCOMP = {"x86_64": 317, "aarch64": 277}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Condition:
     """What the argument of a call must be for the call to be allowed: one of the values, or with this bit."""
 

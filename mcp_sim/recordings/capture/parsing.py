@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import cast
 
 from pydantic_core import from_json
 
 from mcp_sim.server.lines import request_id
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 
 LONGEST = 4 * 1024 * 1024
 """Bytes of a message that are recorded; longer ones pass all the same."""
@@ -24,7 +24,7 @@ TAIL = 256
 """Bytes at the end of a longer message that are searched for its id."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parsed:
     """A message. If it is not whole, it is too long, and the rest is cut off.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.recordings.compiling.evidence import answer_text
 from mcp_sim.recordings.compiling.probes import Probe, short
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Plan
 
@@ -16,7 +16,7 @@ _LEAST_SURE = 0.8
 _LONGEST_ANSWER = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BuiltIn:
     """How a tool is answered without a function."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.recordings.observed import observe
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 
@@ -24,7 +24,7 @@ _OFTEN = 3
 _LONGEST_REPEATED = 600
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Shown:
     """A call as text, and how little it adds to those before it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +30,7 @@ from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.programs import ProgramFunction
 
 LIMITS = Limits(memory=2 << 30, cpu=150)
@@ -43,7 +44,7 @@ _HASH_SEEDS = (0, 1)
 _TARGET = "mcp_sim.recordings.compiling.trial:try_out"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """A call of a recorded session that is answered otherwise."""
 
@@ -55,7 +56,7 @@ class Difference:
     reasons: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agreement:
     """How faithfully recorded sessions are answered, from 0 to 1."""
 
@@ -71,7 +72,7 @@ class Agreement:
         return cls(found["score"], scores, {tool: int(one["calls"]) for tool, one in tools.items()})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """A program, and what the gate found."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from mcp_sim.generate.keys import key_maker, next_key
@@ -31,6 +31,7 @@ from mcp_sim.recordings.observed import Observed, leaves
 from mcp_sim.types import Change, Json, Key, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.json_schema.validation import Validator
@@ -59,7 +60,7 @@ async def check_lifecycles(probe: Probe) -> None:
 # the life of one record -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Made:
     """A record for a trial, and the world that has it."""
 

@@ -18,6 +18,7 @@ from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
@@ -37,7 +38,7 @@ _ORDER = ("create", "list", "search", "get", "update", "compute", "unknown", "no
 _LONGEST_SHOWN = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Something that is wrong with the answers of a tool."""
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from mcp_sim.recordings.compiling.static_checks import is_importable
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.programs import ProgramFunction
 
 _WAITING = re.compile(rb"(?:async|await)\b\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cut:
     """Lines to take out, from 1, both inclusive."""
 

@@ -16,6 +16,7 @@ from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
 from mcp_sim.types.errors import Rejected, Unanswered
+from mcp_sim.types.frozen import frozen
 
 ROUNDS = 3
 MOST_COMPLAINTS = 4
@@ -44,7 +45,7 @@ class Tally:
             self.tokens[name] = self.tokens.get(name, 0) + number
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What remains of the best program."""
 

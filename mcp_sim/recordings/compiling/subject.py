@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
@@ -17,6 +17,7 @@ from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.scenario import Scenario
 
@@ -30,7 +31,7 @@ _WORLD = ("description", "now", "open")
 """What worlds of a trial have of a scenario's world, besides state and records."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """A server to write a program for."""
 

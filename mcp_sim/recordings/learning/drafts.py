@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,13 +13,14 @@ from typing import Any
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.scenario import Scenario
 
 _LEARNT = ("mcp_sim", "name", "tools", "sim", "entities", "errors")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """A tool spec that is being learnt."""
 

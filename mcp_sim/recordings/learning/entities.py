@@ -15,6 +15,7 @@ from mcp_sim.recordings.observed import is_time, key_of, leaves, normal
 from mcp_sim.spec.sessions import PLACEHOLDER, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import NOWHERE, canonical
 
@@ -22,7 +23,7 @@ _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownRecord:
     """A record as an answer shows it, beside what the simulation knows of it."""
 

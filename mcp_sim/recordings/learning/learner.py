@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from mcp_sim.recordings.learning.drafts import Draft
@@ -13,13 +12,14 @@ from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, 
 from mcp_sim.recordings.report import Report
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _GOOD = 0.75
 """From this score on, inferred answers are replaced only by what held-back calls have borne out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Learnt:
     """A spec that was learnt, and what the self-check said."""
 

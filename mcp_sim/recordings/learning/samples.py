@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from mcp_sim.backends.rendering.templates import Scope
@@ -19,6 +19,7 @@ from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
 from mcp_sim.types.json_values import canonical, decode_strict
@@ -32,7 +33,7 @@ _DUMPED_FAILURE = VendorErrors({DEFAULT: Template("json", {"kind": "{kind}"})})
 _START = datetime.fromisoformat("2030-01-01T09:00:00+00:00")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """A recorded call, and what a template could show of it."""
 
@@ -66,7 +67,7 @@ class Sample:
         return self.scope.rows
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replayed:
     """The samples of sessions, and the domains of the draft in which they were replayed."""
 

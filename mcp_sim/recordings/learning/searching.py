@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.effects import corrections
@@ -16,6 +15,7 @@ from mcp_sim.recordings.score import CallScore
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 
 _GOOD = 0.75
@@ -40,7 +40,7 @@ async def taught(plain: Draft, sessions: Sequence[Session]) -> Lesson:
     return Lesson(plain, sessions, entities, search.best.plans)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Trial:
     """A draft with other plans."""
 

@@ -13,6 +13,7 @@ from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore
 from mcp_sim.spec.sessions import Session
+from mcp_sim.types.frozen import frozen
 
 MOST_FOLDS = 4
 TOLERANCE = 1e-6
@@ -25,7 +26,7 @@ Teach: TypeAlias = Callable[[Sequence[Session]], Awaitable[Lesson]]
 """Learns from sessions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fold:
     """Sessions to learn from, and those to judge by. Of a single session, the second half is judged by the first."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.rendering.templates import SPELLINGS, Scope, time_spelling
@@ -12,6 +11,7 @@ from mcp_sim.recordings.learning.slots import paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.result_templates import SLOT
@@ -35,7 +35,7 @@ _DISTINCTIVE = 12
 """The length from which a value in a text is there for a reason, even if other texts do not show theirs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A part of a text that a slot fills."""
 
@@ -46,7 +46,7 @@ class Span:
     """The lowest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skeleton:
     """The skeleton of one text, with what a template could show there."""
 

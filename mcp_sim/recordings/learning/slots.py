@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import isclose
 from typing import TypeAlias, cast
 
@@ -13,6 +12,7 @@ from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import is_time, normal
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, canonical
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
@@ -58,7 +58,7 @@ def is_same(one: Json, other: Json) -> bool:
     return type(one) is type(other) and canonical(one) == canonical(other)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """What a template has in one place."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -12,11 +11,12 @@ from mcp_sim.backends.rendering.templates import Scope
 from mcp_sim.recordings.learning.merging import merged
 from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 
 ShownText: TypeAlias = "tuple[str, Scope]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Listed:
     """A text that lists rows: what is before them, each row with its scope, and what is after them."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from mcp_sim.runs.agents.script import Call, Check, Script, Step, at, filled
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 
 Ask: TypeAlias = Callable[[str, Record], Awaitable["Reply"]]
 """Calls a tool."""
@@ -16,7 +16,7 @@ Ask: TypeAlias = Callable[[str, Record], Awaitable["Reply"]]
 _INSTRUCTION = re.compile(r"IMPORTANT instruction[^\"\\]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """The answer to a call: a value, or the text of an error."""
 
@@ -25,7 +25,7 @@ class Reply:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Strategy:
     """`tries` is how often a call is made at most. `reads` is when the agent reads what its write has left."""
 

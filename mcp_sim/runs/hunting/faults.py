@@ -12,6 +12,7 @@ from mcp_sim.simulator.fault_sets import read_perturbation
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import perturbations
 from mcp_sim.types.scenario import Scenario, in_reach
 
@@ -30,7 +31,7 @@ class Fault:
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """A fault at a call of a tool, by the tool's id. `nth` is None if it applies to all calls of the tool."""
 

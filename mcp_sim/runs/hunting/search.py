@@ -15,6 +15,7 @@ from mcp_sim.runs.hunting.faults import Placed, Places
 from mcp_sim.runs.hunting.shrink import Shrinker
 from mcp_sim.runs.hunting.trials import BudgetSpent, Setup, Tester, Trial
 from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.frozen import frozen
 
 ANOTHER_FAULT, ALREADY_KNOWN, ANOTHER_SEED = 2, 6, 12
 """What a further fault costs, what it costs at a call that the agent makes anyway, and what a further seed costs.
@@ -53,7 +54,7 @@ def _kinds(setup: Setup) -> frozenset[tuple[int, str]]:
     return frozenset((fault.fault.rank, fault.tool) for fault in setup.faults)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aims:
     """What a search is for: up to so many `faults` at a time, up to so many `weaknesses`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 import anyio
@@ -15,6 +15,7 @@ from mcp_sim.runs.results import Condition, RunPlan, RunResult
 from mcp_sim.runs.runner import Settings, run_all
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import ExpectationEntry, GivenRecords, Scenario
@@ -33,7 +34,7 @@ class BudgetSpent(McpSimError):
         super().__init__(f"all {runs} runs were made")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setup:
     """What a trial is made of. `records` replace those of the scenario, by entity."""
 
@@ -60,7 +61,7 @@ class Setup:
         return made if made.expectations else replace(made, expectations=recoveries(self.faults))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """What became of a trial."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from mcp_sim import __version__
@@ -12,6 +11,7 @@ from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult, exact
 from mcp_sim.runs.statistics import Interval
 from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.grades import GradedVerdict
 from mcp_sim.types.scenario import Scenario
 
@@ -24,7 +24,7 @@ N = TypeVar("N", bound=str)
 VERDICTS = ("passed", "failed", "vacuous", "inconclusive", "not judged")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """A finished command. `planned` is the number of runs that were to be made; fewer if it was interrupted."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Key, Record, Tool, View
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
 from mcp_sim.types.json_schema.validation import Validator
@@ -19,7 +19,7 @@ _FITTING = ("equals", "contains", "gte", "lte")
 """Operators of filters that a record passes with its own value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """Arguments of a call, and the records that they name: entity -> key."""
 

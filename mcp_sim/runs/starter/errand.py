@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import cast
 
@@ -13,6 +13,7 @@ from mcp_sim.runs.starter.arguments import Sample, Sampler, narrowed
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult
 from mcp_sim.types.errors import Crash
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.world import World
 
@@ -23,7 +24,7 @@ MOST_FIELDS = 2
 """The most fields by which a written record is recognised."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """A call that works: a tool, and its arguments."""
 
@@ -31,7 +32,7 @@ class Use:
     arguments: Record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Write(Use):
     """A call that creates a record, the fields by which it is recognised, and the read that finds it, if any."""
 
@@ -40,7 +41,7 @@ class Write(Use):
     check: Check | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Errand:
     """The calls of a task, and the records that they name: entity -> keys."""
 

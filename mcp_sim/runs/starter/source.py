@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from mcp_sim.spec.import_files import build_files
 from mcp_sim.spec.sources import is_file_name, is_readable, shipped
 from mcp_sim.spec.tool_specs import is_spec
 from mcp_sim.types.errors import UsageError, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import Imported, Unreached, importers
 
@@ -19,7 +19,7 @@ TAKEN = ["scenario", "script", "conftest"]
 """File names that no server gets."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """The servers of a scenario: those to write tool specs for, or the spec that exists."""
 

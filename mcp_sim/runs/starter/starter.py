@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +21,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.frozen import frozen
 
 SEEDS = range(5)
 """The seeds that a first scenario is tried with."""
@@ -34,7 +34,7 @@ MOST_TRIED = 12
 SCENARIO, SCRIPT, TEST_FILE = "scenario.yaml", "script.yaml", "test_agent.py"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Starter:
     """The files to write by name, and messages about what is doubtful."""
 

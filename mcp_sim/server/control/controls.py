@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
 from typing import Any, TypeVar
@@ -27,6 +26,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import DocumentError, StaleChange, UsageError, did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
 from mcp_sim.world.world import World
 
@@ -36,7 +36,7 @@ BUSY_SECONDS = 30.0
 """Seconds that an act waits for the call that a world is answering."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """How worlds are served: the seed and clock of new ones, and the transport, if any, by which agents reach them."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
 from mcp_sim.server.control import models as m
 from mcp_sim.server.control.controls import Controls
+from mcp_sim.types.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """A route, and the method of `Controls` that it calls with the parts of the path and with the body or query."""
 

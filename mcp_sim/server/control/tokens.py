@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hmac import compare_digest
 from pathlib import Path
 from secrets import token_urlsafe
@@ -14,13 +13,14 @@ from tempfile import mkstemp
 
 from mcp_sim.server.access import digest
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 
 CONTROL_VARIABLE = "MCP_SIM_CONTROL_TOKEN"
 SHORTEST = 16
 """The fewest characters of a token."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControlToken:
     """The digest of the token, and where it comes from."""
 

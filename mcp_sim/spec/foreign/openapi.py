@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
@@ -19,7 +19,7 @@ METHODS = ("get", "post", "put", "patch", "delete", "head", "options", "trace")
 _MOST_ROUNDS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """An operation.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 from mcp_sim.spec.foreign.openapi import Operation
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
 from mcp_sim.types.lexicon.english import plural, singular, snake
@@ -20,7 +20,7 @@ _LONGEST_FIELD = 400
 _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resource:
     """A component schema that is an entity: the component's name, the entity's name, its key, its expanded schema."""
 

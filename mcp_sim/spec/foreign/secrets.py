@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from mcp_sim.types.frozen import frozen
 
 MASK = "***"
 _SHORTEST = 4
@@ -13,7 +14,7 @@ _SECRET_NAME = re.compile(r"(?i)token|secret|passw|passphrase|api.?key|auth|cred
 _LIKE_A_SECRET = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Secrets:
     """The values that are redacted, wherever they appear in a text."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.messages import error_messages
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
@@ -32,7 +32,7 @@ class _Unusable(Exception):
     """An entry does not describe a server that can be asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """The entry of a server in a configuration. `folders` are placeholders that clients fill in themselves."""
 

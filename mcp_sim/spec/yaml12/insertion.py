@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
@@ -13,6 +12,7 @@ from mcp_sim.spec.yaml12.tree import Path, dotted
 from mcp_sim.spec.yaml12.writing import dump, flow, scalar
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
 
 _STEP = 2
 _SECTION = 2
@@ -27,7 +27,7 @@ class _Edit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """An entry of a mapping in the text. `is_elsewhere`: the value is an alias of another place."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import jsonschema_rs
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import count_unfolded
 
 LONGEST_SENTENCE = 300
@@ -65,7 +65,7 @@ class Validator:
         return tuple(_sentence(list(error.instance_path), error.message) for error in errors)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Error:
     """The one explanation of a value that would have too many."""
 

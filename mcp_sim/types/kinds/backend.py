@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
@@ -11,6 +11,7 @@ from mcp_sim.types.argument_descriptions import merge_alternatives
 from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
 from mcp_sim.types.error_templates import VendorErrors, with_arguments
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
@@ -47,7 +48,7 @@ Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
 """Records by entity and key, in the order of creation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerEvidence:
     """What is known of one server before inference."""
 
@@ -78,7 +79,7 @@ class ServerEvidence:
         return {tool: self.overrides[tool] for tool in chosen}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """The tools that a backend handles."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_sim.types import Step, View
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds.kind import Kind
 from mcp_sim.types.kinds.perturbation import Perturbation
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_sim.types.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """The result of an expectation. `because` is a sentence for people."""
 
@@ -29,7 +29,7 @@ class Verdict:
     """Whether one of these steps rests on a guess."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The end of a world, as expectations judge it."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import Field
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds.kind import Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """One server as an importer found it."""
 
@@ -27,7 +28,7 @@ class Imported:
     """What the server declares that it has, as in the protocol: `tools`, `resources`, `prompts`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unreached:
     """A server whose tools could not be read. The reason holds no secrets."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from typing import ClassVar, Literal, TypeAlias
@@ -11,6 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 from mcp_sim.types import Change, Memory, Observation, Proceed, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds.kind import Kind
 
 
@@ -46,7 +46,7 @@ CountCall: TypeAlias = Callable[[Turn, Memory], bool]
 """Counts a call in the perturbation's memory, and returns True, if that is all that `apply` would do; else False."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Occasion:
     """A time at which a perturbation acts by itself, the world at that time, and the draws for it."""
 
@@ -55,7 +55,7 @@ class Occasion:
     draws: Draws
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """The tools of a server as they would be listed."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from mcp_sim.types.calls import Step
 from mcp_sim.types.errors import StoreFailure
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds.kind import Kind
 
 
@@ -28,7 +28,7 @@ class Sink(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredEntry:
     """An entry of a stored ledger."""
 
@@ -39,7 +39,7 @@ class StoredEntry:
     """What else had changed when it was stored, for `simulator.persistence`; empty for all but the last of a save."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """A whole world as it was after the entry `at`, so that not all of its entries have to be read."""
 
