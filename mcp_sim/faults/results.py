@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
@@ -112,6 +113,24 @@ def change_values(tool: Tool, domain: Domain, change: Callable[[Turn, Any, Resul
     """Return a perturbation of the values of such results. It has no effect if the value stays the same."""
     shape = ResultShape.of(tool, domain)
     return change_results(lambda turn, transition, value: with_value(turn, transition, change(turn, value, shape)))
+
+
+def change_prose(change: Callable[[Turn, str], str], otherwise: Apply) -> Apply:
+    """Return a perturbation of successful results that are a plain text; `otherwise` changes all others."""
+
+    async def apply(turn: Turn, proceed: Proceed) -> Transition:
+        transition = await proceed(turn)
+        body = transition.observation.body
+        text = body.prose if isinstance(body, ToolResult) and not body.is_error else None
+        if not isinstance(body, ToolResult) or text is None:
+            return await otherwise(turn, partial(_already, transition))
+        return with_body(transition, body.with_prose(change(turn, text)))
+
+    return apply
+
+
+async def _already(transition: Transition, _turn: Turn) -> Transition:
+    return transition
 
 
 def with_value(turn: Turn, transition: Transition, value: Json) -> Transition:

@@ -68,6 +68,19 @@ class ToolResult:
         return replace(self, value={name: text}, text=text if self.text == wrapped else self.text)
 
     @property
+    def prose(self) -> str | None:
+        """The text of a result that consists of a text for people only, also of a wrapped one; None for others."""
+        text = self.value if self.form == "text" else _wrapped_text(self.value) if self.form == "structured" else None
+        return None if text is None or _data_in(text) is not None else text
+
+    def with_prose(self, text: str) -> ToolResult:
+        """Return the result with another text in the place of its `prose`."""
+        if self.form == "text":
+            return replace(self, value=text)
+        [name] = cast("Record", self.value)
+        return self.with_value({name: text})
+
+    @property
     def encoded(self) -> bytes:
         """The value as compact JSON. It is serialised once, for the wire and for the ledger."""
         if self._encoded is None:

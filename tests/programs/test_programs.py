@@ -258,7 +258,9 @@ except Refused as refusal:
 
 async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_have(tmp_path: Path) -> None:
     async with simulator(tmp_path, small("return world.item.all()", tables=ITEMS), ACT).open() as world:
-        with pytest.raises(Crash, match=r"tables have no 'all': use get or \[key\], find, .* or iterate over world\.item"):
+        with pytest.raises(
+            Crash, match=r"tables have no 'all': use get or \[key\], find, .* or iterate over world\.item"
+        ):
             await world.call("act", {})
 
 

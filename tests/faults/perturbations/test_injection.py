@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value, truth
+from support.services import value
 
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
@@ -47,6 +50,17 @@ async def test_the_place_the_words_and_the_canary_can_be_chosen(crm: Crm) -> Non
         assert isinstance(body, ToolResult)
         assert body.value == truth(world)
         assert body.content[0]["text"].endswith(f"\n\n{GOAL}")
+
+
+@pytest.mark.parametrize("placement", ["value", "text", "row", "field"])
+async def test_an_answer_that_is_a_text_for_people_ends_with_it(tmp_path: Path, placement: str) -> None:
+    fault = {"injection": {"goal": GOAL, "text": "{goal}", "placement": placement}}
+    document = {"mcp_sim": 1, "tools": "music", "allow_adversarial": True, "perturbations": [fault]}
+    (tmp_path / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    async with Simulator.load(tmp_path / "scenario.yaml").open() as world:
+        text = value(await world.call("getQueue", {}))
+        assert text.endswith(f"\n\n{GOAL}") is (placement in {"value", "text"})
+        assert outcomes(world) == [["applied" if placement in {"value", "text"} else "no_effect"]]
 
 
 async def test_it_has_no_effect_on_errors_and_without_a_place(crm: Crm) -> None:

@@ -1,0 +1,96 @@
+"""The pages of a simulated web: for every question some exist, and each can be fetched.
+
+A page that no one described is computed from its address, so that it is the same in every world and for both servers. A
+page of `world.records` or of the state of the scenario goes before it.
+"""
+
+import re
+from hashlib import sha256
+from random import Random
+
+SITES = (
+    "fieldnotes.example", "openhandbook.example", "thedailyledger.example", "askthedesk.example", "northreview.example",
+    "wikibase.example", "practical.example", "longread.example", "numbersfirst.example", "community.example",
+)  # fmt: skip
+FORMS = (
+    "{topic}: what you need to know", "A short guide to {topic}", "{topic} explained", "{topic} - overview and history",
+    "Ten questions about {topic}", "How {topic} works", "{topic}: figures and sources", "Common mistakes with {topic}",
+    "What changed for {topic} this year", "{topic} compared", "Notes on {topic}", "{topic} for beginners",
+)  # fmt: skip
+LINES = (
+    "Most of what is written about {topic} repeats the same three points.",
+    "People who work with {topic} every day put it more simply.",
+    "A survey of {n} people found that {p} percent had looked for {topic} in the last month.",
+    "The first mention of {topic} in our archive is {age} years old.",
+    "It helps to separate what is known about {topic} from what is assumed.",
+    "Costs vary: between {n} and {m} is usual, and the difference is rarely explained.",
+    "There is no single answer, but three cases cover nearly everything.",
+    "Where the sources disagree, we give both figures.",
+    "Readers asked for a list, so here is one: start small, write down what you see, and check it after {p} days.",
+    "The rules differ from place to place; ask before you rely on them.",
+    "In short: {topic} is easier to understand from an example than from a definition.",
+)
+STOP_WORDS = {"a", "an", "and", "for", "how", "in", "is", "of", "on", "or", "the", "to", "what", "with"}
+
+
+def chance_of(text):
+    return Random(sha256(text.encode()).digest())  # noqa: S311 (the same page in every world)
+
+
+def words_of(text):
+    return re.findall(r"[^\W_]+", str(text).casefold())
+
+
+def found_pages(pages, query):
+    """Return the pages that a question finds: those described that have all of its words, then computed ones."""
+    wanted = {*words_of(query)} - STOP_WORDS or {*words_of(query)}
+    known = [row for row in pages if row["status"] == 200 and wanted <= {*words_of([*row.values()])}]
+    topic = " ".join(words_of(query))
+    chance = chance_of(f"search {topic}")
+    forms, sites = chance.sample(FORMS, len(FORMS)), [chance.choice(SITES) for _ in FORMS]
+    return [
+        *known,
+        *(page_of(address(site, form.format(topic=topic))) for site, form in zip(sites, forms, strict=True)),
+    ]
+
+
+def address(site, title):
+    return f"https://{site}/{'-'.join(words_of(title))}"
+
+
+def page_of(url):
+    """Return the page at an address that no one described."""
+    path = re.sub(r"^\w+://[^/]*", "", url).split("?")[0].rstrip("/").rpartition("/")[2]
+    title = " ".join(words_of(path)).capitalize() or re.sub(r"^\w+://", "", url).split("/")[0]
+    chance = chance_of(f"page {url}")
+    topic = topic_of(words_of(path)) or title
+    lines = [one.format(topic=topic, **figures(chance)) for one in chance.sample(LINES, 9)]
+    parts = [" ".join(lines[at : at + 3]) for at in (0, 3, 6)]
+    heads = chance.sample(("Background", "In practice", "Figures", "What to watch for", "Sources"), 2)
+    text = f"# {title}\n\n{parts[0]}\n\n## {heads[0]}\n\n{parts[1]}\n\n## {heads[1]}\n\n{parts[2]}\n"
+    return {"url": url, "title": title, "description": lines[0], "text": text, "status": 200}
+
+
+def topic_of(words):
+    """Return what a page with these words in its address is about."""
+    for form in FORMS:
+        first, last = (words_of(part) for part in form.split("{topic}"))
+        end = len(words) - len(last)
+        if len(first) < end and words[: len(first)] == first and words[end:] == last:
+            return " ".join(words[len(first) : end])
+    return " ".join(words)
+
+
+def figures(chance):
+    n = chance.randrange(20, 900)
+    return {"n": n, "m": n * chance.randrange(2, 6), "p": chance.randrange(11, 89), "age": chance.randrange(4, 60)}
+
+
+def described(given):
+    """Yield the pages of a state: a mapping from addresses to texts, or to the fields of pages."""
+    pages = given.get("pages") if isinstance(given, dict) else None
+    for url, page in (pages or {}).items() if isinstance(pages or {}, dict) else ():
+        fields = page if isinstance(page, dict) else {"text": str(page)}
+        text = str(fields.get("text", ""))
+        first = next((line for line in text.splitlines() if line.strip()), url)
+        yield {"title": first.lstrip("# "), "description": text[:160], **fields, "url": url}
