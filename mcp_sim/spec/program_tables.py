@@ -137,7 +137,8 @@ class _Table:
         fields, links = self._named(body, "fields"), self._named(body, "links")
         is_single, is_natural = body.get("singleton", False), body.get("natural", False)
         key = body.get("key", name if is_single else "id")
-        if key not in fields and not is_single and not is_natural:  # else another field could be taken for the key
+        is_declared = key in fields or is_single or (is_natural and key not in body.get("hidden", ()))
+        if not is_declared:  # else another field could be taken for the key
             fields = {key: {"type": "integer" if isinstance(body.get("ids"), int) else "string"}, **fields}
         names = dict.fromkeys([*fields, *links])
         hidden = self._known(body.get("hidden", ()), names)

@@ -256,6 +256,13 @@ except Refused as refusal:
     assert await acted(tmp_path, caught) == ["no: Item 'I-7' not found", True]
 
 
+async def test_a_key_that_is_not_declared_may_be_hidden(tmp_path: Path) -> None:
+    tables = "'item': {'key': 'path', 'natural': True, 'fields': {'name': ''}, 'hidden': ['path']}"
+    body = 'return world.item.public(world.item.add(path="a/b", name="x"))'
+    async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
+        assert value(await world.call("act", {})) == {"name": "x"}
+
+
 async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_have(tmp_path: Path) -> None:
     async with simulator(tmp_path, small("return world.item.all()", tables=ITEMS), ACT).open() as world:
         with pytest.raises(
