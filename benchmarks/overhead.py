@@ -37,24 +37,27 @@ def main(*, quick: bool) -> None:
 
 
 def measure_stdio(commands: Mapping[str, Sequence[str]], starts: int, calls: int) -> None:
-    """Measure the start up to the first tools/list, then calls, through raw pipes."""
-    first = {name: list[float]() for name in commands}
+    """Measure the start up to the first tools/list and a call that follows at once, then calls, through raw pipes."""
+    first = {name: list[tuple[float, float]]() for name in commands}
     for _ in range(starts):
         for name, command in commands.items():
-            first[name].append(seconds_to_first_list(command))
-    median = {name: statistics.median(spans) for name, spans in first.items()}
-    reference = median[BARE]
-    rows = [[name, f"{span * 1000:,.0f}", ratio(span, reference)] for name, span in median.items()]
-    print_table("Start to first tools/list over stdio", ["", "ms, median", "ratio"], rows)
+            first[name].append(seconds_to_first_answers(command))
+    for title, spans in (("tools/list", 0), ("tools/call", 1)):
+        median = {name: statistics.median([each[spans] for each in measured]) for name, measured in first.items()}
+        rows = [[name, f"{span * 1000:,.0f}", ratio(span, median[BARE])] for name, span in median.items()]
+        print_table(f"Start to first {title} over stdio", ["", "ms, median", "ratio"], rows)
     for era in ERAS:
         figures = {name: time_stdio_calls(command, era, calls) for name, command in commands.items()}
         print_calls(f"Calls over stdio, protocol {era}", figures)
 
 
-def seconds_to_first_list(command: Sequence[str]) -> float:
+def seconds_to_first_answers(command: Sequence[str]) -> tuple[float, float]:
+    """Return the seconds from the start to the first list of tools, and to the first call."""
     with Peer(command) as peer:
         peer.request("tools/list", {})
-        return time.perf_counter() - peer.started
+        listed = time.perf_counter()
+        peer.request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
+        return listed - peer.started, time.perf_counter() - peer.started
 
 
 def time_stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, float]:

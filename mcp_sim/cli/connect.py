@@ -14,6 +14,7 @@ import httpx2
 from mcp_sim.server.access import TOKEN_VARIABLE
 from mcp_sim.server.bridge import Bridge
 from mcp_sim.server.descriptors import open_standard_streams
+from mcp_sim.server.standard_streams import standard_streams
 from mcp_sim.server.stdio import Stdio
 from mcp_sim.types.errors import UsageError
 
@@ -35,11 +36,16 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0 when the client has disconnected, 4 if the server does not answer."""
     open_standard_streams()
     bridge = Bridge(_checked(args.url), _token(args.token_env))
-    code = anyio.run(Stdio().serve, bridge)
+    code = anyio.run(_serve, bridge)
     if bridge.gone is None:
         return code
     print(f"mcp-sim: {bridge.gone}", file=sys.stderr)
     return GONE
+
+
+async def _serve(bridge: Bridge) -> int:
+    with standard_streams() as streams:
+        return await Stdio(streams).serve(bridge)
 
 
 def _checked(url: str) -> str:

@@ -25,6 +25,8 @@ from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.deliverability import Transport, check_deliverable, only_server
+from mcp_sim.server.opening import Opening
+from mcp_sim.server.standard_streams import standard_streams
 from mcp_sim.server.worlds import Worlds, checked_name
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -204,22 +206,23 @@ def _serve_http() -> ModuleType:
 async def _serve(
     simulator: Simulator, server: str, clock: Mode, log: CallLog, judging: Judging, args: argparse.Namespace
 ) -> int:
-    # Imported late, so that problems of documents are reported without waiting half a second for the SDK.
-    from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
-    from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
-
     async with simulator, _world(simulator, clock, args) as world:
         if logs_calls(args):
             counts = simulator.counts(args.seed) if args.store is None else world.version.state.counts()
             log.say(_over_stdio(world, counts, server, args.scenario))
+        with standard_streams() as streams:
+            opened = Opening(world, server).answer(streams.source, streams.target)
+            # Imported late, so that clients and problems of documents do not wait for the SDK.
+            from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
+            from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
 
-        async def world_of(_ctx: Context) -> World:
-            return world
+            async def world_of(_ctx: Context) -> World:
+                return world
 
-        freeze_collector()
-        stdio = Stdio()
-        async with _controlled(simulator, world, log, args):
-            code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+            freeze_collector()
+            stdio = Stdio(streams, opened)
+            async with _controlled(simulator, world, log, args):
+                code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
         judging.judge(world)
         judging.finish()
         return code

@@ -7,7 +7,7 @@ much as the call itself. Other requests (malformed ones, calls before the handsh
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, NoReturn, cast
 
@@ -62,8 +62,8 @@ from mcp_sim.server.protocol import (
     call_result_bytes,
     is_modern,
     listing,
-    page,
 )
+from mcp_sim.server.surface import offers, page
 from mcp_sim.types import BrokenDelivery, Call, Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import CRASH_CODE, Crash, InputRequired, UsageError
 from mcp_sim.types.json_schema.shapes import properties
@@ -129,27 +129,22 @@ class Impersonation(Server[Any]):
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._elicitation = Elicitation(f"{scenario.sha256}/{name}".encode())
         self._subscribers = Subscribers(self._watched_contents)
-        self._register_handlers()
+        self._register_handlers(offers(scenario, name))
 
-    def _register_handlers(self) -> None:
-        """Register handlers for what the spec has. The SDK refuses methods without a handler."""
-        spec, offered = self._spec, self._spec.capabilities
-        if spec.resources or "resources" in offered:
+    def _register_handlers(self, offered: Collection[str]) -> None:
+        """Register handlers for what the server has. The SDK refuses methods without a handler."""
+        if "resources" in offered:
             self.add_request_handler("resources/list", PaginatedRequestParams, _no_resources)
             self.add_request_handler("resources/templates/list", PaginatedRequestParams, _no_templates)
             self.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
             self.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
             self.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
-        if spec.prompts or "prompts" in offered:
+        if "prompts" in offered:
             self.add_request_handler("prompts/list", PaginatedRequestParams, _no_prompts)
             self.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
-        if "completions" in offered or any(one.choices for one in (*spec.resources, *spec.prompts)):
+        if "completions" in offered:
             self.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
-        if "logging" in offered or any(
-            one["method"] == "notifications/message"
-            for interaction in self._interactions.values()
-            for one in interaction.notices
-        ):
+        if "logging" in offered:
             self.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
 
     def create_initialization_options(
@@ -203,7 +198,10 @@ class Impersonation(Server[Any]):
         if passed is not None:
             return {**envelope, **passed}
         name, definitions = self._listed(ctx, world)
-        return {**envelope, **page(name, definitions, (ctx.params or {}).get("cursor"), self._spec.page_size)}
+        try:
+            return {**envelope, **page(name, definitions, (ctx.params or {}).get("cursor"), self._spec.page_size)}
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
 
     def _listed(self, ctx: Context, world: World) -> tuple[str, list[Record]]:
         """Return the name and the definitions of a list."""

@@ -7,10 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, TypeAlias
 
 from mcp.server.context import ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from mcp_sim.server.surface import handshake_listing
 from mcp_sim.types import BrokenDelivery, Json, Record, Tool, ToolResult
 from mcp_sim.types.json_values import encode
 from mcp_sim.world.world import World
@@ -25,8 +24,6 @@ Break: TypeAlias = Callable[[Context, BrokenDelivery], Awaitable[None]]
 
 Splice: TypeAlias = Callable[[Context], Callable[[bytes], None] | None]
 """Returns a function that takes an encoded result, if the transport can insert it into an empty response."""
-
-MOST_DIGITS = 10
 
 
 class Stages(Protocol):
@@ -99,30 +96,5 @@ def call_result_bytes(body: ToolResult, version: str, meta: bytes) -> bytes:
 
 
 def listing(tools: Sequence[Tool], version: str) -> list[Record]:
-    """Return tool definitions as captured; for a handshake protocol, without outputSchemas that are not objects."""
-    if is_modern(version):
-        return [tool.definition for tool in tools]
-    return [_for_handshake(tool.definition) for tool in tools]
-
-
-def page(name: str, definitions: list[Record], cursor: Json, size: int | None) -> Record:
-    """Return a page of a list, and the cursor of the next. Raises `MCPError` for an invalid cursor."""
-    begin = 0 if cursor is None else _position(cursor, len(definitions), size)
-    end = len(definitions) if size is None else begin + size
-    shown: Record = {name: definitions[begin:end]}
-    return {**shown, "nextCursor": str(end)} if end < len(definitions) else shown
-
-
-def _position(cursor: Json, length: int, size: int | None) -> int:
-    """Return the start of a page. Raises `MCPError` for a cursor that was never returned."""
-    at = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() and len(cursor) < MOST_DIGITS else 0
-    if size is None or not 0 < at < length or at % size:
-        raise MCPError(INVALID_PARAMS, "Invalid cursor")
-    return at
-
-
-def _for_handshake(definition: Record) -> Record:
-    schema = definition.get("outputSchema")
-    if schema is None or schema.get("type") == "object":
-        return definition
-    return {name: value for name, value in definition.items() if name != "outputSchema"}
+    """Return tool definitions as captured, or as a handshake protocol allows them."""
+    return [tool.definition for tool in tools] if is_modern(version) else handshake_listing(tools)

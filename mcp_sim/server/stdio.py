@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Semaphore, Thread
-from types import FrameType
 from typing import Any, Protocol
 
 import anyio
@@ -21,6 +17,8 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from mcp_sim.server.descriptors import write_all, write_ready
 from mcp_sim.server.impersonation import Context
 from mcp_sim.server.lines import Refused, encode_line, lines, parse_message
+from mcp_sim.server.opening import Opened
+from mcp_sim.server.standard_streams import StandardStreams
 from mcp_sim.types import BrokenDelivery
 
 FINISH_SECONDS = 1.0
@@ -50,19 +48,21 @@ class Served(Protocol):
 class Stdio:
     """The stdio connection of this process. Answers go to stdout; other output goes to stderr."""
 
-    def __init__(self) -> None:
-        self.left = anyio.Event()
+    def __init__(self, streams: StandardStreams, opened: Opened | None = None) -> None:
+        self.left = streams.left
+        self._streams, self._out = streams, streams.target
+        self._opened = Opened() if opened is None else opened
         self._open = set[RequestId]()
         self._quiet = anyio.Event()
-        self._out = -1
         self._is_broken = False
         self._writing = anyio.Lock()
 
     async def serve(self, server: Served) -> int:
         """Serve until stdin ends, stdout is closed, or SIGINT or SIGTERM arrives. Return the exit code."""
-        with _reserved_streams() as (source, self._out), _signals(self.left.set) as received:
-            await self._serve(server, source)
-            return 128 + received[0] if received else 0
+        await self._write(self._opened.unwritten)
+        await self._serve(server)
+        received = self._streams.signals
+        return 128 + received[0] if received else 0
 
     async def break_off(self, _ctx: Context, broken: BrokenDelivery) -> None:
         """Break the delivery of an answer: send nothing, an invalid message, or end the connection."""
@@ -74,12 +74,12 @@ class Stdio:
         await self._write(broken.body.encode())
         self._break()
 
-    async def _serve(self, server: Served, source: int) -> None:
+    async def _serve(self, server: Served) -> None:
         incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
             sent = anyio.Event()
-            tasks.start_soon(self._receive, source, incoming)
+            tasks.start_soon(self._receive, incoming)
             tasks.start_soon(self._send, outgoing, sent)
             tasks.start_soon(self._hurry, tasks.cancel_scope)
             await server.run(requests, answers, server.create_initialization_options())
@@ -92,11 +92,12 @@ class Stdio:
         await anyio.sleep(LEAVE_SECONDS)
         everything.cancel()
 
-    async def _receive(self, source: int, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    async def _receive(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Receive messages until stdin has ended and its requests are answered, or until the server leaves."""
         arrived, room = asyncio.Queue[bytes | None](), Semaphore(LINES_AHEAD)
         arrive = partial(asyncio.get_running_loop().call_soon_threadsafe, arrived.put_nowait)
-        Thread(target=_pump, args=(source, arrive, room), daemon=True).start()
+        read = self._opened.reader(self._streams.source)
+        Thread(target=_pump, args=(read, arrive, room), daemon=True).start()
         async with incoming, anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_after, self.left, tasks.cancel_scope)
             while (line := await arrived.get()) is not None:
@@ -125,9 +126,12 @@ class Stdio:
     async def _send(self, outgoing: MemoryObjectReceiveStream[SessionMessage], sent: anyio.Event) -> None:
         async with outgoing:
             async for item in outgoing:
-                await self._write(encode_line(item.message))
-                if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-                    self._answered(item.message.id)
+                answered = item.message.id if isinstance(item.message, JSONRPCResponse | JSONRPCError) else None
+                if answered not in self._opened.answered:
+                    await self._write(encode_line(item.message))
+                if answered is not None:
+                    self._opened.answered.discard(answered)
+                    self._answered(answered)
         sent.set()
 
     def _answered(self, request: RequestId) -> None:
@@ -155,11 +159,11 @@ class Stdio:
         self.left.set()
 
 
-def _pump(source: int, arrive: Callable[[bytes | None], object], room: Semaphore) -> None:
+def _pump(read: Callable[[int], bytes], arrive: Callable[[bytes | None], object], room: Semaphore) -> None:
     """Read in a thread: no other way works for pipes, terminals and files on every platform."""
     with suppress(RuntimeError):  # the loop is closed
         with suppress(OSError):
-            for line in lines(partial(os.read, source)):
+            for line in lines(read):
                 room.acquire()
                 arrive(line)
         arrive(None)
@@ -186,40 +190,3 @@ async def _in_daemon_thread(function: Callable[[], None]) -> None:
 async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
     await event.wait()
     scope.cancel()
-
-
-@contextmanager
-def _reserved_streams() -> Generator[tuple[int, int]]:
-    """Reserve stdin and stdout for the protocol: other readers find an empty input, other output goes to stderr."""
-    sys.stdout.flush()
-    source, target, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:
-        os.dup2(nothing, 1)
-    os.close(nothing)
-    try:
-        yield source, target
-    finally:
-        sys.stdout.flush()
-        os.dup2(source, 0)
-        os.dup2(target, 1)
-
-
-@contextmanager
-def _signals(leave: Callable[[], None]) -> Generator[list[int]]:
-    """Yield the list of received signals. The first makes the server leave; the same one again ends the process."""
-    loop, received = asyncio.get_running_loop(), list[int]()
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        signal.signal(number, signal.SIG_DFL)
-        loop.call_soon_threadsafe(leave)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

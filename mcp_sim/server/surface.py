@@ -1,0 +1,51 @@
+"""What a server of a scenario presents to its clients, as plain JSON. Needs nothing of the SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.scenario import Scenario
+
+MOST_DIGITS = 10
+
+
+def offers(scenario: Scenario, name: str) -> frozenset[str]:
+    """Return what a server has besides tools: `resources`, `prompts`, `completions`, `logging`."""
+    spec = scenario.servers[name]
+    interactions = [scenario.interactions[tool] for tool in spec.tools if tool in scenario.interactions]
+    has = {
+        "resources": bool(spec.resources),
+        "prompts": bool(spec.prompts),
+        "completions": any(one.choices for one in (*spec.resources, *spec.prompts)),
+        "logging": any(one["method"] == "notifications/message" for each in interactions for one in each.notices),
+    }
+    return frozenset(part for part, is_had in has.items() if is_had or part in spec.capabilities)
+
+
+def handshake_listing(tools: Sequence[Tool]) -> list[Record]:
+    """Return tool definitions without outputSchemas that are not objects, which protocols with a handshake forbid."""
+    return [_for_handshake(tool.definition) for tool in tools]
+
+
+def _for_handshake(definition: Record) -> Record:
+    schema = definition.get("outputSchema")
+    if schema is None or schema.get("type") == "object":
+        return definition
+    return {name: value for name, value in definition.items() if name != "outputSchema"}
+
+
+def page(name: str, definitions: list[Record], cursor: Json, size: int | None) -> Record:
+    """Return a page of a list, and the cursor of the next. Raises `ValueError` for an invalid cursor."""
+    begin = 0 if cursor is None else _position(cursor, len(definitions), size)
+    end = len(definitions) if size is None else begin + size
+    shown: Record = {name: definitions[begin:end]}
+    return {**shown, "nextCursor": str(end)} if end < len(definitions) else shown
+
+
+def _position(cursor: Json, length: int, size: int | None) -> int:
+    """Return the start of a page. Raises `ValueError` for a cursor that was never returned."""
+    at = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() and len(cursor) < MOST_DIGITS else 0
+    if size is None or not 0 < at < length or at % size:
+        raise ValueError("Invalid cursor")
+    return at
