@@ -508,6 +508,25 @@ async def test_operations_are_called_from_python(database: Simulator) -> None:
             sql.query("SELECT nowhere FROM users")
 
 
+async def test_statements_from_python_are_in_the_dialect_that_they_name(database: Simulator) -> None:
+    async with database.open() as world:
+        sql = Library("sql", world.view, NOW)
+        made = ["CREATE TABLE halls (id SERIAL PRIMARY KEY)", "CREATE TABLE days (hall INTEGER REFERENCES halls(id))"]
+        sql.execute([*made, "CREATE INDEX days_hall ON days USING btree (hall DESC)"], dialect="postgres")
+        assert sql.query("SELECT COUNT(*) FROM days", dialect="postgres").value == [{"count": 0}]
+        with pytest.raises(Refused, match="FOREIGN KEY constraint failed"):
+            sql.write("INSERT INTO days VALUES (7)", dialect="postgres")
+        assert sql.write("INSERT INTO days VALUES (7)").text == "1 row affected"
+
+
+async def test_a_required_column_is_added_to_a_given_table_with_rows(database: Simulator) -> None:
+    async with database.open() as world:
+        added = "ALTER TABLE users ADD COLUMN floor INTEGER NOT NULL DEFAULT 2"
+        assert await answered(world, "write_query", query=added)
+        found = await answered(world, "read_query", query="SELECT id, floor FROM users ORDER BY id")
+        assert found == [{"id": 1, "floor": 2}, {"id": 3, "floor": 2}]
+
+
 async def test_rows_are_written_from_python(database: Simulator) -> None:
     async with database.open() as world:
         sql = Library("sql", world.view, NOW)

@@ -37,6 +37,8 @@ _WORDINGS = {
     "Could not decode to UTF-8": "invalid byte sequence for encoding UTF-8",
 }
 """The beginning of a message of Python's module for SQLite, and what is shown instead."""
+_ENFORCING = frozenset({"postgres", "mysql", "duckdb", "tsql", "oracle"})
+"""Dialects of databases that enforce foreign keys, which SQLite does only if it is asked to."""
 _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
 """Names that statements must not use."""
 
@@ -114,6 +116,8 @@ class Database:
     def _run(self, request: Request, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
         view = request.view
         self._update(view, statements)
+        is_enforced = bool(self._own) or request.text("dialect") in _ENFORCING
+        self._connection.execute(f"PRAGMA foreign_keys = {'ON' if is_enforced else 'OFF'}")
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
@@ -164,7 +168,6 @@ class Database:
         for name, copy in self._copies.items():
             if everything or mentioned.intersection(_WORD.findall(name.lower())):
                 copy.update(view)
-        self._connection.execute(f"PRAGMA foreign_keys = {'ON' if self._own else 'OFF'}")
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
         """Drop and create what changed. Unchanged tables stay filled."""

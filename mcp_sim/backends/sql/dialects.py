@@ -64,7 +64,7 @@ def _name_columns(statement: Any, dialect: str) -> None:
 
 
 def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
-    """Replace what depends on other parts: excluded columns, `GROUP BY ALL`, intervals, keys of conflicts."""
+    """Replace what depends on other parts: excluded columns, `GROUP BY ALL`, intervals, keys of conflicts, indexes."""
     for query in statement.find_all(exp.Select):
         _expand_excluded(query, tables)
         group: Any = query.args.get("group")
@@ -72,8 +72,10 @@ def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
             plain = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
             query.set("group", exp.Group(expressions=plain) if plain else None)
     for key in list(statement.find_all(exp.Ordered)):
-        if isinstance(key.parent, exp.OnConflict):
+        if isinstance(key.parent, exp.OnConflict | exp.IndexParameters):
             key.replace(key.this)
+    for index in statement.find_all(exp.IndexParameters):
+        index.set("using", None)
     for changed in list(statement.find_all(exp.Add, exp.Sub)):
         if isinstance(changed.expression, exp.Interval):
             kind = exp.DateAdd if isinstance(changed, exp.Add) else exp.DateSub

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
-from mcp_sim.backends.operation import Operation, Test, pick, read_names
+from mcp_sim.backends.operation import Operation, Role, Test, pick, read_names
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import encode
@@ -15,7 +15,8 @@ from mcp_sim.types.lexicon.english import singular, words
 from mcp_sim.types.plans import Verb
 
 _WORDS = read_names(__name__)
-_ROLES, NAMES = _WORDS.roles, _WORDS.facts
+_ROLES, NAMES = {**_WORDS.roles, "dialect": Role("dialect")}, _WORDS.facts
+"""The roles. No argument of a tool is the dialect: it is that of the server, or a caller from Python gives it."""
 _STATEMENT = _ROLES["statement"]
 SCHEMA = "sql_table"
 """The entity of tables that SQL created or a state gave."""
@@ -157,7 +158,7 @@ def _operation(name: str, verb: Verb, line: str, *means: Test) -> Operation:
     return Operation(name, f"statements:{name}", verb, pick(line, _ROLES), means=both(*means))
 
 
-_TAKING = "statement parameters? limit?"
+_TAKING = "statement parameters? limit? dialect?"
 _SELECTING = "table conditions? columns? order? limit? offset? parameters?"
 OPERATIONS = (
     _operation("create", "create", _TAKING, _may_take_sql, named("create table")),
