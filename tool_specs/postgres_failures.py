@@ -1,0 +1,162 @@
+"""The failures of the simulated PostgreSQL: what SQLite refuses, in the words of PostgreSQL."""
+
+import re
+
+from postgres_catalog import place_of, pointer
+from postgres_values import stored_text
+from sqlglot import exp
+
+
+def explained(world, catalog, statement, sql, message):
+    """Return PostgreSQL's message for a failure of SQLite."""
+    failed = re.search(r"(?P<kind>UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: (?P<what>.*))?", message)
+    target = statement.find(exp.Table)
+    table = target.name if target else ""
+    if failed:
+        explain = {"UNIQUE": _duplicate, "NOT NULL": _missing, "CHECK": _check, "FOREIGN KEY": _foreign}[failed["kind"]]
+        return explain(world, catalog, statement, table, failed["what"] or "")
+    if found := re.search(r"no such column: (\S+)", message):
+        name, tables = found[1], {one.alias_or_name for one in statement.find_all(exp.Table)}
+        if "." in name and name.partition(".")[0] not in tables:
+            return f'missing FROM-clause entry for table "{name.partition(".")[0]}"{place_of(name, sql)}'
+        shown = f"column {name}" if "." in name else f'column "{name}"'
+        return f"{shown} does not exist{place_of(name, sql)}"
+    if found := re.search(r"no such function: (\w+)", message):
+        return _no_function(statement, sql, found[1].lower())
+    return message.removeprefix("SQL error: ")
+
+
+def _no_function(statement, sql, name):
+    call = next((one for one in statement.find_all(exp.Anonymous) if one.name.lower() == name), None)
+    given = call.expressions if call else []
+    shown = ["integer" if one.is_int else "numeric" if one.is_number else "unknown" for one in given]
+    at = max(sql.lower().find(name), 0)
+    hint = "HINT:  No function matches the given name and argument types. You might need to add explicit type casts."
+    return f"function {name}({', '.join(shown)}) does not exist{pointer(sql, at)}\n{hint}"
+
+
+def _given(catalog, statement, table):
+    """Return the rows that an INSERT gives: name -> value, with the defaults; none of other statements."""
+    source = statement.expression if isinstance(statement, exp.Insert) else None
+    if not isinstance(source, exp.Values):
+        return []
+    columns = catalog.table(table)["columns"]
+    names = [one.name for one in statement.this.expressions] or [one["name"] for one in columns]
+    rows = []
+    for row in source.expressions:
+        given = dict(zip(names, row.expressions, strict=False))
+        rows.append({one["name"]: _value(given, one, catalog, table) for one in columns})
+    return rows
+
+
+def _value(given, column, catalog, table):
+    name = column["name"]
+    if name in given:
+        value = given[name]
+        return (
+            None
+            if isinstance(value, exp.Null)
+            else value.name
+            if isinstance(value, exp.Literal)
+            else value.sql("postgres")
+        )
+    sequence = catalog.sequence_of(table, name)
+    if sequence is not None:
+        return sequence["last"]
+    default = column["default"]
+    return None if default is None else default.partition("::")[0].strip("'")
+
+
+def _contains(catalog, statement, table, is_wrong):
+    columns = catalog.table(table)["columns"]
+    row = next((row for row in _given(catalog, statement, table) if is_wrong(row)), None)
+    if row is None:
+        return ""
+    return f"\nDETAIL:  Failing row contains ({', '.join(stored_text(row[one['name']], one) for one in columns)})."
+
+
+def _missing(world, catalog, statement, table, what):
+    column = what.rpartition(".")[2]
+    detail = _contains(catalog, statement, table, lambda row: row[column] is None)
+    detail = detail or _updated_row(world, catalog, statement, table)
+    return f'null value in column "{column}" of relation "{table}" violates not-null constraint{detail}'
+
+
+def _check(world, catalog, statement, table, what):
+    detail = _contains(catalog, statement, table, lambda _: True) or _updated_row(world, catalog, statement, table)
+    return f'new row for relation "{table}" violates check constraint "{what}"{detail}'
+
+
+def _updated_row(world, catalog, statement, table):
+    """Return the first row as an UPDATE would have left it."""
+    if not isinstance(statement, exp.Update):
+        return ""
+    columns, changed = catalog.table(table)["columns"], {one.this.name: one.expression for one in statement.expressions}
+    shown = [exp.alias_(changed[one["name"]].copy(), one["name"]) if one["name"] in changed else exp.column(one["name"])
+             for one in columns]  # fmt: skip
+    query = exp.select(*shown).from_(table)
+    if statement.args.get("where"):
+        query = query.where(statement.args["where"].this.copy())
+    row = world.sql.query(query.limit(1).sql("postgres"), dialect="postgres").facts["rows"][0]
+    return f"\nDETAIL:  Failing row contains ({', '.join(stored_text(row[one['name']], one) for one in columns)})."
+
+
+def _duplicate(world, catalog, statement, table, what):
+    names = [one.rpartition(".")[2] for one in what.split(", ")]
+    known = catalog.table(table)["constraints"]
+    name = next((one["name"] for one in known if one["columns"] == names and one["type"] != "FOREIGN KEY"), None)
+    if name is None:
+        found = (one["name"] for one in catalog.table(table)["indexes"] if f"({', '.join(names)})" in one["definition"])
+        name = next(found, "_".join([table, *names, "idx"]))
+    message = f'duplicate key value violates unique constraint "{name}"'
+    for row in _given(catalog, statement, table):
+        if _count(world, table, {one: row[one] for one in names}):
+            values = ", ".join(str(row[one]) for one in names)
+            return f"{message}\nDETAIL:  Key ({', '.join(names)})=({values}) already exists."
+    return message
+
+
+def _foreign(world, catalog, statement, table, _what):
+    for row in _given(catalog, statement, table):
+        for one in catalog.table(table)["constraints"]:
+            target, values = one["target"], [row[column] for column in one["columns"]]
+            if (
+                target
+                and None not in values
+                and not _count(world, target["table"], dict(zip(target["columns"], values, strict=True)))
+            ):
+                shown = f"Key ({', '.join(one['columns'])})=({', '.join(map(str, values))}) is not present"
+                message = f'insert or update on table "{table}" violates foreign key constraint "{one["name"]}"'
+                return f'{message}\nDETAIL:  {shown} in table "{target["table"]}".'
+    return _still_used(world, catalog, statement, table) or _new_value(catalog, statement, table)
+
+
+def _still_used(world, catalog, statement, table):
+    where = statement.args.get("where")
+    for user, one in catalog.references(table) if isinstance(statement, exp.Delete) else ():
+        own, other = one["target"]["columns"], one["columns"]
+        chosen = exp.select(*own).from_(table)
+        chosen = chosen.where(where.this.copy()) if where else chosen
+        for row in world.sql.query(chosen.sql("postgres"), dialect="postgres").facts["rows"]:
+            if _count(world, user, dict(zip(other, row.values(), strict=True))):
+                broken = f'violates foreign key constraint "{one["name"]}" on table "{user}"'
+                message = f'update or delete on table "{table}" {broken}'
+                shown = f"Key ({', '.join(own)})=({', '.join(map(str, row.values()))}) is still referenced"
+                return f'{message}\nDETAIL:  {shown} from table "{user}".'
+    return ""
+
+
+def _new_value(catalog, statement, table):
+    changed = {one.this.name: one.expression for one in statement.expressions if isinstance(one, exp.EQ)}
+    for one in catalog.table(table)["constraints"]:
+        if one["target"] and set(one["columns"]) <= changed.keys():
+            message = f'insert or update on table "{table}" violates foreign key constraint "{one["name"]}"'
+            values = ", ".join(changed[column].name for column in one["columns"])
+            shown = f"Key ({', '.join(one['columns'])})=({values}) is not present"
+            return f'{message}\nDETAIL:  {shown} in table "{one["target"]["table"]}".'
+    return f'update or delete on table "{table}" violates a foreign key constraint'
+
+
+def _count(world, table, values):
+    """Return how many rows have these values."""
+    return len(world.sql.select(table, values).facts["rows"])
