@@ -205,7 +205,7 @@ class Database:
         """Return SQLite's error as a failure, with the existing tables if a table is missing."""
         if self._sandbox.reason is not None:
             return Refused("forbidden", self._sandbox.reason)
-        message = _wording(error)
+        message = _plain_message(error)
         if message.startswith("no such table"):
             message += f"; tables: {', '.join(self.tables(view)) or 'none'}"
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
@@ -262,7 +262,7 @@ class Database:
         return key, record
 
 
-def _wording(error: Exception) -> str:
+def _plain_message(error: Exception) -> str:
     """Return the message of an error of SQLite. Those of Python's module get the words of a database."""
     message = str(error)
     if isinstance(error, OverflowError):
