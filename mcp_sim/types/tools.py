@@ -74,7 +74,7 @@ class ToolResult:
         return None if text is None or _data_in(text) is not None else text
 
     def with_prose(self, text: str) -> ToolResult:
-        """Return the result with another text in the place of its `prose`."""
+        """Return the result with another text instead of its `prose`."""
         if self.form == "text":
             return replace(self, value=text)
         [name] = cast("Record", self.value)
