@@ -19,7 +19,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, req
 from mcp_sim.types.programs import ProgramFunction
 
 FEWEST = 3
-"""The fewest tools by which a server is recognised."""
+"""The fewest tools by which a server is recognised, unless it has the same tools with the same arguments."""
 
 
 @frozen
@@ -59,9 +59,9 @@ def recognise(tools: Iterable[Json]) -> Match | None:
 
     The names of more than half of the tools of the server or of the program must be known to both, under which the
     program also knows those of other versions of the server. At least three of these tools, and half of them, must have
-    arguments that the program knows.
+    arguments that the program knows. A list of fewer tools must be that of the shipped spec, argument by argument.
     """
-    listed = {str(tool["name"]): tool for tool in map(as_object, tools) if isinstance(tool.get("name"), str)}
+    listed = _by_name(tools)
     matches = [_match(name, path, listed) for name, path in _with_programs().items()]
     return max((one for one in matches if one is not None), key=lambda one: (one.share, one.name), default=None)
 
@@ -89,8 +89,9 @@ def _answered(functions: Mapping[str, ProgramFunction], tools: Mapping[str, Reco
 
 def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
     document = _document(path)
-    names = {str(as_object(tool).get("name")) for tool in _tools(path, document)}
-    if len(names & tools.keys()) < FEWEST:  # most lists: the program need not be read; versions share some names
+    own = _by_name(_tools(path, document))
+    is_same = own.keys() == tools.keys() and _arguments(own) == _arguments(tools)
+    if len(own.keys() & tools.keys()) < FEWEST and not is_same:  # most lists; versions share some names
         return None
     sources = Sources()
     root = sources.open(path)
@@ -99,10 +100,18 @@ def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
         return None
     functions = _functions(found)
     answered, known = _answered(functions, tools), functions.keys() & tools.keys()
-    fewer = min(len(tools), len(names))
+    fewer = min(len(tools), len(own))
     share = len(answered) / fewer
     is_match = len(answered) >= FEWEST and 2 * len(known) > fewer and 2 * len(answered) >= len(known)
-    return Match(name, tuple(answered), share, document.get("errors")) if is_match else None
+    return Match(name, tuple(answered), share, document.get("errors")) if is_match or is_same else None
+
+
+def _by_name(tools: Iterable[Json]) -> dict[str, Record]:
+    return {str(tool["name"]): tool for tool in map(as_object, tools) if isinstance(tool.get("name"), str)}
+
+
+def _arguments(tools: Mapping[str, Record]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(properties(expanded(as_object(tool.get("inputSchema"))))) for name, tool in tools.items()}
 
 
 def _program(place: Place, path: Path, sources: Sources) -> DeclaredProgram | None:
@@ -110,7 +119,7 @@ def _program(place: Place, path: Path, sources: Sources) -> DeclaredProgram | No
     root = sources.open(path)
     if root is None:
         return None
-    own = {str(as_object(tool).get("name")): as_object(tool) for tool in _tools(path, as_object(root.value))}
+    own = _by_name(_tools(path, as_object(root.value)))
     return read_program(place, str(root.value["program"]), path, sources, own)
 
 
