@@ -21,6 +21,8 @@ def explained(world, catalog, statement, sql, message):
             return f'missing FROM-clause entry for table "{name.partition(".")[0]}"{place_of(name, sql)}'
         shown = f"column {name}" if "." in name else f'column "{name}"'
         return f"{shown} does not exist{place_of(name, sql)}"
+    if found := re.search(r"no such table: ([^;\s]+)", message):
+        return f'relation "{found[1]}" does not exist{place_of(found[1], sql)}'
     if found := re.search(r"no such function: (\w+)", message):
         return _no_function(statement, sql, found[1].lower())
     return message.removeprefix("SQL error: ")

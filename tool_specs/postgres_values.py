@@ -69,7 +69,8 @@ def _typed(column):
         return {"type": "jsonb", "size": []}
     if isinstance(column, exp.TimestampTrunc | exp.DateTrunc):
         return _typed(column.this)
-    if isinstance(column, exp.Extract):
+    is_whole = isinstance(column, exp.Ceil | exp.Floor) and _typed(column.this)["type"] != "double precision"
+    if is_whole or isinstance(column, exp.Extract):
         return {"type": "numeric", "size": [0, 0]}
     if isinstance(column, exp.Literal) and not column.is_string and "." in column.name:
         return {"type": "numeric", "size": [0, len(column.name.partition(".")[2])]}
@@ -125,6 +126,7 @@ _CONVERTED = {
     "time without time zone": lambda value, _: time.fromisoformat(str(value)),
     "jsonb": lambda value, _: json.loads(value),
     "json": lambda value, _: json.loads(value),
+    "ARRAY": lambda value, _: json.loads(value),
     "uuid": lambda value, _: UUID(str(value)),
     "text": lambda value, _: value if isinstance(value, str) else json.dumps(value),
     "real": lambda value, _: float(value),

@@ -527,6 +527,13 @@ async def test_a_required_column_is_added_to_a_given_table_with_rows(database: S
         assert found == [{"id": 1, "floor": 2}, {"id": 3, "floor": 2}]
 
 
+async def test_a_record_of_a_table_without_its_statement_is_no_table(tmp_path: Path) -> None:
+    words: Json = {"sql_table": {"rows": [{"name": "odd", "sql": "Standard"}]}}
+    async with simulator(tmp_path, TOOLS, world={"records": words}).open() as world:
+        assert await answered(world, "list_tables") == []
+        assert await answered(world, "read_query", query="SELECT 1 AS one") == [{"one": 1}]
+
+
 async def test_rows_are_written_from_python(database: Simulator) -> None:
     async with database.open() as world:
         sql = Library("sql", world.view, NOW)

@@ -39,6 +39,7 @@ _WORDINGS = {
 """The beginning of a message of Python's module for SQLite, and what is shown instead."""
 _ENFORCING = frozenset({"postgres", "mysql", "duckdb", "tsql", "oracle"})
 """Dialects of databases that enforce foreign keys, which SQLite does only if it is asked to."""
+_CREATES = re.compile(r"\s*create\b", re.IGNORECASE)
 _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
 """Names that statements must not use."""
 
@@ -101,8 +102,9 @@ class Database:
         """Table of an entity -> the statement that creates it, and the entity."""
 
     def tables(self, view: View) -> dict[str, str]:
-        """Return table -> the statement that creates it."""
-        created = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
+        """Return table -> the statement that creates it. A record with another text, as a generated one has, is none."""
+        known = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
+        created = {name: text for name, text in known.items() if _CREATES.match(text)}
         own = self._own.items()
         return {name: made for name, (made, entity) in own if not {name, entity} & created.keys()} | created
 
