@@ -1,24 +1,23 @@
 """The first messages of a client over stdio, answered before the SDK is imported, which takes half of a start.
 
-A plain handshake and the first list of tools need nothing of the SDK. It gets the same messages afterwards, and its
-answers to them are dropped. Whatever is not certainly plain is left to the SDK.
+A plain handshake or discovery, and the first list of tools, need nothing of the SDK. It gets the same messages
+afterwards, and its answers to them are dropped. Whatever is not certainly plain is left to the SDK.
 """
 
 from __future__ import annotations
 
 import os
 import select
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from mcp_sim.server.descriptors import AT_ONCE, write_ready
 from mcp_sim.server.surface import handshake_listing, offers, page
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
-from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.world.world import World
 
 SILENCE = 0.1
@@ -29,6 +28,9 @@ SAFE_INTEGER = 2**53
 
 HANDSHAKES = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
 """Versions of the protocol with a handshake."""
+
+SESSIONLESS = "2026-07-28"
+META = "io.modelcontextprotocol/"
 
 CAPABILITIES = frozenset({"elicitation", "experimental", "roots", "sampling"})
 CLIENT_TEXTS = frozenset({"name", "title", "version"})
@@ -69,13 +71,14 @@ class Opened:
 
 
 class Opening:
-    """Answers the handshake of a client and its first list of tools."""
+    """Answers the handshake or the discovery of a client, and its first list of tools."""
 
     def __init__(self, world: World, server: str) -> None:
         self._world, self._server = world, server
         self._spec = world.scenario.servers[server]
         self._opened = Opened()
-        self._is_welcomed = self._has_listed = False
+        self._era: Literal["handshake", "sessionless"] | None = None
+        self._has_listed = False
 
     def answer(self, source: int, target: int) -> Opened:
         """Answer plain messages, until there is another one, or none for a moment. Return what has passed."""
@@ -101,7 +104,7 @@ class Opening:
         except ValueError:
             return False
         if "id" not in message:
-            return self._is_welcomed and _is_initialized(message)
+            return self._era == "handshake" and _is_initialized(message)
         number = message["id"]
         if not _is_id(number) or number in self._opened.answered:
             return False
@@ -118,52 +121,79 @@ class Opening:
 
     def _result(self, message: Record) -> Record | None:
         """Return the result of a request; None if it is not plain."""
-        params = as_object(message.get("params"))
-        if message == {"jsonrpc": "2.0", "id": message["id"], "method": "initialize", "params": params}:
-            if self._is_welcomed or not _is_plain_client(params):
-                return None
-            self._is_welcomed = True
-            return _welcome(self._spec, offers(self._world.scenario, self._server), params["protocolVersion"])
-        if not self._is_welcomed or {"params": {}, **message} != {
-            "jsonrpc": "2.0",
-            "id": message["id"],
-            "method": "tools/list",
-            "params": {},
-        }:
+        whole: Record = {"params": {}, **message}
+        method, params = message.get("method"), as_object(whole["params"])
+        if whole != {"jsonrpc": "2.0", "id": message["id"], "method": method, "params": params}:
             return None
+        if method == "initialize":
+            return self._welcome(params)
+        if self._era == "handshake":
+            return self._list(handshake_listing) if method == "tools/list" and not params else None
+        return self._sessionless(method, params)
+
+    def _welcome(self, params: Record) -> Record | None:
+        """Return the result of a handshake, as the SDK would write it."""
+        version, client, able = (params.get(name) for name in ("protocolVersion", "clientInfo", "capabilities"))
+        if len(params) > 3 or self._era is not None or not _is_plain_client(client, able):
+            return None
+        if not isinstance(version, str) or version not in HANDSHAKES:
+            return None
+        self._era = "handshake"
+        information = dict(sorted(self._information.items()))  # as the SDK does in this era only
+        return {**self._presentation, "protocolVersion": version, "serverInfo": information}
+
+    def _sessionless(self, method: Json, params: Record) -> Record | None:
+        """Return the result of a request that needs no handshake, as the SDK would write it."""
+        meta = as_object(params.get("_meta"))
+        version, client, able = (
+            meta.get(META + name) for name in ("protocolVersion", "clientInfo", "clientCapabilities")
+        )
+        if len(params) > 1 or len(meta) > 3 or version != SESSIONLESS or not _is_plain_client(client, able):
+            return None
+        complete: Record = {"resultType": "complete"}
+        ending: Record = {"ttlMs": 0, "_meta": {META + "serverInfo": self._information}}
+        self._era = "sessionless"
+        if method == "server/discover":
+            supported = {"supportedVersions": [SESSIONLESS]}
+            return {"cacheScope": "private", **self._presentation, **complete, **supported, **ending}
+        if method == "tools/list":
+            listed = self._list(lambda tools: [tool.definition for tool in tools])
+            return {"cacheScope": "private", **complete, "tools": [], **ending, **listed}
+        return None
+
+    @property
+    def _presentation(self) -> Record:
+        offered = offers(self._world.scenario, self._server)
+        shown: Record = {"capabilities": {name: OFFERED[name] for name in OFFERED if name in {"tools", *offered}}}
+        return shown if self._spec.instructions is None else {**shown, "instructions": self._spec.instructions}
+
+    @property
+    def _information(self) -> Record:
+        spec = self._spec
+        about = {
+            "name": spec.name,
+            "title": spec.title,
+            "version": spec.version,
+            "description": spec.description,
+            "websiteUrl": spec.website,
+        }
+        return {name: text for name, text in about.items() if text is not None}
+
+    def _list(self, listing: Callable[[Sequence[Tool]], list[Record]]) -> Record:
         self._has_listed = True
-        return page("tools", handshake_listing(self._world.catalogue(self._server)), None, self._spec.page_size)
+        return page("tools", listing(self._world.catalogue(self._server)), None, self._spec.page_size)
 
 
-def _welcome(spec: ServerSpec, offered: frozenset[str], version: str) -> Record:
-    """Return the result of `initialize`, as the SDK would write it."""
-    information = {
-        "description": spec.description,
-        "name": spec.name,
-        "title": spec.title,
-        "version": spec.version,
-        "websiteUrl": spec.website,
-    }
-    result = {
-        "capabilities": {name: about for name, about in OFFERED.items() if name == "tools" or name in offered},
-        "instructions": spec.instructions,
-        "protocolVersion": version,
-        "serverInfo": {name: text for name, text in information.items() if text is not None},
-    }
-    return {name: part for name, part in result.items() if part is not None}
-
-
-def _is_plain_client(params: Record) -> bool:
-    """Whether the SDK would accept the params of a handshake, and its version."""
-    client, able = as_object(params.get("clientInfo")), as_object(params.get("capabilities"))
+def _is_plain_client(client: Json, able: Json) -> bool:
+    """Whether the SDK would accept what a client says of itself."""
+    about, capabilities = as_object(client), as_object(able)
     return (
-        params == {"protocolVersion": params.get("protocolVersion"), "capabilities": able, "clientInfo": client}
-        and isinstance(params["protocolVersion"], str)
-        and params["protocolVersion"] in HANDSHAKES
-        and {"name", "version"} <= client.keys() <= CLIENT_TEXTS
-        and all(isinstance(text, str) for text in client.values())
-        and able.keys() <= CAPABILITIES
-        and all(_is_plain_capability(about) for about in able.values())
+        client == about
+        and able == capabilities
+        and {"name", "version"} <= about.keys() <= CLIENT_TEXTS
+        and all(isinstance(text, str) for text in about.values())
+        and capabilities.keys() <= CAPABILITIES
+        and all(_is_plain_capability(each) for each in capabilities.values())
     )
 
 

@@ -27,6 +27,9 @@ CLIENT = {"name": "raw", "title": "Raw", "version": "1"}
 ABLE: dict[str, Any] = {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {"form": {}, "url": {}}}
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": "list", "method": "tools/list"}
+ENVELOPE: dict[str, Any] = {**MODERN_META, "io.modelcontextprotocol/clientInfo": CLIENT}
+MODERN_LIST = {**LIST, "params": {"_meta": ENVELOPE}}
+DISCOVER = {"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {"_meta": ENVELOPE}}
 
 
 def initialize(number: object = 0, version: object = NEWEST, able: object = ABLE, **more: object) -> dict[str, object]:
@@ -62,13 +65,21 @@ async def opened(reference: str, data: bytes, *, in_the_way: int = 0) -> tuple[O
             return passed, b""
 
 
+def desk(folder: Path) -> str:
+    """Return a scenario with much that is presented, but no icons."""
+    path = scenario(folder, "page_size: 2\n")
+    spec = folder / "desk.yaml"
+    spec.write_text(re.sub("^icons:.*\n", "", spec.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+    return str(path)
+
+
 def answers_of_the_sdk(reference: str, *messages: object) -> bytes:
-    """Return the answers of a server whose client begins with a message that only the SDK answers."""
+    """Return the answers of a server whose client begins with a line that only the SDK answers."""
     with serving(reference, handshake=False) as wire:
-        wire.request("first", "ping", {})
+        wire.send(b"[]\n")
         wire.send(encoded(*messages))
         lines = wire.leave().splitlines(keepends=True)
-    assert json.loads(lines[0])["id"] == "first"
+    assert "error" in json.loads(lines[0])
     return b"".join(lines[1:])
 
 
@@ -77,18 +88,33 @@ async def test_a_handshake_and_the_first_list_are_answered_as_by_the_sdk(tmp_pat
     scenario(tmp_path, "page_size: 2\n")
     spec = tmp_path / "desk.yaml"
     spec.write_text(re.sub("^icons:.*\n", "", spec.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+    reference = desk(tmp_path)
     messages = [initialize(7, version), INITIALIZED, LIST]
-    passed, answers = await opened(str(tmp_path / "scenario.yaml"), encoded(*messages))
+    passed, answers = await opened(reference, encoded(*messages))
     assert passed == Opened(encoded(*messages), answered={7, "list"})
-    assert answers == answers_of_the_sdk(str(tmp_path / "scenario.yaml"), *messages)
+    assert answers == answers_of_the_sdk(reference, *messages)
 
 
+async def test_a_discovery_and_the_first_list_are_answered_as_by_the_sdk(tmp_path: Path) -> None:
+    reference = desk(tmp_path)
+    messages = [DISCOVER, MODERN_LIST]
+    passed, answers = await opened(reference, encoded(*messages))
+    assert passed == Opened(encoded(*messages), answered={0, "list"})
+    assert answers == answers_of_the_sdk(reference, *messages)
+
+
+@pytest.mark.parametrize("messages", [[initialize(), INITIALIZED, LIST], [DISCOVER, MODERN_LIST]])
 @pytest.mark.parametrize("reference", ["calm_crm", "conformance"])
-async def test_shipped_servers_are_presented_as_by_the_sdk(reference: str) -> None:
-    messages = [initialize(), INITIALIZED, LIST]
+async def test_shipped_servers_are_presented_as_by_the_sdk(reference: str, messages: list[object]) -> None:
     passed, answers = await opened(reference, encoded(*messages))
     assert passed.answered == {0, "list"}
     assert answers == answers_of_the_sdk(reference, *messages)
+
+
+async def test_the_sessionless_era_needs_no_discovery() -> None:
+    passed, answers = await opened("calm_crm", encoded(MODERN_LIST))
+    assert passed.answered == {"list"}
+    assert answers == answers_of_the_sdk("calm_crm", MODERN_LIST)
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:
@@ -118,7 +144,10 @@ def test_the_versions_are_those_of_the_sdk() -> None:
         {**initialize(), "jsonrpc": "1.0"},
         {**initialize(), "more": 1},
         {**LIST, "params": {"_meta": MODERN_META}},
-        {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": MODERN_META}},
+        {**LIST, "params": {"_meta": {**ENVELOPE, "progressToken": 1}}},
+        {**LIST, "params": {"_meta": {**ENVELOPE, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}}},
+        {**LIST, "params": {"_meta": ENVELOPE, "cursor": "1"}},
+        {**DISCOVER, "method": "tools/call"},
     ],
     ids=json.dumps,
 )
@@ -131,6 +160,8 @@ async def test_whatever_is_not_plain_is_left_to_the_sdk(message: object) -> None
     "message",
     [
         initialize(1),
+        {**MODERN_LIST, "id": 1},
+        {**DISCOVER, "id": 1},
         {**LIST, "id": 0},
         {**LIST, "params": {"cursor": "1"}},
         {**LIST, "params": {"_meta": {"progressToken": 1}}},
