@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import anyio
-from anyio.abc import Process
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import get_default_environment
 from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.os.win32.utilities import (
+    ServerProcess,
     close_process_job,
     create_windows_process,
     get_windows_executable_command,
@@ -47,12 +48,13 @@ async def process_streams(
     Raises `ValueError`, in a group, if it writes a line that is too long. Bytes that are no UTF-8 are replaced.
     """
     process = await _start(command, get_default_environment() | environment, folder, stderr)
+    stdin, stdout = cast("ByteSendStream", process.stdin), cast("ByteReceiveStream", process.stdout)
     arriving, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     written = anyio.Event()
     async with anyio.create_task_group() as tasks, arriving, incoming, outgoing, leaving:
-        tasks.start_soon(_read, process, arriving)
-        tasks.start_soon(_write, process, leaving, arriving, written)
+        tasks.start_soon(_read, stdout, arriving)
+        tasks.start_soon(_write, stdin, leaving, arriving, written)
         try:
             yield incoming, outgoing
         finally:
@@ -61,23 +63,25 @@ async def process_streams(
                 outgoing.close()
                 with anyio.move_on_after(FLUSH_SECONDS):
                     await written.wait()
-                await _end(process)
+                await _end(process, stdin, stdout)
             tasks.cancel_scope.cancel()
 
 
-async def _start(command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]) -> Any:
+async def _start(
+    command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
+) -> ServerProcess:
     if sys.platform == "win32":
         program = get_windows_executable_command(command[0])
         return await create_windows_process(program, [*command[1:]], environment, cast("Any", stderr), folder)
     return await anyio.open_process([*command], env=environment, cwd=folder, stderr=stderr, start_new_session=True)
 
 
-async def _read(process: Any, arriving: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+async def _read(stdout: ByteReceiveStream, arriving: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
     """Pass messages on. Read on after the client has left: a server that cannot write may not end."""
     with suppress(*GONE):
         async with arriving:
             is_wanted = True
-            async for line in lines(process.stdout):
+            async for line in lines(stdout):
                 if is_wanted:
                     try:
                         await arriving.send(_message(line))
@@ -107,7 +111,7 @@ def _message(line: bytes) -> SessionMessage | Exception:
 
 
 async def _write(
-    process: Any,
+    stdin: ByteSendStream,
     leaving: MemoryObjectReceiveStream[SessionMessage],
     arriving: MemoryObjectSendStream[SessionMessage | Exception],
     written: anyio.Event,
@@ -116,17 +120,17 @@ async def _write(
     try:
         async for item in leaving:
             text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-            await process.stdin.send(text.encode() + b"\n")
+            await stdin.send(text.encode() + b"\n")
     except GONE:
         await arriving.aclose()
     finally:
         written.set()
 
 
-async def _end(process: Any) -> None:
+async def _end(process: ServerProcess, stdin: ByteSendStream, stdout: ByteReceiveStream) -> None:
     """Close stdin, wait for the process to end, and end it with those that it started if it does not."""
     with suppress(*GONE):
-        await process.stdin.aclose()
+        await stdin.aclose()
     if not await _has_ended(process):
         if sys.platform == "win32":
             await terminate_windows_process_tree(process)
@@ -135,11 +139,11 @@ async def _end(process: Any) -> None:
         await _has_ended(process)
     close_process_job(process)
     with suppress(*GONE):
-        await process.stdout.aclose()
+        await stdout.aclose()
     _release(process)
 
 
-def _release(process: Any) -> None:
+def _release(process: ServerProcess) -> None:
     """Close the pipes that something else still holds open, or that were not read to their end."""
     transport = getattr(getattr(process, "_process", None), "_transport", None)
     if transport is not None:
@@ -147,7 +151,7 @@ def _release(process: Any) -> None:
             transport.close()
 
 
-async def _has_ended(process: Any) -> bool:
+async def _has_ended(process: ServerProcess) -> bool:
     """Whether the process ends in time. Its `wait` also waits for processes that hold its pipes open."""
     with anyio.move_on_after(LEAVE_SECONDS):
         while process.returncode is None:  # noqa: ASYNC110 (there is no event for it)
