@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from mcp_sim.types.clock import duration
 from mcp_sim.types.errors import UsageError, did_you_mean
 
 
@@ -57,6 +58,17 @@ def sandbox_option(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run programs that are not trusted in a process without files, network and keys (Linux)",
     )
+
+
+def positive_seconds(option: str, text: str) -> float:
+    """Return the seconds of a duration. Raises `UsageError` that names the option."""
+    try:
+        seconds = duration(text).total_seconds()
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+    if seconds <= 0:
+        raise UsageError(f"{option} must be greater than 0")
+    return seconds
 
 
 def _near(option: str, known: Iterable[str]) -> str:

@@ -31,6 +31,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--http", metavar="PORT", help="the port where clients reach it: PORT, or HOST:PORT")
     parser.add_argument("--host", metavar="HOST", default=LOOPBACK, help=f"the address to bind (default {LOOPBACK})")
     parser.add_argument(
+        "--timeout",
+        default="10m",
+        metavar="DURATION",
+        help="over HTTP: how long the server may send nothing in answer to a request (default 10m)",
+    )
+    parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host and Origin"
     )
     parser.add_argument(

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
+from mcp_sim.cli.parsing import positive_seconds
 from mcp_sim.cli.record import new_folder, report
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.server.access import access
@@ -30,14 +31,14 @@ UNREAD_SECONDS = 600.0
 def over_http(args: argparse.Namespace) -> int:
     """Pass requests on until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
-    target = _checked(args.url)
+    target, seconds = _checked(args.url), positive_seconds("--timeout", args.timeout)
     address = args.http if ":" in args.http else f"{f'[{args.host}]' if ':' in args.host else args.host}:{args.http}"
     host, port = parse_address(address)
     folder, redactor = new_folder(args)
     about = {"url": target if redactor is None else redactor.redact_command([target])[0]}
     with bind(host, port) as listener:
         backlog = Backlog(lambda: HttpRecorder(folder, redactor, about))
-        relay = HttpRelay(target, access(host, args.allow_host, None, {}), backlog.put)
+        relay = HttpRelay(target, access(host, args.allow_host, None, {}), backlog.put, seconds)
         where = f"{url(host, listener)}{urlsplit(target).path}"
         begun = partial(warn, f"recording {about['url']} at {where}")
         code = anyio.run(_serve, relay, listener, begun)

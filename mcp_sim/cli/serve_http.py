@@ -16,6 +16,7 @@ import anyio
 
 from mcp_sim import __version__
 from mcp_sim.cli.judging import Judging
+from mcp_sim.cli.parsing import positive_seconds
 from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import Access, access, environment
@@ -27,7 +28,7 @@ from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types.clock import Mode, duration
+from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
@@ -52,7 +53,7 @@ def check(args: argparse.Namespace) -> None:
     """Raise `UsageError` for invalid options, before anything is loaded."""
     parse_address(args.http)
     _limits(args)
-    _seconds("--unread", args.unread)
+    positive_seconds("--unread", args.unread)
     if args.server is not None:
         raise UsageError("--server works over stdio only; over HTTP all servers are served")
     if args.store is not None:
@@ -130,7 +131,7 @@ async def _serve(
     async with simulator:
         worlds = _worlds(partial(simulator.world, seed=args.seed, clock=clock), judging, args, worker)
         counts = simulator.base(args.seed).counts()
-        limits, unread = _limits(args), _seconds("--unread", args.unread)
+        limits, unread = _limits(args), positive_seconds("--unread", args.unread)
         server = HttpServer(simulator.scenario, worlds, port.rules, limits, lambda: log.say(_nameless(where)), worker)
         seed = simulator.scenario.seed if args.seed is None else args.seed
         controls = Controls(simulator, worlds, Setting(seed, clock, "http"))
@@ -185,17 +186,11 @@ def _announced(
 def _limits(args: argparse.Namespace) -> Limits:
     if args.max_sessions < 1:
         raise UsageError(f"--max-sessions must be at least 1, not {args.max_sessions}")
-    return Limits(args.max_sessions, _seconds("--session-idle", args.session_idle), _seconds("--grace", args.grace))
-
-
-def _seconds(option: str, text: str) -> float:
-    try:
-        seconds = duration(text).total_seconds()
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
-    if seconds <= 0:
-        raise UsageError(f"{option} must be greater than 0")
-    return seconds
+    return Limits(
+        args.max_sessions,
+        positive_seconds("--session-idle", args.session_idle),
+        positive_seconds("--grace", args.grace),
+    )
 
 
 def _over_http(scenario: Scenario, where: str, rules: Access) -> Iterator[str]:

@@ -26,7 +26,8 @@ _HOP_BY_HOP = frozenset({
 Tap: TypeAlias = Callable[[str, int, Any], None]
 """Gets what happens in an exchange, by its number, before it is passed on.
 
-`request`, bytes of the `client`, `asked` at the end of the body, `response`, bytes of the `server`, `done`.
+`request`, bytes of the `client`, `asked` at the end of the body, `response`, bytes of the `server`, `late` if it took
+too long, `done`.
 """
 
 
@@ -35,13 +36,16 @@ class ClientLeft(Exception):
 
 
 class HttpRelay:
-    """An ASGI application in front of the server at `url`. Paths are those of the server."""
+    """An ASGI application in front of the server at `url`. Paths are those of the server.
 
-    def __init__(self, url: str, access: Access, tap: Tap) -> None:
+    The server may send nothing for `seconds` in answer to a request, but to a GET: that is a stream without an end.
+    """
+
+    def __init__(self, url: str, access: Access, tap: Tap, seconds: float) -> None:
         parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._is_near = parts.hostname in LOOPBACK
-        self._access, self._tap = access, tap
+        self._access, self._tap, self._seconds = access, tap, seconds
         self._numbers = count(1)
         self._endless = set[anyio.CancelScope]()
 
@@ -66,7 +70,8 @@ class HttpRelay:
             return
         number = next(self._numbers)
         try:
-            await _Exchange(self._client, self._origin, number, self._tap).run(scope, receive, send, self._endless)
+            exchange = _Exchange(self._client, self._origin, number, self._tap, self._seconds)
+            await exchange.run(scope, receive, send, self._endless)
         finally:
             self._tap("done", number, None)
 
@@ -82,8 +87,8 @@ class HttpRelay:
 class _Exchange:
     """A request that is passed on, and its response."""
 
-    def __init__(self, client: httpx2.AsyncClient, origin: str, number: int, tap: Tap) -> None:
-        self._client, self._origin = client, origin
+    def __init__(self, client: httpx2.AsyncClient, origin: str, number: int, tap: Tap, seconds: float) -> None:
+        self._client, self._origin, self._seconds = client, origin, seconds
         self._number, self._tap = number, tap
         self._has_begun = False
 
@@ -114,7 +119,10 @@ class _Exchange:
         host = (b"host", urlsplit(self._origin).netloc.rpartition("@")[2].encode())
         sent = [host, *headers, *(length if has_body else [])]
         body = _Body(self._body(receive)) if has_body else _Body(self._no_body())
-        return httpx2.Request(scope["method"], f"{self._origin}{_path(scope)}", headers=sent, stream=body)
+        seconds = None if scope["method"] == "GET" else self._seconds
+        limits = {"timeout": httpx2.Timeout(seconds, connect=CONNECT_SECONDS, pool=None).as_dict()}
+        target = f"{self._origin}{_path(scope)}"
+        return httpx2.Request(scope["method"], target, headers=sent, stream=body, extensions=limits)
 
     async def _body(self, receive: Receive) -> AsyncIterator[bytes]:
         has_more = True
@@ -156,11 +164,14 @@ class _Exchange:
 
     async def _fail(self, error: Exception, scope: Scope, send: Send) -> None:
         """Answer that the server does not, unless its response has begun: that is cut off as the server's was."""
+        is_late = isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout)
+        if is_late:
+            self._tap("late", self._number, None)
         if self._has_begun:
             scope["extensions"][CONNECTION]["close"]()
             self._is_complete = True
             return
-        reason = str(error) or type(error).__name__
+        reason = f"it sent nothing for {self._seconds:g} s" if is_late else str(error) or type(error).__name__
         await Refusal(502, INTERNAL_ERROR, f"The recorded server does not answer: {reason}").send(send)
 
 

@@ -25,6 +25,7 @@ from support.http_tee import teed
 from support.over_http import ERAS, URL, caller, listening, started
 from support.places import ROOT
 
+from mcp_sim.cli import main
 from mcp_sim.recordings import Session, read_sessions
 
 JSON = {"content-type": "application/json"}
@@ -104,6 +105,8 @@ class Scripted(BaseHTTPRequestHandler):
             case "/refused":
                 status, headers = REFUSALS[message["params"]["name"]]
                 self._send(b'{"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "no"}}', headers, status)
+            case "/late":
+                assert self.released.wait(60)
             case "/half":
                 self._start({**JSON, "content-length": "1000"})
                 self.wfile.write(b'{"jsonrpc"')
@@ -329,6 +332,24 @@ def test_a_server_that_does_not_answer_is_reported_to_the_client(tmp_path: Path)
             response = httpx2.post(f"{proxy.url}/mcp", json=call(), timeout=PATIENCE)
             assert response.status_code == 502
             assert "The recorded server does not answer" in response.json()["error"]["message"]
+
+
+def test_a_request_that_a_server_leaves_without_an_answer_is_given_up_in_time(tmp_path: Path, scripted: str) -> None:
+    with recording(tmp_path, f"{scripted}/late", "--timeout", "200ms") as proxy:
+        response = httpx2.post(f"{proxy.url}/late", json=call(), timeout=PATIENCE)
+        assert response.status_code == 502
+        assert "does not answer: it sent nothing for 0.2 s" in response.json()["error"]["message"]
+        with pytest.raises(httpx2.RemoteProtocolError):
+            httpx2.post(f"{proxy.url}/stream", json=call(2), timeout=PATIENCE)
+    assert [(line["tool"], line["timed_out"]) for line in lines_of(tmp_path, "unanswered")] == [("do", True)] * 2
+    assert "a request was given up" in proxy.log
+
+
+@pytest.mark.parametrize("text", ["5", "0s"])
+def test_a_limit_that_is_no_duration_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["record", "-o", "x", "--url", "http://127.0.0.1:9/mcp", "--http", "0", "--timeout", text]
+    assert main(words) == 2
+    assert "--timeout" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("header", ["host", "origin"])

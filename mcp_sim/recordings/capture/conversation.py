@@ -41,6 +41,7 @@ class Open:
     progress: int = 0
     overlaps: int = 0
     is_cancelled: bool = False
+    is_late: bool = False
 
 
 @dataclass(slots=True)
@@ -91,6 +92,11 @@ class Conversation:
                 {"type": "end", "at": iso(at), **{name: part for name, part in counts.items() if part}, **(facts or {})}
             )
         self.is_ended = True
+
+    def give_up(self, scope: str) -> None:
+        """Mark the requests of an HTTP exchange that the server took too long to answer."""
+        for one in (one for several in self._open.values() for one in several if one.scope == scope):
+            one.is_late = True
 
     def close(self, scope: str, status: int = 0) -> None:
         """Write the requests of an HTTP exchange that has ended without their answers, and its status."""
@@ -217,7 +223,7 @@ class Conversation:
     def _unanswered(self, asked: Open, status: int = 0) -> None:
         if asked.method in QUIET or asked.method in {"initialize", "server/discover", "tools/list"}:
             return
-        known = {"status": status, "cancelled": asked.is_cancelled}
+        known = {"status": status, "timed_out": asked.is_late, "cancelled": asked.is_cancelled}
         facts = {name: part for name, part in known.items() if part}
         self._write({"type": "unanswered", "method": asked.method, **_question(asked), "at": iso(asked.at), **facts})
 
