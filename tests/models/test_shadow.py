@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mcp import Client
 from support import ticket_server
+from support.matched_tools import TEXT, tool
 from support.ticket_server import STATUSES, first_tickets
 
 from mcp_sim import Simulator
@@ -18,6 +19,14 @@ from mcp_sim.types import Observation, ToolResult
 from mcp_sim.world.world import World
 
 PATH = {"path": {"type": "string"}}
+ENDS: Any = {"from": TEXT, "to": TEXT, "relationType": TEXT}
+ENTITY: Any = {"name": TEXT, "entityType": TEXT, "observations": {"type": "array", "items": TEXT}}
+GRAPH = [
+    tool("create_entities", entities={"type": "array", "items": {"type": "object", "properties": ENTITY}}),
+    tool("create_relations", relations={"type": "array", "items": {"type": "object", "properties": ENDS}}),
+    {**tool("read_graph"), "annotations": {"readOnlyHint": True}},
+]
+"""The tools of a memory of nodes and edges."""
 WRITES = {"create_ticket", "update_ticket", "delete_ticket"}
 
 
@@ -171,6 +180,14 @@ async def test_a_write_with_invalid_arguments_is_refused_by_the_world(tmp_path: 
     assert [call["tool"] for call in calls_in(log)] == []
 
 
+def warnings_of(folder: Path, tools: list[Any]) -> list[str]:
+    """Return what `check` says of a shadow with these tools."""
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    document = {"mcp_sim": 1, "tools": "tools.json", "world_model": {"shadow": {"url": "http://127.0.0.1:9/mcp"}}}
+    (folder / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    return [problem.message for problem in check([folder / "scenario.yaml"]) if "shadow" in problem.path]
+
+
 def test_check_says_what_a_shadow_does_not_show(tmp_path: Path) -> None:
     tools = [
         {"name": "write_file", "inputSchema": {"type": "object", "properties": PATH | {"content": {"type": "string"}}}},
@@ -178,8 +195,12 @@ def test_check_says_what_a_shadow_does_not_show(tmp_path: Path) -> None:
         {"name": "next_ticket", "inputSchema": {"type": "object"}},
         {"name": "get_ticket", "inputSchema": {"type": "object", "properties": {"ticket_id": {"type": "string"}}}},
     ]
-    (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
-    document = {"mcp_sim": 1, "tools": "tools.json", "world_model": {"shadow": {"url": "http://127.0.0.1:9/mcp"}}}
-    (tmp_path / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
-    found = [problem.message for problem in check([tmp_path / "scenario.yaml"]) if "shadow" in problem.path]
+    found = warnings_of(tmp_path, tools)
     assert any(message.startswith("write_file (files): writes to other stores") for message in found)
+
+
+def test_check_says_which_reads_of_a_graph_show_the_real_server_alone(tmp_path: Path) -> None:
+    found = warnings_of(tmp_path, GRAPH)
+    (said,) = [message for message in found if "(graph)" in message]
+    assert said.startswith("create_entities, create_relations (graph): writes to other stores than records")
+    assert said.endswith("; the answers of read_graph are those of the real server alone")

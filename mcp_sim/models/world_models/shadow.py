@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from mcp_sim.models.real_server.options import RealServerOptions
@@ -11,6 +11,7 @@ from mcp_sim.models.real_server.shadowing import Shadowing
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Predictor, world_models
+from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import READS
 
 
@@ -27,8 +28,8 @@ class Shadow(RealServerOptions):
     def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         plans = {tool.id: domain.plans[tool.id] for tool in tools if not domain.only_reads(tool)}
         kept = [name for name, plan in plans.items() if any(one.verb in READS for one in plan.variants)]
-        stores = {name: plan.backend for name, plan in plans.items() if plan.backend not in ("records", "schema_only")}
-        return [*_kept(kept), *_not_laid_over(stores)]
+        read = [domain.plans[tool.id] for tool in tools if domain.only_reads(tool)]
+        return [*_kept(kept), *_not_laid_over(plans.values(), read)]
 
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
@@ -47,7 +48,21 @@ def _kept(names: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _not_laid_over(stores: Mapping[str, str]) -> Iterator[str]:
-    if stores:
-        listed = ", ".join(f"{name} ({backend})" for name, backend in stores.items())
-        yield f"{listed}: writes to other stores than records do not show in what the real server answers"
+def _not_laid_over(writing: Iterable[Plan], reading: Iterable[Plan]) -> Iterator[str]:
+    """Yield a warning for each store but records: which tools write to it, and which ones do not show that."""
+    readers = _by_store(reading)
+    for store, names in _by_store(writing).items():
+        answers = f"the answers of {', '.join(readers[store])} are" if store in readers else "all answers are"
+        yield (
+            f"{', '.join(names)} ({store}): writes to other stores than records stay in the world; "
+            f"{answers} those of the real server alone"
+        )
+
+
+def _by_store(plans: Iterable[Plan]) -> Mapping[str, Sequence[str]]:
+    """Return the tools of plans by their stores, without those on records, and those without a store."""
+    found = dict[str, list[str]]()
+    for plan in plans:
+        if plan.backend not in ("records", "schema_only"):
+            found.setdefault(plan.backend, []).append(plan.tool)
+    return found
