@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,8 +26,19 @@ class Library:
     to be committed by the caller.
     """
 
-    def __init__(self, kind: str, view: View, now: datetime, *, draws: Draws = NO_DRAWS, prefix: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        view: View,
+        now: datetime,
+        *,
+        draws: Draws = NO_DRAWS,
+        prefix: str = "",
+        kept: dict[Hashable, Any] | None = None,
+    ) -> None:
         """Open the backend `kind` on a view. `prefix` is that of its entities, if servers have separate state.
+
+        `kept` is what libraries of one scenario share, such as a database that follows the views of all calls.
 
         Raises `UnknownKind` if there is no such backend, and `TypeError` if it has no operations.
         """
@@ -35,6 +46,7 @@ class Library:
         if not isinstance(backend, OperationsBackend):
             raise TypeError(f"the backend {kind!r} has no operations")
         self._backend, self._view, self._now, self._draws, self._prefix = backend, view, now, draws, prefix
+        self._kept: dict[Hashable, Any] = {} if kept is None else kept
         self._changes: tuple[Change, ...] = ()
         self.part: int | None = None
         """The item of a batch that the next changes belong to."""
@@ -60,7 +72,7 @@ class Library:
 
     def _run(self, operation: Operation, *values: Json, **named: Json) -> Outcome:
         given = _bound(operation, values, named)
-        binding = self._backend.unbound(operation, self._prefix)
+        binding = self._backend.unbound(operation, self._prefix, self._kept)
         request: Any = self._backend.request_type(binding, self._view, self._now, given, draws=self._draws)
         outcome = self._backend.function(operation)(request)
         self._changes += tuple(replace(change, part=self.part) for change in request.changes)

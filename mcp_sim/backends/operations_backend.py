@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -167,8 +167,8 @@ class OperationsBackend(Backend):
         bound = replace(bound, arguments=plan.arguments, fixed=plan.fixed)
         return replace(bound, shared=self.prepare(bound, domain))
 
-    def unbound(self, operation: Operation, prefix: str = "") -> Binding:
-        """Return how Python calls an operation, without a tool."""
+    def unbound(self, operation: Operation, prefix: str = "", kept: dict[Hashable, Any] | None = None) -> Binding:
+        """Return how Python calls an operation, without a tool. `kept` has what earlier calls prepared for all."""
         own = operation.entity or next((entity.name for entity in self.entities), "")
         return Binding(operation, prefix + own, prefix)
 

@@ -131,7 +131,8 @@ class World:
     def _new_library(self, kind: str) -> Library:
         from mcp_sim.programs.libraries import RefusingLibrary  # noqa: PLC0415 (most programs use tables alone)
 
-        return RefusingLibrary(kind, self._turn.view, self.now, draws=self._turn.draws, prefix=self._prefix)
+        turn, kept = self._turn, self._domain.kept
+        return RefusingLibrary(kind, turn.view, self.now, draws=turn.draws, prefix=self._prefix, kept=kept)
 
     def _begin(self, part: int | None) -> None:
         self._writes.part = part

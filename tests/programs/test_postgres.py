@@ -153,3 +153,19 @@ async def test_the_world_is_alive(shop: World) -> None:
     future = "SELECT count(*) AS n FROM orders WHERE placed_at > now()"
     assert await sql(shop, future) == "[{'n': 0}]"
     assert "sequences have healthy" in await ask(shop, "analyze_db_health", health_type="index, sequence")
+
+
+async def test_worlds_that_take_turns_see_their_own_rows() -> None:
+    async with Simulator.load("calm_postgres") as simulator:
+        one, other = simulator.world(), simulator.world()
+        orders = "SELECT count(*) AS n FROM orders"
+        assert await sql(one, "DELETE FROM orders WHERE id <= 8") == "No results"
+        assert await sql(other, "INSERT INTO orders (customer_id) VALUES (1) RETURNING id") == "[{'id': 49}]"
+        forked = one.fork()
+        assert await sql(forked, "DELETE FROM orders WHERE id = 9; CREATE TABLE notes (id INTEGER)") == "No results"
+        assert [await sql(world, orders) for world in (one, other, forked)] == [
+            "[{'n': 40}]",
+            "[{'n': 49}]",
+            "[{'n': 39}]",
+        ]
+        assert "does not exist" in await sql(one, "SELECT * FROM notes")

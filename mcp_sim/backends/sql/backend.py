@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
@@ -85,6 +85,15 @@ class Sql(OperationsBackend):
         bound = super().bind(operation, tool, plan, domain)
         dialect = dialect_of(one for one in domain.tools.values() if one.server == tool.server)
         return replace(bound, fixed={"dialect": dialect, **bound.fixed})
+
+    def unbound(self, operation: Operation, prefix: str = "", kept: dict[Hashable, Any] | None = None) -> Binding:
+        """Return how Python calls an operation: on one database for all calls, which follows their views."""
+        from mcp_sim.backends.sql.database import Database
+
+        kept, key = {} if kept is None else kept, (self.name, prefix, "without entities")
+        if key not in kept:
+            kept[key] = Database({}, prefix)
+        return replace(super().unbound(operation, prefix), shared=kept[key])
 
     def prepare(self, binding: Binding, domain: Domain) -> Database:
         """Return the database that all tools with the same tables share."""

@@ -32,7 +32,7 @@ class SqlRequest(Request):
     @cached_property
     def database(self) -> Database:
         """The database of the server. For calls from Python, it has the given tables and those that SQL created."""
-        return self.binding.shared or Database({}, self.binding.prefix)
+        return self.binding.shared
 
     @cached_property
     def tables(self) -> Mapping[str, str]:
