@@ -271,6 +271,19 @@ class _Reader:
             return {}
 
 
+def declared_fields(file: Path) -> dict[str, frozenset[str]]:
+    """Return the fields that a program's file declares, by table; {} if there is no such file."""
+    if not file.exists():
+        return {}
+    node = next((value for name, value in _assignments(ast.parse(file.read_bytes())) if name == "tables"), None)
+    tables = {} if node is None else read_tables(node, _ignore)
+    return {name: frozenset(entity.fields) for name, entity in tables.items()}
+
+
+def _ignore(line: int, path: str, message: str, severity: Severity) -> None:
+    """Note nothing."""
+
+
 def _interface_names(module: ast.Module) -> dict[str, str]:
     """Return how a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names."""
     found: dict[str, str] = {}

@@ -135,16 +135,26 @@ async def test_a_list_shows_what_was_created_or_its_number(
     assert (complaint or "") in "".join(tool["why"])
 
 
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ("pantry.yaml", "works on thing, which the plan of add_item does not write"),
+        (
+            "pantry_at_home.yaml",
+            "@initial fills thing, which the plan of add_item does not write: the plans alone are better",
+        ),
+    ],
+)
 async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
-    pantry: Path, capfd: pytest.CaptureFixture[str]
+    document: str, why: str, pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     other_table = REPLY.replace("world.item", "world.thing").replace('"item": {"ids"', '"thing": {"ids"')
     broken = other_table.replace('    return f"Put {quantity}', '    return item["parts"] or f"Put {quantity}')
     async with answering(broken) as (_, model):
-        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 1
+        assert await run("compile", document, "--by", model, "--rounds", "1", "--json") == 1
     found = report(capfd)["tools"]
     assert "KeyError" in found["add_item"]["why"][0]
-    assert found["list_items"]["why"] == ["works on thing, which the plan of add_item does not write"]
+    assert found["list_items"]["why"] == [why]
     assert not (pantry / "pantry.py").exists()
 
 

@@ -316,8 +316,8 @@ def test_the_prompt_shows_what_is_built_in_and_tools_that_are_need_no_function(
     prompt = capfd.readouterr().out
     assert f"# The server: {tmp_path.name}" in prompt
     assert (
-        'Built in: world.sql.query(statement, parameters, limit), such as read_query({"sql": "SELECT 1 AS one"})'
-        in prompt
+        "Built in: world.sql.query(statement, parameters, limit, dialect), such as "
+        'read_query({"sql": "SELECT 1 AS one"})' in prompt
     )
     found = judged(capfd, TABLES, "compile", "tools.json")
     assert found["tools"]["list_tables"]["kept"], found["tools"]["list_tables"]["why"]

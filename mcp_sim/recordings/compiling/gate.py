@@ -88,7 +88,7 @@ class Judged:
     checks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Tool -> what was checked."""
     writes: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Tool -> the table or entity that it writes, by its function or its plan."""
+    """The tools that write -> their table or entity, by their function or plan; None if tables do not see it."""
     filled: Collection[str] = ()
     """The tables that have records when a world begins."""
     held: Agreement = Agreement()

@@ -203,23 +203,46 @@ async def _settled(gate: Gate, best: Judged, notify: Notify) -> tuple[Judged | N
         current = await _without(gate, current, [*failing])
         if current is None:
             return None, dropped
+        unusable = _unusable(current, best)
+        if unusable is not None:
+            return None, dropped | {tool: [unusable] for tool in current.functions}
     kept = await _better(gate, current, dropped, notify)
     return kept, dropped
 
 
 def _left_alone(current: Judged, best: Judged) -> dict[str, list[str]]:
-    """Return the tools whose functions work on records that no tool writes any more, and no world begins with.
+    """Return the tools whose functions work on records that no tool writes any more."""
+    return {
+        other: [f"works on {', '.join(sorted(tables))}, which the plan of {tool} does not write"]
+        for tool, tables in _orphaned(current, best)
+        for other in current.writing(tables)
+    }
 
-    A tool whose function was taken out may have another entity by its plan; what it writes is then out of sight.
+
+def _unusable(current: Judged, best: Judged) -> str | None:
+    """Return why nothing can be kept: plans would work on first rows of a form that they do not know.
+
+    Recordings decide better, where there are some.
     """
-    found: dict[str, list[str]] = {}
-    lost = [tool for tool in best.functions if tool not in current.functions]
-    for tool in lost:
-        creates = {*best.functions[tool].effects.creates} - {*current.filled, current.writes.get(tool)}
-        left = {table for other in current.functions.values() for table in other.effects.creates}
-        for other in current.writing(creates - left):
-            found[other] = [f"works on {', '.join(sorted(creates - left))}, which the plan of {tool} does not write"]
-    return found
+    if best.held.score is not None or best.shown.score is not None:
+        return None
+    for tool, tables in _orphaned(current, best):
+        given = ", ".join(sorted(tables & {*current.filled}))
+        if given:
+            return f"@initial fills {given}, which the plan of {tool} does not write: the plans alone are better"
+    return None
+
+
+def _orphaned(current: Judged, best: Judged) -> Iterator[tuple[str, set[str]]]:
+    """Yield the tools whose functions were taken out, and the tables in which no tool creates records any more.
+
+    Such a tool may create other records by its plan, which functions do not see. If its plan writes nothing, the
+    records that a world begins with remain.
+    """
+    left = {table for other in current.functions.values() for table in other.effects.creates}
+    for tool in (one for one in best.functions if one not in current.functions):
+        seen = {current.writes[tool]} if tool in current.writes else {*current.filled}
+        yield tool, {*best.functions[tool].effects.creates} - seen - left
 
 
 async def _better(gate: Gate, current: Judged, dropped: dict[str, list[str]], notify: Notify) -> Judged | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_orde
 from mcp_sim.recordings.compiling.hooks import check_hooks
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
+from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.measure import score_sessions
 from mcp_sim.recordings.observed import observe
@@ -25,9 +26,12 @@ from mcp_sim.recordings.score import CallScore
 from mcp_sim.recordings.times import start_of
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.programs import declared_fields
 from mcp_sim.spec.sessions import RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import PROGRAM
 
 WRITES = frozenset({"create", "update", "delete"})
 """The verbs of tools that write records."""
@@ -109,12 +113,13 @@ async def _tried(job: Record, folder: Path) -> Record:
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
     findings = [*probe.findings, *_crashed(shown.calls), *_crashed(held.calls, is_held=True)]
+    fields = declared_fields(folder / FILE)
     begins = [finding.message for finding in findings if _NOT_BEGUN in finding.message]
     if begins:
         return {"problems": [asdict(Problem(job["folder"], 0, "", begins[0]))]}
     return {
         "problems": [],
-        "writes": {tool: plan.entity for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
+        "writes": {tool: _written(plan, fields) for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
         "filled": probe.filled,
         "built_in": {tool: asdict(answer) for tool, answer in built_in_answers(probe).items()},
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
@@ -125,6 +130,16 @@ async def _tried(job: Record, folder: Path) -> Record:
         "shown": _scores(shown),
         "differences": [_difference(call) for call in _worst(shown.calls)],
     }
+
+
+def _written(plan: Plan, fields: Mapping[str, Collection[str]]) -> str | None:
+    """Return the table that a tool writes; None if it writes what functions do not see.
+
+    `fields`: those that the program declares, by table. Functions know no others.
+    """
+    if plan.backend == "records" and not {*plan.sets.values()} <= {*fields.get(str(plan.entity), plan.sets.values())}:
+        return None
+    return plan.entity if plan.backend in (PROGRAM, "records") else None
 
 
 async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
