@@ -352,6 +352,15 @@ async def test_a_session_is_held_back_by_its_name_alone(recorded: Path) -> None:
     assert [session.name for session in one.held] == [session.name for session in other.held]
 
 
+async def test_a_list_of_recorded_tools_is_called_like_its_folder_and_a_spec_by_its_name(
+    recorded: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (recorded / "named.yaml").write_text("mcp_sim: 1\nname: tools\ntools: tools.json\n", encoding="utf-8")
+    for file, title in (("tools.json", "recorded"), ("named.yaml", "tools")):
+        assert await run("compile", f"recorded/{file}", "--show-prompt") == 0
+        assert f"# The server: {title}\n" in capfd.readouterr().out
+
+
 # ends -----------------------------------------------------------------------------------------------------------------
 
 

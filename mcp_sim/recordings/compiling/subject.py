@@ -11,7 +11,7 @@ from typing import cast
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sessions import Session
+from mcp_sim.spec.sessions import TOOLS, Session
 from mcp_sim.spec.sources import Sources, is_shipped, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust
@@ -23,8 +23,6 @@ from mcp_sim.types.scenario import Scenario
 
 PROGRAM = "program.py"
 """How the file is called in complaints."""
-_NAMELESS = "tools"
-"""The name of a server whose list of tools is `tools.json`."""
 _FOR_SCORE = 6
 """From how many sessions on some are held back for the score alone."""
 _WORLD = ("description", "now", "open")
@@ -36,6 +34,8 @@ class Subject:
     """A server to write a program for."""
 
     server: str
+    title: str
+    """What the server is called in prose."""
     document: Record
     """Its tool spec in one piece: with the tools in it, and without a program."""
     world: Record
@@ -49,13 +49,6 @@ class Subject:
     """Recorded sessions that only the gate uses."""
     scored: Sequence[Session] = ()
     """Recorded sessions that neither the model nor the gate uses: they only score what is kept."""
-
-    @property
-    def title(self) -> str:
-        """What the server is called in prose: the name of its folder, if its file has none of its own."""
-        if self.file is None or self.server != _NAMELESS:
-            return self.server
-        return self.file.resolve().parent.name
 
     @property
     def tools(self) -> Sequence[Record]:
@@ -82,13 +75,13 @@ def read_subject(reference: str | Path, trust: Iterable[Path] = ()) -> Subject:
         raise DocumentError(sources.sorted())
     (name,) = scenario.servers
     if is_spec(root.value):
-        return Subject(name, _document(root.value, name, scenario), {}, path)
+        return Subject(name, _title(root.value, name, path), _document(root.value, name, scenario), {}, path)
     file = _spec_file(root.value["tools"], path, sources)
     spec = sources.open(file)
     if spec is None:
         raise DocumentError(sources.sorted())
     world = _world(root.at("world"), path, sources, scenario)
-    return Subject(name, _document(spec.value, name, scenario), world, file)
+    return Subject(name, _title(spec.value, name, file), _document(spec.value, name, scenario), world, file)
 
 
 def recorded_subject(sessions: Sequence[Session]) -> Subject:
@@ -97,7 +90,8 @@ def recorded_subject(sessions: Sequence[Session]) -> Subject:
     if len(servers) > 1:
         raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
     tools = {tool["name"]: tool for session in sessions for tool in session.tools}
-    return Subject(servers[0], {"mcp_sim": 1, "name": servers[0], "tools": [*tools.values()]}, {})
+    (server,) = servers
+    return Subject(server, server, {"mcp_sim": 1, "name": server, "tools": [*tools.values()]}, {})
 
 
 def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int | None, seed: int = 0) -> Subject:
@@ -149,6 +143,12 @@ def write_server(subject: Subject, folder: Path, program: str | None = None) -> 
 def can_be_edited(file: Path | None) -> bool:
     """Whether a file is the user's own."""
     return file is not None and not is_shipped(file)
+
+
+def _title(value: Json, name: str, file: Path) -> str:
+    """Return the name of a server; that of its folder if only the name of the list of a recording's tools is known."""
+    is_recorded = file.name == TOOLS and is_tool_list(value)
+    return file.resolve().parent.name if is_recorded else name
 
 
 def _document(value: Json, name: str, scenario: Scenario) -> Record:
