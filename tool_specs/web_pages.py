@@ -1,7 +1,7 @@
 """The pages of a simulated web: for every question some exist, and each can be fetched.
 
-A page that no one described is computed from its address, so that it is the same in every world and for both servers. A
-page of `world.records` or of the state of the scenario goes before it.
+A page that no one described is computed from its address, so that it is the same in every world and for both servers,
+and is then stored. A page of `world.records` or of the state of the scenario goes before it.
 """
 
 import re
@@ -41,17 +41,27 @@ def words_of(text):
     return re.findall(r"[^\W_]+", str(text).casefold())
 
 
-def found_pages(pages, query):
-    """Return the pages that a question finds: those described that have all of its words, then computed ones."""
+def found_pages(pages, query, first, count):
+    """Return some of the pages that a question finds: described ones with all of its words, then computed ones."""
     wanted = {*words_of(query)} - STOP_WORDS or {*words_of(query)}
-    known = [row for row in pages if row["status"] == 200 and wanted <= {*words_of([*row.values()])}]
+    found = [row["url"] for row in pages.find(computed=False, status=200) if wanted <= words_in(row)]
     topic = " ".join(words_of(query))
     chance = chance_of(f"search {topic}")
     forms, sites = chance.sample(FORMS, len(FORMS)), [chance.choice(SITES) for _ in FORMS]
-    return [
-        *known,
-        *(page_of(address(site, form.format(topic=topic))) for site, form in zip(sites, forms, strict=True)),
-    ]
+    found += [address(site, form.format(topic=topic)) for site, form in zip(sites, forms, strict=True)]
+    return [page_at(pages, url) for url in found[first : first + count]]
+
+
+def words_in(page):
+    return {*words_of(" ".join(page[name] for name in ("url", "title", "description", "text")))}
+
+
+def page_at(pages, url):
+    """Return the page at an address, also if the address has a fragment, or a query that no page is described for."""
+    without = url.partition("#")[0]
+    plain = without.partition("?")[0]
+    known = (pages.get(one) for one in (url, without, without.rstrip("/"), plain, plain.rstrip("/")))
+    return next((page for page in known if page), None) or pages.add(page_of(without))
 
 
 def address(site, title):
@@ -68,7 +78,7 @@ def page_of(url):
     parts = [" ".join(lines[at : at + 3]) for at in (0, 3, 6)]
     heads = chance.sample(("Background", "In practice", "Figures", "What to watch for", "Sources"), 2)
     text = f"# {title}\n\n{parts[0]}\n\n## {heads[0]}\n\n{parts[1]}\n\n## {heads[1]}\n\n{parts[2]}\n"
-    return {"url": url, "title": title, "description": lines[0], "text": text, "status": 200}
+    return {"url": url, "title": title, "description": lines[0], "text": text, "computed": True}
 
 
 def topic_of(words):

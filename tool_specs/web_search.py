@@ -9,12 +9,15 @@ from mcp_sim.programs import Refused, initial, tool
 tables = {
     "page": {
         "key": "url", "natural": True,
-        "fields": {"url": "", "title": "", "description": "", "text": "", "status": 200},
+        "fields": {
+            "url": "", "title": "", "description": "", "text": "", "html": "", "type": "text/html; charset=utf-8",
+            "status": 200, "computed": False,
+        },
     },
     "business": {
         "natural": True,
         "fields": {"id": "", "name": "", "address": "", "phone": "", "rating": 4.0, "reviews": 0, "price": "",
-                   "hours": [], "description": ""},
+                   "hours": [], "description": "", "computed": False},
     },
 }  # fmt: skip
 
@@ -37,7 +40,7 @@ def brave_web_search(world, query, count=10, offset=0):
     check(query)
     count = max(1, min(int(count), 20))
     first = count * max(0, min(int(offset), 9))
-    pages = found_pages(world.page, query)[first : first + count]
+    pages = found_pages(world.page, query, first, count)
     return "\n\n".join(f"Title: {one['title']}\nDescription: {one['description']}\nURL: {one['url']}" for one in pages)
 
 
@@ -45,13 +48,18 @@ def brave_web_search(world, query, count=10, offset=0):
 def brave_local_search(world, query, count=5):
     check(query)
     count = max(1, min(int(count), 20))
-    known = [row for row in world.business if {*words_of(row["name"])} & {*words_of(query)}]
-    rows = [*known, *(business(query, number) for number in range(count))][:count]
-    return "\n---\n".join(map(shown, rows))
+    rows = [row for row in world.business.find(computed=False) if {*words_of(row["name"])} & {*words_of(query)}]
+    rows += [business(world.business, query, number) for number in range(count - len(rows))]
+    return "\n---\n".join(map(shown, rows[:count]))
 
 
-def business(query, number):
+def business(businesses, query, number):
     """Return the business that a question finds at a place of the list."""
+    key = f"{'-'.join(words_of(query))}-{number}"
+    return businesses.get(key) or businesses.add(new_business(query, number), id=key, computed=True)
+
+
+def new_business(query, number):
     what, _, where = query.partition(" near ") if " near " in query else query.partition(" in ")
     chance = chance_of(f"local {' '.join(words_of(query))} {number}")
     kind = re.sub(r"^(best|good|cheap|nearest)\s+", "", what.strip(), flags=re.IGNORECASE)

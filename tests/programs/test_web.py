@@ -12,6 +12,7 @@ import pytest
 from support.services import message, value
 
 from mcp_sim import Simulator
+from mcp_sim.types import Change
 from mcp_sim.world.world import World
 
 LIGHTHOUSE = "https://coastalheritage.example/lights/ravenmoor"
@@ -83,7 +84,95 @@ async def test_a_state_describes_pages_and_those_that_fail(tmp_path: Path) -> No
     async with Simulator.load(scenario).open() as world:
         assert "Open on Mondays." in value(await world.call("fetch", {"url": "https://a.example/x"}))
         gone = await world.call("fetch", {"url": "https://a.example/y"})
-        assert message(gone) == "Failed to fetch https://a.example/y - status code 404"
+        assert message(gone) == "Error executing tool fetch: Failed to fetch https://a.example/y - status code 404"
+
+
+async def test_pages_that_were_found_are_records_and_change_for_both_servers(world: World) -> None:
+    given = world.view.count("page")
+    found = await search(world, "sourdough starter", count=3)
+    assert world.view.count("page") == given + 3
+    assert await search(world, "sourdough starter", count=3) == found
+    assert not {*urls(found)} & {*urls(await search(world, "sourdough", count=3))}
+    first = urls(found)[0]
+    page = world.view.get("page", first)
+    assert page is not None
+    await world.change([Change("put", "page", first, {**page, "title": "Moved", "text": "Now elsewhere."})], "editor")
+    assert (await search(world, "sourdough starter", count=3)).startswith("Title: Moved\n")
+    assert await fetch(world, first) == f"Contents of {first}:\nNow elsewhere."
+    places = value(await world.call("search/brave_local_search", {"query": "bakery in Utrecht", "count": 2}))
+    assert [row["name"] in places for _, row in world.view.rows("business")] == [True, True]
+
+
+async def test_an_address_may_be_written_in_several_ways(world: World) -> None:
+    host, path = LIGHTHOUSE.removeprefix("https://").split("/", 1)
+    text = (await fetch(world, LIGHTHOUSE)).partition("\n")[2]
+    for written, address in (
+        (f"HTTPS://{host.upper()}:443/{path}", LIGHTHOUSE),
+        (f"https://{host}/x/../{path}", LIGHTHOUSE),
+        (f"{LIGHTHOUSE}#tower", f"{LIGHTHOUSE}#tower"),
+        (f"{LIGHTHOUSE}?from=search", f"{LIGHTHOUSE}?from=search"),
+    ):
+        assert await fetch(world, written) == f"Contents of {address}:\n{text}"
+    assert (await fetch(world, f"https://{host}")).startswith(f"Contents of https://{host}/:\n")
+
+
+async def test_what_is_no_html_is_shown_as_it_is(tmp_path: Path) -> None:
+    pages: Any = {
+        "http://a.example/b.json": {"type": "application/json", "text": '{"free": 3}'},
+        "http://a.example/c": {"text": "Open.", "html": "<html><p>Open.</p></html>", "type": "text/html"},
+    }
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": "web_fetch", "world": {"state": {"pages": pages}}}))
+    note = "cannot be simplified to markdown, but here is the raw content:\nContents of"
+    async with Simulator.load(scenario).open() as world:
+        shown = [await world.call("fetch", {"url": url, "raw": raw}) for url in pages for raw in (False, True)]
+    assert [value(one) for one in shown] == [
+        f'Content type application/json {note} http://a.example/b.json:\n{{"free": 3}}',
+        f'Content type application/json {note} http://a.example/b.json:\n{{"free": 3}}',
+        "Contents of http://a.example/c:\nOpen.",
+        f"Content type text/html {note} http://a.example/c:\n<html><p>Open.</p></html>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaints"),
+    [
+        ({}, ["url Field required [type=missing, input_value={}, input_type=dict]"]),
+        ({"url": "a.example"}, ["url Input should be a valid URL, relative URL without a base [type=url_parsing"]),
+        ({"url": ""}, ["url Input should be a valid URL, input is empty [type=url_parsing, input_value=''"]),
+        ({"url": 7}, ["url URL input should be a string or URL [type=url_type, input_value=7, input_type=int]"]),
+        (
+            {"url": "http://a.example", "max_length": 0, "start_index": -1, "raw": "yes"},
+            [
+                "max_length Input should be greater than or equal to 1 [type=greater_than_equal, input_value=0",
+                "start_index Input should be greater than or equal to 0 [type=greater_than_equal, input_value=-1",
+                "raw Input should be a valid boolean [type=bool_type, input_value='yes', input_type=str]",
+            ],
+        ),
+        (
+            {"url": "http://a.example", "max_length": 40.0},
+            ["max_length Input should be a valid integer [type=int_type"],
+        ),
+        (
+            {"url": "http://a.example", "max_length": 1_000_000},
+            ["max_length Input should be less than or equal to 999999 [type=less_than_equal"],
+        ),
+    ],
+)
+async def test_arguments_are_refused_in_the_words_of_the_server(
+    arguments: Any, complaints: list[str], world: World
+) -> None:
+    first, *lines = message(await world.call("web/fetch", arguments)).splitlines()
+    count = f"{len(complaints)} validation error{'s' * (len(complaints) > 1)}"
+    assert first == f"Error executing tool fetch: {count} for fetchArguments"
+    assert len(lines) == 3 * len(complaints)
+    for at, complaint in enumerate(complaints):
+        assert f"{lines[3 * at]} {lines[3 * at + 1].strip()}".startswith(complaint)
+
+
+async def test_an_address_of_another_protocol_is_refused(world: World) -> None:
+    answer = message(await world.call("web/fetch", {"url": "ftp://a.example/x"}))
+    assert answer.endswith("Failed to fetch robots.txt ftp://a.example/robots.txt due to a connection issue")
 
 
 async def test_places_have_an_address_where_they_are_looked_for(world: World) -> None:
