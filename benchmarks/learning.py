@@ -5,8 +5,8 @@
 DIR has a folder of recordings for each server (docs/measuring.md), such as `record_servers.py` writes. Each session is
 held back once: the spec is learnt from the other sessions of its server (with more than four, in four parts), and
 scored on the session. Servers with one session are left out. Prints for each server the composite of `mcp-sim measure`
-on held-back sessions, inferred from the list of tools (cold) and with the learnt spec, their difference, and the share
-of exact answers.
+on held-back sessions, inferred from the list of tools (cold) and with the learnt spec, their difference, and the
+columns for structure, echo and exact answers, cold and learnt.
 
 Exit status: 0, or 1 if a server scores lower with the learnt spec.
 """
@@ -26,6 +26,8 @@ from mcp_sim.recordings.learning.selection import folds_of, score
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.score import CallScore
 from mcp_sim.spec.sessions import Session, read_sessions
+
+COLUMNS = ("structure", "echo", "exact")
 
 
 async def compare(sessions: Sequence[Session]) -> tuple[Report, Report]:
@@ -49,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     only, without = ((text or "").split(",") for text in (args.only, args.without))
     folders = [one for one in sorted(args.recordings.iterdir()) if one.is_dir() and [*one.glob("*.jsonl")]]
     rows: dict[str, dict[str, float]] = {}
-    print(f"{'server':24} sessions   cold learnt   gain  ratio  exact: cold learnt")
+    print(f"{'server':24} sessions   cold learnt   gain  ratio   structure        echo       exact")
     for folder in folders:
         if folder.name in without or (args.only and folder.name not in only):
             continue
@@ -58,8 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{folder.name:24} {len(sessions):8}   (one session: nothing to hold back)")
             continue
         cold, learnt = asyncio.run(compare(sessions))
-        exact = [one.overall.columns.get("exact", 0.0) for one in (cold, learnt)]
-        row = {"cold": cold.score, "learnt": learnt.score, "exact_cold": exact[0], "exact_learnt": exact[1]}
+        row = {"cold": cold.score, "learnt": learnt.score}
+        for name in COLUMNS:
+            row |= {f"{name}_{kind}": one.overall.columns.get(name, 0.0) for kind, one in _kinds(cold, learnt)}
         rows[folder.name] = {**row, "sessions": len(sessions)}
         print(f"{folder.name:24} {len(sessions):8} {_figures(row)}", flush=True)
     if rows:
@@ -72,11 +75,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if lower else 0
 
 
+def _kinds(cold: Report, learnt: Report) -> tuple[tuple[str, Report], ...]:
+    return ("cold", cold), ("learnt", learnt)
+
+
 def _figures(row: dict[str, float]) -> str:
     cold, learnt = row["cold"], row["learnt"]
     ratio = learnt / cold if cold else float("nan")
-    exact = f"{row['exact_cold']:12.3f} {row['exact_learnt']:6.3f}"
-    return f"{cold:6.3f} {learnt:6.3f} {learnt - cold:+6.3f} {ratio:6.2f} {exact}"
+    columns = " ".join(f"{row[f'{name}_cold']:5.3f} {row[f'{name}_learnt']:5.3f}" for name in COLUMNS)
+    return f"{cold:6.3f} {learnt:6.3f} {learnt - cold:+6.3f} {ratio:6.2f} {columns}"
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Self, cast
 
 import yaml
@@ -236,12 +237,13 @@ class Recorder:
                 yield client
 
     async def _call(self, client: Client, call: Call, values: Values, *, must_succeed: bool = False) -> dict[str, Any]:
-        arguments, at = values.fill(call.arguments), now()
+        arguments, at, began = values.fill(call.arguments), now(), perf_counter()
         answer = await call_tool(client, call.tool, arguments)
+        taken = round((perf_counter() - began) * 1000, 3)
         if must_succeed and ("error" in answer or answer["result"].get("isError")):
             raise Failed(f"{call.tool} of the given state: {answer}")
         values.keep(call, answer)
-        return {"tool": call.tool, "arguments": arguments, **answer, "at": at}
+        return {"tool": call.tool, "arguments": arguments, **answer, "at": at, "ms": taken}
 
     def _program(self, name: str) -> str:
         found = shutil.which(name, path=self._path())

@@ -87,6 +87,14 @@ def observe(answer: Answer) -> Observed:
     return Observed(is_error=False, failed=reports_failure(value), value=value, blocks=blocks)
 
 
+def is_wrapped(answer: Answer) -> bool:
+    """Whether the structured content of an answer is an object or list that is alone under `result`."""
+    structured: Json = answer.get("result", {}).get("structuredContent")
+    if not isinstance(structured, dict) or set(cast("Record", structured)) != {"result"}:
+        return False
+    return isinstance(cast("Record", structured)["result"], dict | list)
+
+
 def _unwrapped(value: Json) -> Json:
     if not isinstance(value, dict) or set(cast("Record", value)) != {"result"}:
         return cast("Json", value)

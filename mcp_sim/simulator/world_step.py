@@ -115,7 +115,10 @@ class WorldStep:
         return None
 
     def _with_interaction(self, transition: Transition, turn: Turn) -> Transition:
-        """Add the declared blocks and notifications to a successful result."""
+        """Add the declared delay, and blocks and notifications to a successful result."""
+        if self.interaction.latency is not None:
+            late = transition.observation.delay + self.interaction.latency.quantile(turn.chance("latency"))
+            transition = replace(transition, observation=replace(transition.observation, delay=late))
         observation = transition.observation
         body = observation.body
         if not observation.ok or not isinstance(body, ToolResult):

@@ -13,6 +13,7 @@ from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPa
 from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
+from mcp_sim.types.delays import LogNormal
 from mcp_sim.types.json_schema.shapes import properties, types_of
 from mcp_sim.types.json_schema.validation import compiled
 from mcp_sim.types.surface import (
@@ -43,10 +44,10 @@ MOST_TOKENS = 1000
 def read_interactions(
     place: Place, document: ToolSpecDocument, tools: Mapping[str, Place], *, has_resources: bool
 ) -> Iterator[tuple[str, ToolInteraction]]:
-    """Yield the questions, notifications and blocks of each tool that does more than return a result."""
+    """Yield what each tool does besides returning a result: questions, notifications, blocks, the time it takes."""
     exists = {"tools": True, "prompts": bool(document.prompts), "resources": has_resources}
     for name, part in document.sim.items():
-        if name not in tools or not (part.ask or part.notify or part.blocks):
+        if name not in tools or not (part.ask or part.notify or part.blocks or part.latency):
             continue
         at = place.at(name)
         check_blocks(at.at("blocks"), part.blocks, [tools[name].value])
@@ -68,7 +69,8 @@ def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
 
 def _interaction(at: Place, part: SimPart) -> ToolInteraction:
     asks = _rounds(at.at("ask"), part.ask or ())
-    return ToolInteraction(asks, tuple(_notices(part.notify or ())), dump_parts(part.blocks))
+    latency = None if part.latency is None else LogNormal(part.latency.median, part.latency.sigma)
+    return ToolInteraction(asks, tuple(_notices(part.notify or ())), dump_parts(part.blocks), latency)
 
 
 def _notices(parts: Iterable[NotifyPart]) -> Iterator[Record]:

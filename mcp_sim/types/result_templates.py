@@ -7,10 +7,10 @@ writes a time. `{due??never}` shows what follows `??` if there is no value, and 
 value.
 
 In a text, a value that is missing is empty, `{? (due {due})?}` is left out unless all its slots have a value, and
-`{rows: "- {title}"}` among the parts of a text is repeated for each row. If no row has any of its values, the
-template does not fit, and the next one is tried. In JSON, a text that is one slot becomes the value itself, null if it
-is missing; `note?` is a key that is left out with a missing value; `{"{rows}": ITEM}` is a list with an item for each
-row.
+`{rows: "- {title}"}` among the parts of a text is repeated for each row. If no row has any of its values, the template
+does not fit, and the next one is tried. In JSON, a text that is one slot becomes the value itself, null if it is
+missing (`{sold??false}`: a flag instead); `note?` is a key that is left out with a missing value; `{"{rows}": ITEM}` is
+a list with an item for each row.
 """
 
 from __future__ import annotations

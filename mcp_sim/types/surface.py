@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.delays import LogNormal
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.programs import ProgramFunction
@@ -54,6 +55,8 @@ class ToolInteraction:
     """Notifications: `method`, `params`, and `at_ms`, when in the course of the call."""
     blocks: tuple[Record, ...] = ()
     """Content blocks as templates; empty: the result is served as it is."""
+    latency: LogNormal | None = None
+    """How long an answer takes; None: no time."""
 
 
 NO_INTERACTION = ToolInteraction()

@@ -289,6 +289,77 @@ async def test_records_of_recorded_worlds_and_failures_of_one_tool_stay_where_th
     assert "errors" not in learnt
 
 
+def write_shed(folder: Path, tools: Sequence[dict[str, Any]], calls: Sequence[dict[str, Any]], state: Any) -> None:
+    """Write two sessions with the same calls."""
+    folder.mkdir()
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    for number in range(2):
+        header: dict[str, Any] = {"server": "shed", "session": str(number), "initial_state": state}
+        (folder / f"{number}.jsonl").write_text("\n".join(session_lines(header, calls)) + "\n", encoding="utf-8")
+
+
+async def test_a_wrapped_object_and_the_usual_value_of_a_missing_field_are_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrapper = {"type": "object", "properties": {"result": {"type": "object"}}, "required": ["result"]}
+    tools = [{**tool("get_tool", tool_id="string"), "outputSchema": wrapper}]
+    given = [{"id": "T-1", "name": "Spade"}, {"id": "T-2", "name": "Rake"}]
+    calls: list[dict[str, Any]] = []
+    for one in given:
+        value = {"tool": {**one, "lent": False, "rack": 4}, "shed": "north"}
+        result = {**text(value), "structuredContent": {"result": value}}
+        calls.append({"tool": "get_tool", "arguments": {"tool_id": one["id"]}, "result": result})
+    write_shed(tmp_path / "shed", tools, calls, {"tools": given})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    scenario = {"mcp_sim": 1, "tools": "shed.yaml", "world": {"state": {"tools": [{"id": "T-9", "name": "Axe"}]}}}
+    Path("other.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    async with Simulator.load("other.yaml") as simulator:
+        body = (await simulator.world("x").call("get_tool", {"tool_id": "T-9"})).body
+    assert isinstance(body, ToolResult)
+    axe = {"id": "T-9", "name": "Axe", "lent": False, "rack": 4}
+    assert body.value == {"result": {"tool": axe, "shed": "north"}}
+
+
+async def test_how_long_tools_take_is_learnt_unless_sessions_disagree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "shed"
+    write_shed(folder, [tool("audit_shed"), tool("sweep_shed")], [], {})
+    for number, sweep in enumerate((20.0, 900.0)):
+        taken = {"audit_shed": (180.0, 200.0, 240.0), "sweep_shed": (sweep, sweep)}
+        lines = [{"tool": name, "arguments": {}, "result": text({"ok": True, "done": name}), "ms": ms}
+                 for name, times in taken.items() for ms in times]  # fmt: skip
+        header: dict[str, Any] = {"server": "shed", "session": str(number), "initial_state": {}}
+        (folder / f"{number}.jsonl").write_text("\n".join(session_lines(header, lines)) + "\n", encoding="utf-8")
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    assert learnt["audit_shed"]["latency"] == {"median": "200ms", "sigma": 0.12}
+    assert "latency" not in learnt.get("sweep_shed", {})
+    async with Simulator.load("shed.yaml") as simulator:
+        delays = [(await simulator.world("x").call(name, {})).delay.total_seconds() for name in learnt]
+    assert 0.1 < delays[0] < 0.4
+
+
+async def test_the_usual_size_of_a_page_is_learnt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [{"id": f"T-{number}", "name": f"Tool {number}"} for number in range(1, 9)]
+
+    def listed(limit: int) -> dict[str, Any]:
+        return text({"tools": given[:limit], "count": len(given[:limit])})
+
+    calls: list[dict[str, Any]] = [
+        {"tool": "list_tools", "arguments": {}, "result": listed(5)},
+        {"tool": "list_tools", "arguments": {"limit": 2}, "result": listed(2)},
+        {"tool": "list_tools", "arguments": {}, "result": listed(5)},
+    ]
+    write_shed(tmp_path / "shed", [tool("list_tools", limit="integer?")], calls, {"tools": given})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    assert learnt["list_tools"]["paging"] == {"size": 5}
+
+
 async def test_nothing_is_written_if_there_is_nothing_to_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,6 +29,7 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "snake": lambda text: _SEPARATORS.sub("_", text.lower()).strip("_"),
 }
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
+_PLAIN_JSON = re.compile(r"true|false|-?(0|[1-9]\d{0,15})(\.\d{1,15})?")
 _NUMBER_FORM = re.compile(r",?\.\d+f|,")
 
 
@@ -148,7 +149,14 @@ def fill_json(template: Json, scope: Scope) -> Json:
     if whole is None:
         return fill_text(template, scope)
     value = spelled(scope.get(whole[1]), whole[2], scope)
-    return whole[3] if value is NOWHERE or (whole[3] is not None and value in _EMPTY) else value
+    if whole[3] is None:
+        return None if value is NOWHERE else value
+    return plain_json(whole[3]) if value is NOWHERE or value in _EMPTY else value
+
+
+def plain_json(text: str) -> Json:
+    """Return the number or flag that a text is, else the text."""
+    return json.loads(text) if _PLAIN_JSON.fullmatch(text) else text
 
 
 def _filled_object(template: Record, scope: Scope) -> Json:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from math import exp, log, log1p
-from statistics import NormalDist
+from math import log1p
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
 from mcp_sim.types import Proceed, Record, Transition, Turn
+from mcp_sim.types.delays import LONGEST, USUAL_SIGMA, LogNormal, scaled
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import CountFromZero, Duration, PositiveDuration
 
 MOST_PROGRESS = 100
-LONGEST = timedelta(days=1)
-"""No drawn delay is longer, however long its tail."""
 
 
 @perturbations.register("latency")
@@ -86,21 +84,14 @@ class Latency(Perturbation):
 
     def _delay(self, chance: float) -> timedelta:
         """Return the quantile `chance` of the delays."""
+        longest = LONGEST if self.max is None else self.max
         if self.median is not None:
-            spread = NormalDist(0, 0.5 if self.sigma is None else self.sigma)
-            return self._bounded(self.median, spread.inv_cdf(chance) if chance > 0 else -spread.stdev * 9)
+            return LogNormal(self.median, USUAL_SIGMA if self.sigma is None else self.sigma).quantile(chance, longest)
         if self.min is None:
             return self.duration or timedelta(0)
         if self.alpha is not None:
-            return self._bounded(self.min, -log1p(-chance) / self.alpha)
+            return scaled(self.min, -log1p(-chance) / self.alpha, longest)
         return self.min + ((self.max or self.min) - self.min) * chance
-
-    def _bounded(self, scale: timedelta, exponent: float) -> timedelta:
-        """Return `scale` times e to the power of the exponent, limited to the longest delay."""
-        longest = LONGEST if self.max is None else self.max
-        if not scale:
-            return scale
-        return longest if exponent >= log(longest / scale) else scale * exp(exponent)
 
     def _notices(self, begin: timedelta, delay: timedelta) -> Iterator[Record]:
         for step in range(1, self.progress + 1):

@@ -13,7 +13,7 @@ from mcp_sim.recordings.learning.json_forms import induce
 from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.learning.skeletons import skeleton
 from mcp_sim.recordings.learning.text_forms import induce_text
-from mcp_sim.recordings.observed import TIME, leaves
+from mcp_sim.recordings.observed import TIME, is_wrapped, leaves
 from mcp_sim.spec.parts.results import ResultPart, template_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import NOWHERE, canonical
@@ -130,7 +130,8 @@ def _template(samples: Sequence[Sample]) -> Record:
     indents = [indent for sample in samples if (indent := _indent(sample)) is not None]
     layout = {"indent": max(set(indents), key=indents.count)} if indents else {}
     blocks = {"block_per_row": True} if any(sample.is_blocks for sample in samples) else {}
-    return {"json": induce(body), **layout, **blocks}
+    whole = induce(body)
+    return {"json": {"result": whole} if all(is_wrapped(one.answer) for one in samples) else whole, **layout, **blocks}
 
 
 def is_memorised(result: Record, *, served: bool) -> bool:

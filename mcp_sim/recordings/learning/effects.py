@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.infer.keys import noun_of_key
@@ -23,6 +23,8 @@ _SHORTEST_KEY = 4
 _KEY_NAMES = frozenset({"id", "key", "name", "uuid"})
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
+_SIZES = (50, 100, 200, 500, 1000)
+"""Usual sizes of pages."""
 NOW = "{now}"
 """The value under `fixed` that is the time of the call."""
 
@@ -35,7 +37,7 @@ def corrections(samples: Sequence[Sample], domain: Domain) -> dict[str, Record]:
         own = [sample for sample in samples if sample.tool == tool and not sample.recorded.failed]
         parts: Record = {}
         if own and may_have_other_plan(own[0]):
-            parts = {**_other_entity(own, owners), **_own_values(own, samples), **_hidden_rows(own)}
+            parts = {**_other_entity(own, owners), **_own_values(own, samples), **_hidden_rows(own), **_page_size(own)}
             if not parts and len(own) > 1 and sum(not sample.served for sample in own) * 2 > len(own):
                 parts = {"verb": "none"}  # what always fails answers better from its arguments alone
         found |= {tool: parts} if parts else {}
@@ -125,7 +127,7 @@ def _own_values(own: Sequence[Sample], samples: Sequence[Sample]) -> Record:
         differing = [one for one in records if name in one.value and not _agrees(one, name)]
         if len(differing) * 2 <= len(records) or _is_own_time(name, differing) or name == plan.key:
             continue
-        argument = _argument_of(name, differing)
+        argument = _argument_of(name, differing, {field for one in records for field in one.value})
         if argument is not None:
             sets[argument] = name
         elif all(_changes(one, name) and is_time(name, one.value[name]) for one in differing):
@@ -171,12 +173,12 @@ def _changes(one: ShownRecord, name: str) -> bool:
     return one.scope.record.get(name) is None
 
 
-def _argument_of(name: str, differing: Sequence[ShownRecord]) -> str | None:
-    """Return the argument whose value a field has in all of these records."""
+def _argument_of(name: str, differing: Sequence[ShownRecord], shown: Container[str]) -> str | None:
+    """Return the argument whose value a field has in all of these records, unless it sets another one that is shown."""
     arguments = [argument for argument in differing[0].sample.arguments if argument != differing[0].sample.plan.key]
     taken = differing[0].sample.plan.sets
     for argument in sorted(arguments, key=lambda one: one != name):
-        if argument in taken and argument != name:
+        if argument in taken and argument != name and taken[argument] in shown:
             continue
         if all(is_same(one.sample.arguments.get(argument, NOWHERE), one.value[name]) for one in differing):
             return argument
@@ -234,3 +236,29 @@ def _rows_shown(sample: Sample) -> list[Record] | None:
         return None
     pairs = [*paired_rows(lists[0], sample.scope)]
     return [row.record for item, row in pairs if isinstance(item, dict)]
+
+
+# pages ----------------------------------------------------------------------------------------------------------------
+
+
+def _page_size(own: Sequence[Sample]) -> Record:
+    """Return how many rows a list shows if no argument says how many: as many as the fullest pages have."""
+    paging = own[0].plan.paging
+    pages = [(rows, sample) for sample in own if paging.limit not in sample.arguments
+             and sample.plan.verb in _MANY and (rows := _number_of_rows(sample)) is not None]  # fmt: skip
+    fullest = max((rows for rows, _ in pages), default=0)
+    total = max((int(sample.scope.facts.get("total", 0)) for rows, sample in pages if rows == fullest), default=0)
+    full = sum(rows == fullest for rows, _ in pages)
+    size = "size" if paging.is_asked else "most"
+    if fullest and total > fullest and full > 1 and getattr(paging, size) != fullest:
+        return {"paging": {size: fullest}}
+    if paging.is_asked and fullest > paging.size:
+        return {"paging": {"size": next((size for size in _SIZES if size >= fullest), fullest)}}
+    return {}
+
+
+def _number_of_rows(sample: Sample) -> int | None:
+    """Return the number of items in the only list of a recorded answer; None if there are several lists or none."""
+    parts: Sequence[Json] = [*as_object(sample.value).values()] or [sample.value]
+    lists = [as_list(part) for part in parts if isinstance(part, list)]
+    return len(lists[0]) if len(lists) == 1 and sample.served else None

@@ -10,6 +10,7 @@ from typing import cast
 from mcp_sim.backends.refusal import label, noun
 from mcp_sim.recordings.learning.samples import Sample, parsed_text
 from mcp_sim.recordings.learning.slots import literal
+from mcp_sim.recordings.observed import is_wrapped
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.error_templates import slots_in
@@ -152,7 +153,8 @@ def _template(sample: Sample, slots: Mapping[str, str]) -> Json:
     value = _with_slots(literal(parsed), slots)
     soft: Record = {} if sample.recorded.is_error else {"soft": True}
     if sample.answer["result"].get("structuredContent") is not None and isinstance(value, dict):
-        return {"structured": cast("Record", value), **soft}
+        body: Record = {"result": value} if is_wrapped(sample.answer) else cast("Record", value)
+        return {"structured": body, **soft}
     if isinstance(value, str):
         return {"text": value, **soft} if soft else value
     whole: Record = {"json": value, **soft}

@@ -33,6 +33,8 @@ def without_data(template: Json, data: Container[str], name: str = "") -> Json:
         return _object(cast("Record", template), data, name)
     if isinstance(template, list):
         return _list(cast("list[Json]", template), data, name)
+    if isinstance(template, str) and (found := SLOT.fullmatch(template)) is not None and found[3] in data:
+        return template.replace(f"??{found[3]}", "")
     return _slot(name) if _is_data(name, template, data) else template
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from mcp_sim.recordings.learning.drafts import Draft
+from mcp_sim.recordings.learning.latencies import learnt_latencies
 from mcp_sim.recordings.learning.lessons import PARTS, PLAN, Lesson, Piece
 from mcp_sim.recordings.learning.searching import taught
 from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, score, scores_by_tool
@@ -81,7 +82,14 @@ async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str
     draft = await lesson.draft(judgement.left_out)
     if Report(await score(draft, sessions)).score < before.score - TOLERANCE:
         return Learnt(plain, plain, judgement, sessions, f"all sessions: worse than inferred ({before.score:.3f})")
-    return Learnt(plain, draft, judgement, sessions)
+    return Learnt(plain, _with_latencies(draft, plain, sessions), judgement, sessions)
+
+
+def _with_latencies(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> Draft:
+    """Return the draft with the times that tools take. What is declared stays."""
+    for tool, latency in learnt_latencies(sessions).items():
+        draft = draft.with_tool(tool, {**draft.sim.get(tool, {}), "latency": latency, **plain.sim.get(tool, {})})
+    return draft
 
 
 def _guesses(lesson: Lesson) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isclose
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.rendering.templates import Scope, time_spelling
+from mcp_sim.backends.rendering.templates import Scope, plain_json, time_spelling
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import is_time, normal
 from mcp_sim.spec.sessions import PLACEHOLDER
@@ -15,6 +15,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, canonical
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.result_templates import SLOT
 from mcp_sim.types.time_formats import parse_time
 
 Shown: TypeAlias = "tuple[Json, Scope]"
@@ -77,7 +78,8 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     if all(is_id(name, value) for value in values) and _agreement("key", shown) == 1:
         return "{key}"
     if of_record and _is_slot(name) and not _is_never_shown(name, shown):
-        return f"{{{name}}}"
+        instead = _instead(name, shown)
+        return f"{{{name}}}" if instead is None else f"{{{name}??{instead}}}"
     spelled = _time(name, shown)
     if spelled is not None:
         return spelled
@@ -91,6 +93,22 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     if best is not None:
         return best.template
     return literal(usual)
+
+
+def _instead(name: str, shown: Sequence[Shown]) -> str | None:
+    """Return what to show where a record lacks a field, as most recorded ones do; None if that is unknown."""
+    lacking = [value for value, scope in shown if scope.get(name) in (NOWHERE, None)]
+    known = [value for value in lacking if value not in (None, "", [], {})]
+    if len(lacking) * 2 <= len(shown) or len(known) * 2 <= len(lacking):
+        return None
+    usual = most_common(known)
+    same = sum(is_same(value, usual) for value in known)
+    if any(is_time(name, value) or is_id(name, value) for value in known):
+        return None
+    if isinstance(usual, bool | int | float):
+        return canonical(usual)
+    is_word = isinstance(usual, str) and same * 2 > len(known) and SLOT.fullmatch(f"{{x??{usual}}}") is not None
+    return usual if is_word and plain_json(usual) == usual else None
 
 
 def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:

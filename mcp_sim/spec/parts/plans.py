@@ -11,7 +11,8 @@ from mcp_sim.spec.parts.failures import Error
 from mcp_sim.spec.parts.results import Result
 from mcp_sim.spec.parts.surface import Asks, NotifyPart
 from mcp_sim.types import Json
-from mcp_sim.types.options import Count, CountFromZero
+from mcp_sim.types.delays import USUAL_SIGMA
+from mcp_sim.types.options import Count, CountFromZero, PositiveDuration
 from mcp_sim.types.plans import How, Operator, Verb
 
 
@@ -62,6 +63,15 @@ class EnvelopePart(Part):
     )
 
 
+class LatencyPart(Part):
+    """How long answers take: random times around a median."""
+
+    median: PositiveDuration = Field(description="Half of the answers take longer.", examples=["40ms"])
+    sigma: Annotated[float, Field(gt=0, le=5)] = Field(
+        default=USUAL_SIGMA, description="Standard deviation of the logarithm of the times."
+    )
+
+
 def _as_filter(value: Any) -> Any:
     return {"field": value} if isinstance(value, str) else value
 
@@ -106,4 +116,5 @@ class SimPart(Part):
         default=None, description="Result as content blocks; {slots} are fields of the result, answers, arguments."
     )
     ask: Asks | None = Field(default=None, description="Questions to the client, asked before the tool acts.")
+    latency: LatencyPart | None = Field(default=None, description="How long an answer takes. Default: no time.")
     notify: list[NotifyPart] | None = Field(default=None, description="Notifications sent during the call.")
