@@ -182,8 +182,8 @@ async def _over_sse(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
         response = await refused
         raise HTTPStatusError(_refusal(response), request=response.request, response=response)
 
-    def client(**options: Any) -> Any:
-        http = create_mcp_http_client(**options)
+    def client(headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None) -> Any:
+        http = create_mcp_http_client(headers, timeout, auth)
         http.event_hooks = {"response": [note]}
         return http
 
