@@ -32,7 +32,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", metavar="HOST", default=LOOPBACK, help=f"the address to bind (default {LOOPBACK})")
     parser.add_argument(
         "--timeout",
-        default="10m",
         metavar="DURATION",
         help="over HTTP: how long the server may send nothing in answer to a request (default 10m)",
     )
@@ -60,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("record: name one source: -- COMMAND..., --url URL, or --from FILE...")
     if bool(args.url) != bool(args.http):
         raise UsageError("record: --url and --http belong together: --url URL --http PORT")
+    if args.timeout is not None and not args.url:
+        raise UsageError("record: --timeout belongs to --url")
     if args.session is not None and (args.session in {"", "tools"} or "/" in args.session or args.session[:1] == "."):
         raise UsageError(f"record: --session {args.session!r} is not a name for a file")
     if args.command:

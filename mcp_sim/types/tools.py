@@ -70,14 +70,21 @@ class ToolResult:
     @property
     def prose(self) -> str | None:
         """The text of a result that consists of a text for people only, also of a wrapped one; None for others."""
-        text = self.value if self.form == "text" else _wrapped_text(self.value) if self.form == "structured" else None
+        block = _wrapped_block(self.value)
+        text = self.value if self.form == "text" else None
+        if self.form == "structured":
+            text = _wrapped_text(self.value) if block is None else block["text"]
+        if block is not None and text != self.content[0].get("text"):
+            return None
         return None if text is None or _data_in(text) is not None else text
 
     def with_prose(self, text: str) -> ToolResult:
         """Return the result with another text instead of its `prose`."""
         if self.form == "text":
             return replace(self, value=text)
-        [name] = cast("Record", self.value)
+        [name], block = cast("Record", self.value), _wrapped_block(self.value)
+        if block is not None:
+            return replace(self, value={name: [{**block, "text": text}]}, text=text, blocks=None)
         return self.with_value({name: text})
 
     @property
@@ -114,6 +121,14 @@ def _wrapped_text(value: Json) -> str | None:
         return None
     name, text = next(iter(cast("Record", value).items()))
     return text if name in _WRAPPERS and isinstance(text, str) else None
+
+
+def _wrapped_block(value: Json) -> Record | None:
+    """Return the block of text in a result that consists of one, as servers wrap a tool that returns blocks."""
+    parts = [*cast("Record", value).values()] if isinstance(value, dict) else []
+    blocks = cast("list[Json]", parts[0]) if len(parts) == 1 and isinstance(parts[0], list) else []
+    block = cast("Record", blocks[0]) if len(blocks) == 1 and isinstance(blocks[0], dict) else {}
+    return block if block.get("type") == "text" and isinstance(block.get("text"), str) else None
 
 
 def _data_in(text: str) -> Json:

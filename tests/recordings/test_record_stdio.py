@@ -351,6 +351,7 @@ def test_keys_and_patterns_of_the_user_are_redacted_and_nothing_with_no_redact(t
         (["--redact-pattern", "(", "--", "cat"], "--redact-pattern '('"),
         ([], "name one source"),
         (["--url", "http://127.0.0.1:1/mcp"], "--url and --http belong together"),
+        (["--timeout", "5s", "--", "true"], "--timeout belongs to --url"),
         (["--session", "a/b", "--", "cat"], "is not a name for a file"),
     ],
 )

@@ -63,6 +63,16 @@ async def test_an_answer_that_is_a_text_for_people_ends_with_it(tmp_path: Path, 
         assert outcomes(world) == [["applied" if placement in {"value", "text"} else "no_effect"]]
 
 
+async def test_a_text_in_a_wrapped_block_is_read_with_it(tmp_path: Path) -> None:
+    fault = {"injection": {"goal": GOAL, "text": "{goal}"}}
+    document = {"mcp_sim": 1, "tools": "postgres", "allow_adversarial": True, "perturbations": [fault]}
+    (tmp_path / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    async with Simulator.load(tmp_path / "scenario.yaml").open() as world:
+        body = (await world.call("execute_sql", {"sql": "select 1 as a"})).body
+    assert isinstance(body, ToolResult)
+    assert body.content[0]["text"] == f"[{{'a': 1}}]\n\n{GOAL}" == body.value["result"][0]["text"]
+
+
 async def test_it_has_no_effect_on_errors_and_without_a_place(crm: Crm) -> None:
     async with attacked(crm, ", placement: row").open() as world:
         await world.call("get_contact", {"contact_id": "con_99999"})
