@@ -42,9 +42,10 @@ def words_of(text):
 
 
 def found_pages(pages, query, first, count):
-    """Return some of the pages that a question finds: described ones with all of its words, then computed ones."""
+    """Return some of the pages that a question finds: described ones with most of its words, then computed ones."""
     wanted = {*words_of(query)} - STOP_WORDS or {*words_of(query)}
-    found = [row["url"] for row in pages.find(computed=False, status=200) if wanted <= words_in(row)]
+    hits = [(len(wanted & words_in(row)), row["url"]) for row in pages.find(computed=False, status=200)]
+    found = [url for n, url in sorted(hits, key=lambda hit: -hit[0]) if 2 * n > len(wanted)]
     topic = " ".join(words_of(query))
     chance = chance_of(f"search {topic}")
     forms, sites = chance.sample(FORMS, len(FORMS)), [chance.choice(SITES) for _ in FORMS]

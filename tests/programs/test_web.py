@@ -36,10 +36,12 @@ def urls(text: str) -> list[str]:
     return re.findall(r"^URL: (\S+)$", text, re.MULTILINE)
 
 
-async def test_pages_of_the_scenario_come_first_if_they_have_all_words(world: World) -> None:
+async def test_pages_of_the_scenario_come_first_if_they_have_most_words(world: World) -> None:
     found = await search(world, "is the ravenmoor LIGHTHOUSE 34 metres tall?", count=3)
     assert urls(found)[0] == "https://community.example/ravenmoor-lighthouse-height"
     assert LIGHTHOUSE in urls(await search(world, "Ravenmoor lighthouse"))
+    for query in ("Ravenmoor lighthouse built year tower height", "when was the ravenmoor lighthouse constructed?"):
+        assert urls(await search(world, query))[0] == LIGHTHOUSE
     assert LIGHTHOUSE not in urls(await search(world, "Ravenmoor bakery"))
 
 
