@@ -321,6 +321,18 @@ async def test_a_wrapped_object_and_the_usual_value_of_a_missing_field_are_learn
     assert body.value == {"result": {"tool": axe, "shed": "north"}}
 
 
+async def test_what_inference_answers_well_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [{"id": "T-1", "name": "Spade"}, {"id": "T-2", "name": "Rake"}]
+    calls = [{"tool": "get_tool", "arguments": {"tool_id": one["id"]}, "result": text(one)} for one in given]
+    calls.append({"tool": "sweep_shed", "arguments": {}, "result": text({"swept": "all of it", "bags": 2})})
+    write_shed(tmp_path / "shed", [tool("get_tool", tool_id="string"), tool("sweep_shed")], calls, {"tools": given})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    assert "result" in learnt["sweep_shed"]
+    assert "result" not in learnt.get("get_tool", {})
+
+
 async def test_how_long_tools_take_is_learnt_unless_sessions_disagree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

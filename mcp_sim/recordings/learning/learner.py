@@ -99,6 +99,11 @@ def _guesses(lesson: Lesson) -> Iterator[str]:
             yield tool
 
 
+def _score(report: Report, key: tuple[str, str]) -> float:
+    """Return the score of a tool; 0 if it was not called."""
+    return (report.tools[key].score if key in report.tools else None) or 0.0
+
+
 def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[tuple[Piece, str]]:
     """Yield what is left out since it answers worse even what it was learnt from, and what needs a proof.
 
@@ -111,5 +116,7 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
             why = f"the same sessions: {found:.3f}, inferred {inferred:.3f}"
         elif key not in judgement.learnt.tools and inferred >= _GOOD:
             why = f"no call is left to judge by, and the inferred answers are good: {inferred:.3f}"
+        elif inferred >= _GOOD and _score(judgement.learnt, key) <= _score(judgement.plain, key) + TOLERANCE:
+            why = f"held-back sessions show no gain, and the inferred answers are good: {inferred:.3f}"
         if why:
             yield from (((key[1], part), why) for part in PARTS)
