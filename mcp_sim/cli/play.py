@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -29,6 +30,7 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 STDIN = 0
+_HINT = 'Type calls, a line each: {"tool": ..., "arguments": {...}}. Ctrl-D ends.'
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,12 +69,16 @@ def run(args: argparse.Namespace) -> int:
             stack.callback(sink.close)
             sinks.append(sink)
         lines = sys.stdin.buffer if args.calls == "-" else stack.enter_context(_opened(Path(args.calls)))
+        if lines.isatty():
+            print(_HINT, file=sys.stderr)
         return anyio.run(_play, scenario, sinks, lines, args)
 
 
 async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: argparse.Namespace) -> int:
     source = "stdin" if args.calls == "-" else args.calls
     crashed, usage, unknown = False, ModelUsage(), False
+    if lines.isatty():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the event loop's own waits for the next line
     async with Simulator(scenario, sinks).open(seed=args.seed, clock=args.clock) as world:
         for place, tool, tool_arguments in _calls(lines, source):
             try:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from mcp_sim.cli import main
 from mcp_sim.spec.sources import shipped
@@ -123,3 +127,21 @@ def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Pat
     assert main(["play", scenario, calls_file(tmp_path, LOOK), "--trust", scenario]) == 3
     (line,) = capfdbinary.readouterr().out.splitlines()
     assert "no reply is stored for this request" in json.loads(line)["crash"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_at_a_terminal_it_says_what_it_waits_for_and_ends_at_the_first_interrupt() -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "mcp_sim", "play", "crm"]
+    with subprocess.Popen(words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"Type calls" in process.stderr.readline()
+        os.write(ours, b'{"tool": "list_deals", "arguments": {}}\n')
+        assert b'"index":1' in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    os.close(ours)
+    os.close(theirs)
