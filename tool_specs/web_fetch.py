@@ -1,9 +1,9 @@
 """A simulated web to fetch from: every address has a page, unless the scenario says otherwise."""
 
 import re
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
-from web_pages import described, page_at
+from web_pages import add_described, page_at
 
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool
 
@@ -34,7 +34,7 @@ def fetch(world, url, max_length=5000, start_index=0, raw=False):
     site = re.sub(r"^(http://.*):80$|^(https://.*):443$", r"\1\2", f"{scheme}://{host}".lower())
     if scheme.lower() not in {"http", "https"}:
         raise failure(f"Failed to fetch robots.txt {site}/robots.txt due to a connection issue")
-    address = urljoin(site, f"{path or '/'}{rest}")  # without dots
+    address = urljoin(site, f"/.{path or '/'}{rest}")  # without dots
     page = page_at(world.page, address)
     if page["status"] >= 400:
         raise failure(f"Failed to fetch {address} - status code {page['status']}")
@@ -95,10 +95,21 @@ def complaint(name, arguments):
         return [worded(name, f"Input should be greater than or equal to {least}", "greater_than_equal", value)]
     if most is not None and value > most:
         return [worded(name, f"Input should be less than or equal to {most}", "less_than_equal", value)]
-    if name == "url" and not ADDRESS.match(value):
-        why = "empty host" if re.match(r"\w+:", value) else "relative URL without a base" if value else "input is empty"
-        return [worded(name, f"Input should be a valid URL, {why}", "url_parsing", value)]
-    return []
+    why = flaw(value) if name == "url" else ""
+    return [worded(name, f"Input should be a valid URL, {why}", "url_parsing", value)] if why else []
+
+
+def flaw(url):
+    """Return why a text is not an address; an empty text for an address."""
+    found = ADDRESS.match(url)
+    if not found:
+        return "empty host" if re.match(r"\w+:", url) else "relative URL without a base" if url else "input is empty"
+    host = found[2].rpartition("@")[2]
+    try:
+        urlsplit(f"//{host}")
+    except ValueError:
+        return "invalid IPv6 address" if host.startswith("[") else "invalid international domain name"
+    return ""
 
 
 def worded(name, text, kind, value):
@@ -113,5 +124,4 @@ def worded(name, text, kind, value):
 @initial
 def begin(given, world):
     """Fill the world with the pages of `world.state`: `pages` maps addresses to texts."""
-    for page in described(given):
-        world.page.add(page)
+    add_described(world.page, given)

@@ -30,6 +30,8 @@ LINES = (
     "The rules differ from place to place; ask before you rely on them.",
     "In short: {topic} is easier to understand from an example than from a definition.",
 )
+TEXTS = ("title", "description", "text", "html", "type")
+"""The fields of a page that are texts."""
 STOP_WORDS = {"a", "an", "and", "for", "how", "in", "is", "of", "on", "or", "the", "to", "what", "with"}
 
 
@@ -61,8 +63,9 @@ def page_at(pages, url):
     """Return the page at an address, also if the address has a fragment, or a query that no page is described for."""
     without = url.partition("#")[0]
     plain = without.partition("?")[0]
-    known = (pages.get(one) for one in (url, without, without.rstrip("/"), plain, plain.rstrip("/")))
-    return next((page for page in known if page), None) or pages.add(page_of(without))
+    near = (pages.get(one) for one in (without.rstrip("/"), plain, plain.rstrip("/")))
+    found = (page for page in near if page and not page["computed"])
+    return pages.get(url) or pages.get(without) or next(found, None) or pages.add(page_of(without))
 
 
 def address(site, title):
@@ -97,11 +100,22 @@ def figures(chance):
     return {"n": n, "m": n * chance.randrange(2, 6), "p": chance.randrange(11, 89), "age": chance.randrange(4, 60)}
 
 
+def add_described(pages, given):
+    """Add the pages of a state that are not there yet: another server of the same web may have added them."""
+    for page in described(given):
+        if page["url"] not in pages:
+            pages.add(page)
+
+
 def described(given):
     """Yield the pages of a state: a mapping from addresses to texts, or to the fields of pages."""
     pages = given.get("pages") if isinstance(given, dict) else None
     for url, page in (pages or {}).items() if isinstance(pages or {}, dict) else ():
-        fields = page if isinstance(page, dict) else {"text": str(page)}
-        text = str(fields.get("text", ""))
-        first = next((line for line in text.splitlines() if line.strip()), url)
-        yield {"title": first.lstrip("# "), "description": text[:160], **fields, "url": url}
+        given_fields = page if isinstance(page, dict) else {"text": page}
+        fields = {name: value for name, value in given_fields.items() if value is not None}
+        fields |= {name: str(fields[name]) for name in TEXTS if name in fields}
+        text, status = fields.get("text", ""), str(fields.get("status", 200))
+        if not re.fullmatch(r"\d{3}", status):
+            raise ValueError(f"world.state.pages: expected a number as the status of {url}, got {status!r}")
+        first = next((line for line in text.splitlines() if line.strip()), str(url))
+        yield {"title": first.lstrip("# "), "description": text[:160], **fields, "status": int(status), "url": str(url)}

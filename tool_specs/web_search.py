@@ -2,7 +2,7 @@
 
 import re
 
-from web_pages import chance_of, described, found_pages, words_of
+from web_pages import add_described, chance_of, found_pages, words_of
 
 from mcp_sim.programs import Refused, initial, tool
 
@@ -89,5 +89,4 @@ def shown(row):
 @initial
 def begin(given, world):
     """Fill the world with the pages of `world.state`: `pages` maps addresses to texts."""
-    for page in described(given):
-        world.page.add(page)
+    add_described(world.page, given)

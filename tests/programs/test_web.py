@@ -13,6 +13,7 @@ from support.services import message, value
 
 from mcp_sim import Simulator
 from mcp_sim.types import Change
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.world.world import World
 
 LIGHTHOUSE = "https://coastalheritage.example/lights/ravenmoor"
@@ -34,6 +35,12 @@ async def fetch(world: World, url: str, **options: Any) -> str:
 
 def urls(text: str) -> list[str]:
     return re.findall(r"^URL: (\S+)$", text, re.MULTILINE)
+
+
+def with_pages(folder: Path, tools: Any, pages: Any) -> Path:
+    scenario = folder / "scenario.yaml"
+    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": tools, "world": {"state": {"pages": pages}}}))
+    return scenario
 
 
 async def test_pages_of_the_scenario_come_first_if_they_have_most_words(world: World) -> None:
@@ -81,12 +88,51 @@ async def test_a_page_is_read_part_by_part(world: World) -> None:
 
 async def test_a_state_describes_pages_and_those_that_fail(tmp_path: Path) -> None:
     pages: Any = {"https://a.example/x": "# Opening hours\n\nOpen on Mondays.", "https://a.example/y": {"status": 404}}
-    scenario = tmp_path / "scenario.yaml"
-    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": "web_fetch", "world": {"state": {"pages": pages}}}))
+    scenario = with_pages(tmp_path, "web_fetch", pages)
     async with Simulator.load(scenario).open() as world:
         assert "Open on Mondays." in value(await world.call("fetch", {"url": "https://a.example/x"}))
         gone = await world.call("fetch", {"url": "https://a.example/y"})
         assert message(gone) == "Error executing tool fetch: Failed to fetch https://a.example/y - status code 404"
+
+
+async def test_the_pages_of_a_state_are_for_both_servers(tmp_path: Path) -> None:
+    scenario = with_pages(tmp_path, {"search": "web_search", "web": "web_fetch"}, {"https://a.example/x": "Zithers."})
+    async with Simulator.load(scenario).open() as world:
+        assert urls(await search(world, "zithers", count=1)) == ["https://a.example/x"]
+        assert await fetch(world, "https://a.example/x") == "Contents of https://a.example/x:\nZithers."
+        assert world.view.count("page") == 1
+
+
+async def test_a_state_may_have_numbers_in_texts_and_pages_without_text(tmp_path: Path) -> None:
+    pages: Any = {
+        "https://a.example/gone": {"status": "404"},
+        "https://a.example/empty": {"text": None, "title": 1984},
+        "https://a.example/nothing": None,
+    }
+    scenario = with_pages(tmp_path, {"search": "web_search", "web": "web_fetch"}, pages)
+    async with Simulator.load(scenario).open() as world:
+        gone = await world.call("web/fetch", {"url": "https://a.example/gone"})
+        assert message(gone).endswith(" - status code 404")
+        assert (await search(world, "1984", count=1)).startswith(
+            "Title: 1984\nDescription: \nURL: https://a.example/empty"
+        )
+        assert await fetch(world, "https://a.example/nothing", raw=True)
+
+
+async def test_a_status_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    scenario = with_pages(tmp_path, "web_fetch", {"https://a.example/x": {"status": "gone"}})
+    with pytest.raises(DocumentError, match="expected a number as the status of https:"):
+        async with Simulator.load(scenario).open():
+            pass
+
+
+@pytest.mark.parametrize("other", ["?page=2", "/"])
+async def test_a_page_that_no_one_described_does_not_depend_on_those_before(other: str, world: World) -> None:
+    address = "https://b.example/a"
+    async with Simulator.load("web_fetch").open() as fresh:
+        alone = value(await fresh.call("fetch", {"url": address + other}))
+    await fetch(world, address)
+    assert await fetch(world, address + other) == alone
 
 
 async def test_pages_that_were_found_are_records_and_change_for_both_servers(world: World) -> None:
@@ -113,9 +159,12 @@ async def test_an_address_may_be_written_in_several_ways(world: World) -> None:
         (f"https://{host}/x/../{path}", LIGHTHOUSE),
         (f"{LIGHTHOUSE}#tower", f"{LIGHTHOUSE}#tower"),
         (f"{LIGHTHOUSE}?from=search", f"{LIGHTHOUSE}?from=search"),
+        (f"{LIGHTHOUSE}/", f"{LIGHTHOUSE}/"),
     ):
         assert await fetch(world, written) == f"Contents of {address}:\n{text}"
     assert (await fetch(world, f"https://{host}")).startswith(f"Contents of https://{host}/:\n")
+    assert (await fetch(world, f"https://{host}//[x")).startswith(f"Contents of https://{host}//[x:\n")
+    assert (await fetch(world, "http://[::1]/")).startswith("Contents of http://[::1]/:\n")
 
 
 async def test_what_is_no_html_is_shown_as_it_is(tmp_path: Path) -> None:
@@ -123,8 +172,7 @@ async def test_what_is_no_html_is_shown_as_it_is(tmp_path: Path) -> None:
         "http://a.example/b.json": {"type": "application/json", "text": '{"free": 3}'},
         "http://a.example/c": {"text": "Open.", "html": "<html><p>Open.</p></html>", "type": "text/html"},
     }
-    scenario = tmp_path / "scenario.yaml"
-    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": "web_fetch", "world": {"state": {"pages": pages}}}))
+    scenario = with_pages(tmp_path, "web_fetch", pages)
     note = "cannot be simplified to markdown, but here is the raw content:\nContents of"
     async with Simulator.load(scenario).open() as world:
         shown = [await world.call("fetch", {"url": url, "raw": raw}) for url in pages for raw in (False, True)]
@@ -142,6 +190,11 @@ async def test_what_is_no_html_is_shown_as_it_is(tmp_path: Path) -> None:
         ({}, ["url Field required [type=missing, input_value={}, input_type=dict]"]),
         ({"url": "a.example"}, ["url Input should be a valid URL, relative URL without a base [type=url_parsing"]),
         ({"url": ""}, ["url Input should be a valid URL, input is empty [type=url_parsing, input_value=''"]),
+        ({"url": "http://[abc/x"}, ["url Input should be a valid URL, invalid IPv6 address [type=url_parsing"]),
+        (
+            {"url": "http://a]b/x"},
+            ["url Input should be a valid URL, invalid international domain name [type=url_parsing"],
+        ),
         ({"url": 7}, ["url URL input should be a string or URL [type=url_type, input_value=7, input_type=int]"]),
         (
             {"url": "http://a.example", "max_length": 0, "start_index": -1, "raw": "yes"},
