@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -599,3 +600,54 @@ async def test_rows_without_a_value_of_a_declared_row_have_the_inferred_form(tmp
         assert await answered(world, "read_query", query="SELECT what FROM log LIMIT 1") == [{"what": "in"}]
         given = "SELECT NULL AS name UNION ALL SELECT 'Cy'"
         assert await answered(world, "read_query", query=given) == "Found:\n1. \n2. Cy"
+
+
+async def test_given_rows_that_break_a_constraint_fail_each_call_that_reads_them(tmp_path: Path) -> None:
+    bad: Json = {"jobs": {"sql": "CREATE TABLE jobs (id INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0))",
+                          "rows": [{"id": 1, "n": 4}, {"id": 2, "n": 0}]}}  # fmt: skip
+    async with simulator(tmp_path, TOOLS, bad).open() as world:
+        for _ in range(2):
+            with pytest.raises(Exception, match="CHECK constraint failed"):
+                await world.call("read_query", {"query": "SELECT count(*) AS n FROM jobs"})
+        assert await answered(world, "read_query", query="SELECT 1 AS one") == [{"one": 1}]
+
+
+async def test_the_name_of_the_tables_of_the_backend_is_reserved(database: Simulator) -> None:
+    async with database.open() as world:
+        for statement in ("CREATE TABLE sql_table (name TEXT)", "ALTER TABLE users RENAME TO sql_table"):
+            assert "sql_table is reserved" in await refused(world, "write_query", query=statement)
+        assert await answered(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
+
+
+async def test_infinite_numbers_are_not_stored(database: Simulator) -> None:
+    async with database.open() as world:
+        await answered(world, "create_table", query="CREATE TABLE sizes (id INTEGER PRIMARY KEY, n REAL NOT NULL)")
+        for number in ("1e400", "-1e400"):
+            insert = f"INSERT INTO sizes (n) VALUES ({number})"
+            assert "out of range" in await refused(world, "write_query", query=insert)
+        assert await answered(world, "read_query", query="SELECT count(*) AS n FROM sizes") == [{"n": 0}]
+
+
+@pytest.mark.parametrize(
+    ("part", "number"),
+    [("epoch", 1_864_805_400), ("dow", 6), ("isodow", 6), ("doy", 34), ("week", 5), ("quarter", 1), ("hour", 9)],
+)
+async def test_parts_of_a_time_are_computed(part: str, number: int, database: Simulator) -> None:
+    async with database.open() as world:
+        sql = Library("sql", world.view, NOW)
+        shown = sql.query(f"SELECT extract({part} FROM '2029-02-03 09:30'::timestamp) AS n", dialect="postgres")
+        assert shown.value == [{"n": number}]
+
+
+async def test_unknown_parts_of_a_time_are_refused_and_chance_is_a_share(
+    database: Simulator, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    async with database.open() as world:
+        sql = Library("sql", world.view, NOW)
+        with pytest.raises(Refused, match="The part MILLENNIUM of a time is not supported"):
+            sql.query("SELECT extract(millennium FROM now())", dialect="postgres")
+        assert 0 <= sql.query("SELECT random() AS share", dialect="postgres").value[0]["share"] < 1
+        with pytest.raises(Refused):
+            sql.execute("VACUUM FULL users", dialect="postgres")
+        assert not caplog.records

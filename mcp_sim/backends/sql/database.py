@@ -169,7 +169,11 @@ class Database:
         everything = any(map(_REACHES.search, tables.values()))
         for name, copy in self._copies.items():
             if everything or mentioned.intersection(_WORD.findall(name.lower())):
-                copy.update(view)
+                try:
+                    copy.update(view)
+                except BaseException:
+                    self._made = {}  # Half of the rows may be there: the next call creates the tables again.
+                    raise
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
         """Drop and create what changed. Unchanged tables stay filled."""
@@ -218,6 +222,8 @@ class Database:
         existing = self._existing()
         for name, statement in existing.items():
             if self._made.get(name) != statement:
+                if self._prefix + name == self._schema:
+                    raise Refused("forbidden", f"The name {name} is reserved")
                 yield self._schema, name, {"name": name, "sql": statement}
         for name in filterfalse(existing.__contains__, self._made):
             if name in self._own and view.get(self._schema, name) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -15,8 +16,20 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.database import VIEWS
 from mcp_sim.backends.sql.tables import missing_table, quoted
 
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # Its warnings are about what is refused or left out here.
+
 _LONGEST = 100_000
-_LAYOUTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
+_LAYOUTS = {
+    "year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "epoch": "%s", "dow": "%w",
+    "dayofweek": "%w", "doy": "%j", "dayofyear": "%j",
+}  # fmt: skip
+"""Part of a time -> the format that shows it."""
+_COMPUTED = {
+    "quarter": "(CAST(STRFTIME('%m', {0}) AS INTEGER) + 2) / 3",
+    "isodow": "(CAST(STRFTIME('%w', {0}) AS INTEGER) + 6) % 7 + 1",
+    "week": "(CAST(STRFTIME('%j', {0}, '-3 days', 'weekday 4') AS INTEGER) - 1) / 7 + 1",
+}
+"""Part of a time that no format shows -> how it is computed."""
 _COUNTERS = (exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL)
 _SERIES = (
     "(WITH RECURSIVE n(i) AS (SELECT {start} UNION ALL SELECT i + {step} FROM n WHERE i + {step} {below} {end}) "
@@ -131,9 +144,14 @@ def _series(sql: Any, series: Any, alias: Any) -> str:
 
 
 def _date_part(sql: Any, node: Any) -> str:
-    """Write `YEAR(x)` and `EXTRACT(YEAR FROM x)`."""
+    """Write `YEAR(x)` and `EXTRACT(YEAR FROM x)`. Raises `Refused` for an unknown part."""
     part, moment = (node.name, node.expression) if isinstance(node, exp.Extract) else (node.key, node.this)
-    layout = exp.Literal.string(_LAYOUTS.get(part.lower(), "%Y"))
+    if part.lower() in _COMPUTED:
+        return f"({_COMPUTED[part.lower()].format(sql.sql(moment))})"
+    if part.lower() not in _LAYOUTS:
+        known = ", ".join((*_LAYOUTS, *_COMPUTED))
+        raise Refused("invalid", f"The part {part} of a time is not supported; use {known}")
+    layout = exp.Literal.string(_LAYOUTS[part.lower()])
     return f"CAST({sql.func('STRFTIME', layout, moment)} AS INTEGER)"
 
 
@@ -175,6 +193,7 @@ _WRITERS: Mapping[type[Any], Callable[[Any, Any], str]] = {
     exp.Values: lambda sql, node: sql.values_sql(node, values_as_table=not node.alias_column_names),
     exp.Left: lambda sql, node: sql.func("SUBSTR", node.this, exp.Literal.number(1), node.expression),
     exp.Right: lambda sql, node: sql.func("SUBSTR", node.this, exp.Neg(this=node.expression)),
+    exp.Rand: lambda _sql, _node: "RAND()",
     exp.Parameter: lambda _, node: f"?{node.name}",
     exp.TruncateTable: lambda sql, node: f"DELETE FROM {sql.sql(node.expressions[0])}",  # noqa: S608 (parsed)
 }  # fmt: skip

@@ -89,9 +89,11 @@ def to_sql(value: Json) -> str | float | None:
 
 
 def from_sql(value: object, like: str) -> Json:
-    """Return a SQLite value as JSON of a type, as far as it is one. Raises `Refused` for a binary value."""
+    """Return a SQLite value as JSON of a type, as far as it is one. Raises `Refused` for a binary or infinite value."""
     if isinstance(value, bytes):
         raise Refused("invalid", "Binary values cannot be stored here; store a text")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Refused("invalid", "SQL error: number out of range")
     if like == "boolean" and value in (0, 1):
         return bool(value)
     if like in {"object", "array"} and isinstance(value, str):
