@@ -9,8 +9,8 @@ from datetime import timedelta
 from hashlib import sha256
 
 from music_catalogue import ALBUMS, DEVICES, LISTENER, PLAYLISTS, SAVED
-from music_parts import day, duration, failure, id_of, line, moment, not_found, numbered, part
-from music_player import active, item, left, named, play, playback, tracks_of
+from music_parts import count_of, day, duration, failure, id_of, line, moment, name_of, not_found, numbered, part
+from music_player import active, item, left, named, play, playback, start, tracks_of
 
 from mcp_sim.programs import Refused, initial, tool
 
@@ -44,9 +44,7 @@ tables = {
 
 
 def matches(world, row, query):
-    names = [row["name"], *(world.artist.get(row[key])["name"] for key in ("artist",) if key in row)]
-    names += [world.album.get(row["album"])["name"]] if "album" in row else []
-    names += [row["description"]] if "description" in row else []
+    names = (row["name"], name_of(world, "artist", row), name_of(world, "album", row), row.get("description", ""))
     text = " ".join(names).casefold()
     return all(word in text for word in query.casefold().replace('"', " ").split())
 
@@ -56,7 +54,7 @@ def found_line(world, kind, row):
         case "track":
             return f"{line(world, row)} - ID: {row['id']}"
         case "album":
-            return f'"{row["name"]}" by {world.artist.get(row["artist"])["name"]} - ID: {row["id"]}'
+            return f'"{row["name"]}" by {name_of(world, "artist", row)} - ID: {row["id"]}'
         case "artist":
             return f"{row['name']} - ID: {row['id']}"
     return f'"{row["name"]} ({row["description"] or "No description"} tracks)" by {row["owner"]} - ID: {row["id"]}'
@@ -88,7 +86,7 @@ def get_albums(world, albumIds):
     if len(rows) == 1 and rows[0] is not None:
         row = rows[0]
         return (
-            f'# Album Details\n\n**Name**: "{row["name"]}"\n**Artists**: {world.artist.get(row["artist"])["name"]}\n'
+            f'# Album Details\n\n**Name**: "{row["name"]}"\n**Artists**: {name_of(world, "artist", row)}\n'
             f"**Release Date**: {row['release_date']}\n**Type**: album\n"
             f"**Total Tracks**: {len(world.track.find(album=row['id']))}\n**ID**: {row['id']}"
         )
@@ -98,7 +96,7 @@ def get_albums(world, albumIds):
 def album_line(world, row):
     if row is None:
         return "[Album not found]"
-    artist, n = world.artist.get(row["artist"])["name"], len(world.track.find(album=row["id"]))
+    artist, n = name_of(world, "artist", row), len(world.track.find(album=row["id"]))
     return f'"{row["name"]}" by {artist} ({row["release_date"]}) - {n} tracks - ID: {row["id"]}'
 
 
@@ -361,8 +359,8 @@ def get_now_playing(world):
     volume = "N/A" if device is None else f"{device['volume_percent']}%"
     return (
         f"# Currently {'Playing' if world.player['is_playing'] else 'Paused'}\n\n"
-        f'**Track**: "{track["name"]}"\n**Artist**: {world.artist.get(track["artist"])["name"]}\n'
-        f"**Album**: {world.album.get(track['album'])['name']}\n"
+        f'**Track**: "{track["name"]}"\n**Artist**: {name_of(world, "artist", track)}\n'
+        f"**Album**: {name_of(world, 'album', track)}\n"
         f"**Progress**: {duration(progress)} / {duration(track['duration_ms'])}\n**ID**: {track['id']}\n\n"
         f"**Device**: {where}\n**Volume**: {volume}\n**Shuffle**: Off | **Repeat**: off"
     )
@@ -408,20 +406,23 @@ def get_available_devices(world):
 def begin(given, world):
     """Fill the world; `world.state` may say that nothing is `playing`, and how many tracks are `liked` (default 12)."""
     state, chance = given or {}, world.random
+    liked = count_of(state.get("liked", 12))
     for title, artist, released, tracks in ALBUMS:
         add_album(world, title, artist, released, tracks.split(", "))
     for name, kind, volume in DEVICES:
         is_first = name == DEVICES[0][0]
         key = sha256(name.encode()).hexdigest()[:40]
         world.device.add(id=key, name=name, type=kind, is_active=is_first, volume_percent=volume)
+    playlists = []
     for name, description, is_public, albums in PLAYLISTS:
         pool = [key for title in albums.split(", ") for key in tracks_of(world, "album", id_of("album", title))]
         tracks = chance.sample(pool, min(len(pool), 14))
         key = id_of("playlist", f"{len(world.playlist)} {name}")
+        playlists.append(tracks)
         world.playlist.add(id=key, name=name, description=description, public=is_public, tracks=tracks)
-    for days, row in enumerate(chance.sample([*world.track], int(state.get("liked", 12))), 2):
+    for days, row in enumerate(chance.sample([*world.track], min(len(world.track), liked)), 2):
         row["liked_at"] = (world.now - timedelta(days=11 * days, minutes=chance.randrange(600))).isoformat()
-    start_player(world, state.get("playing", True))
+    start(world, playlists[0], state.get("playing", True))
 
 
 def add_album(world, title, artist, released, tracks):
@@ -433,14 +434,3 @@ def add_album(world, title, artist, released, tracks):
         one = id_of("track", f"{title} {name}")
         length = 140_000 + int(sha256(one.encode()).hexdigest()[:4], 16) * 3
         world.track.add(id=one, name=name, album=key, artist=maker, number=number, duration_ms=length)
-
-
-def start_player(world, is_playing):
-    """Let the first playlist play for some tracks."""
-    tracks = [*next(iter(world.playlist))["tracks"]]
-    n = 5 if is_playing else len(tracks)
-    at, past = world.now - timedelta(milliseconds=71_000), []
-    for one in tracks[:n][::-1]:
-        at -= timedelta(milliseconds=world.track.get(one)["duration_ms"])
-        past.insert(0, {"track": one, "at": at.isoformat()})
-    play(world, tracks[n:], past, 71_000 if tracks[n:] else 0)

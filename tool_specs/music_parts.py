@@ -20,6 +20,13 @@ def base62(number):
     return found
 
 
+def count_of(value):
+    """Return how many tracks a state says. Raises `ValueError`."""
+    if not str(value).isdecimal():
+        raise ValueError(f"world.state.liked: expected a number of tracks, got {value!r}")
+    return int(value)
+
+
 def duration(ms):
     return f"{int(ms) // 60_000}:{int(ms) // 1000 % 60:02d}"
 
@@ -44,8 +51,14 @@ def not_found():
     return failure(404, "Not Found", "Resource not found")
 
 
+def name_of(world, kind, row):
+    """Return the name of the artist or the album of a row; an empty text if it has none."""
+    found = getattr(world, kind).get(row.get(kind))
+    return "" if found is None else found["name"]
+
+
 def line(world, track):
-    return f'"{track["name"]}" by {world.artist.get(track["artist"])["name"]} ({duration(track["duration_ms"])})'
+    return f'"{track["name"]}" by {name_of(world, "artist", track)} ({duration(track["duration_ms"])})'
 
 
 def numbered(lines, first=1):

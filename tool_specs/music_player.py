@@ -34,6 +34,16 @@ def play(world, tracks, past, progress_ms=0, *, is_playing=True):
     )  # fmt: skip
 
 
+def start(world, tracks, is_playing):
+    """Let a playlist play for some tracks."""
+    n = 5 if is_playing else len(tracks)
+    at, past = world.now - timedelta(milliseconds=71_000), []
+    for one in tracks[:n][::-1]:
+        at -= timedelta(milliseconds=world.track.get(one)["duration_ms"])
+        past.insert(0, {"track": one, "at": at.isoformat()})
+    play(world, tracks[n:], past, 71_000 if tracks[n:] else 0)
+
+
 def active(world, device=None):
     """Return the device that is meant. Raises `Refused` if there is none."""
     row = world.device.get(device) if device else next(iter(world.device.find(is_active=True)), None)
