@@ -95,9 +95,9 @@ def change_page(world, row, properties, trash, images):
 
 def move(world, row, parent):
     key = parent_of(world, parent)
-    above = world.page.get(key)
+    above = world.page.get(key) or world.data_source.get(key)
     while above is not None:
-        if above is row:
+        if above["id"] == row["id"]:
             raise Wrong("A page cannot be moved into itself, or into a page that it contains.")
         above = objects.container(world, above)
     row["parent"], row["place"] = key, last_place(world, key) + 1

@@ -190,6 +190,11 @@ async def test_a_page_moves_with_what_it_contains_but_not_into_itself(world: Wor
     found = (await ask(world, "post-search", query="meetings"))["results"][0]
     refused = await ask(world, "move-page", page_id=found["id"], parent={"page_id": MINUTES})
     assert refused["status"] == 400
+    above = {str(key): row["parent"] for kind in ("database", "data_source") for key, row in world.view.rows(kind)}
+    source = next(key for key, parent in above.items() if parent in above)
+    page = above[above[source]]
+    refused = await ask(world, "move-page", page_id=page, parent={"data_source_id": source})
+    assert refused["message"] == "A page cannot be moved into itself, or into a page that it contains."
     roasting = (await ask(world, "post-search", query="roasting"))["results"][0]
     moved = await ask(world, "move-page", page_id=found["id"], parent={"page_id": roasting["id"]})
     assert moved["parent"] == {"type": "page_id", "page_id": roasting["id"]}
