@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from workspace_objects import author
 from workspace_properties import TYPES, moment, property_of
 from workspace_text import Wrong, array, invalid, mapping, plain
 
@@ -33,7 +34,7 @@ def content(schema, row):
     if kind in ("created_time", "last_edited_time"):
         return row[kind]
     if kind in ("created_by", "last_edited_by"):
-        return [row[kind]]
+        return [author(row, kind)]
     value = row["properties"].get(schema["id"])
     if kind in ("title", "rich_text"):
         return plain(value or [])

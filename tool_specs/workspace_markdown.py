@@ -3,7 +3,7 @@
 import re
 from itertools import takewhile
 
-from workspace_text import TEXTS, Wrong, dashed, mapping, rich, string
+from workspace_text import TEXTS, Wrong, array, dashed, invalid, mapping, rich, string
 
 MARKS = {"# ": "heading_1", "## ": "heading_2", "### ": "heading_3", "- ": "bulleted_list_item", "> ": "quote"}
 """The signs with which the lines of blocks begin in Markdown."""
@@ -109,8 +109,10 @@ def edited(text, kind, given):
     if kind == "replace_content":
         return text_at(given, "new_str", path), given.get("allow_deleting_content", False)
     if kind == "update_content":
-        for one in given.get("content_updates") or []:
+        for one in array(given.get("content_updates") or [], f"{path}.content_updates"):
             old, new = text_at(one, "old_str", path), text_at(one, "new_str", path)
+            if not old:
+                raise invalid(f"{path}.content_updates.old_str.length", "≥ `1`", 0)
             if old not in text:
                 raise Wrong(f"{path}: the text {old!r} is not in the page.")
             text = text.replace(old, new, -1 if one.get("replace_all_matches") else 1)
@@ -129,9 +131,10 @@ def text_at(given, name, path):
 def selected(text, words, given, path):
     """Return where a selection such as `The first...the last` begins and ends; without one, where to insert."""
     if words is None:
-        at = 0 if (given.get("position") or {}).get("type") == "start" else len(text)
+        position = mapping(given.get("position") or {}, f"{path}.position")
+        at = 0 if position.get("type") == "start" else len(text)
         return at, at
-    first, _, last = words.partition("...")
+    first, _, last = string(words, path).partition("...")
     start = text.find(first)
     end = text.find(last, start + len(first)) if last else start
     if min(start, end) < 0:

@@ -67,8 +67,13 @@ def container(world, row):
 
 def children(world, key):
     """Return the blocks, pages and databases in a block or page, in their order."""
+    return [row for row in all_children(world, key) if not row["in_trash"]]
+
+
+def all_children(world, key):
+    """Return the children of a block or page, with those in the trash."""
     rows = (*world.block.find(parent=key), *world.page.find(parent=key), *world.database.find(parent=key))
-    return sorted((row for row in rows if not row["in_trash"]), key=lambda row: row["place"])
+    return sorted(rows, key=lambda row: row["place"])
 
 
 def listed(kind, rows, start_cursor, page_size, shown):
@@ -97,9 +102,14 @@ def user(row):
     return shown | {"bot": {"owner": {"type": "workspace", "workspace": True}, "workspace_name": row["workspace"]}}
 
 
+def author(row, name="created_by"):
+    """Return the id of the user who made or changed a row: the integration, if a given row names no one."""
+    return row.get(name) or ME
+
+
 def head(world, kind, row):
     """Return what pages, databases, data sources and blocks have in common."""
-    people = {name: {"object": "user", "id": row[name]} for name in ("created_by", "last_edited_by")}
+    people = {name: {"object": "user", "id": author(row, name)} for name in ("created_by", "last_edited_by")}
     times = {name: row[name] for name in ("created_time", "last_edited_time")}
     return {"object": kind, "id": row["id"], **times, **people, "parent": parent(world, row["parent"]),
             "archived": row["in_trash"], "in_trash": row["in_trash"]}  # fmt: skip
@@ -147,7 +157,7 @@ def shown_value(world, schema, row, value):
     if kind in ("created_time", "last_edited_time"):
         return row[kind]
     if kind in ("created_by", "last_edited_by"):
-        return user(world.user.get(row[kind]))
+        return user(world.user.get(author(row, kind)))
     if kind == "unique_id":
         return {"prefix": schema[kind].get("prefix"), "number": value}
     if kind in ("select", "status", "multi_select"):
@@ -214,9 +224,9 @@ def comment(world, row):
     return {
         "object": "comment", "id": row["id"], "parent": parent(world, row["parent"]),
         "discussion_id": row["discussion"], "created_time": row["created_time"],
-        "last_edited_time": row["created_time"], "created_by": {"object": "user", "id": row["created_by"]},
+        "last_edited_time": row["created_time"], "created_by": {"object": "user", "id": author(row)},
         "rich_text": row["rich_text"],
-        "display_name": {"type": "user", "resolved_name": world.user.get(row["created_by"])["name"]},
+        "display_name": {"type": "user", "resolved_name": world.user.get(author(row))["name"]},
     }  # fmt: skip
 
 

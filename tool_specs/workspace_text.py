@@ -101,7 +101,7 @@ def rich(given, path):
 def piece(given, path):
     annotations = ANNOTATIONS | mapping(given.get("annotations") or {}, f"{path}.annotations")
     if isinstance(given.get("mention"), dict):
-        shown = given.get("plain_text", "@Someone")
+        shown = string(given.get("plain_text", "@Someone"), f"{path}.plain_text")
         return {"type": "mention", "mention": given["mention"], "annotations": annotations, "plain_text": shown,
                 "href": None}  # fmt: skip
     content = mapping(given.get("text"), f"{path}.text").get("content")

@@ -10,6 +10,9 @@ from workspace_properties import TYPES, option, property_of, schema_of, values
 from workspace_text import Wrong, blocks, content_of, mapping, plain, rich, string
 from workspace_wiki import id_of, stamp
 
+SMALLEST = 1e-6
+"""The smallest step between the places of two blocks."""
+
 
 def made(world):
     now = stamp(world.now)
@@ -127,12 +130,22 @@ def append(world, above, given, after):
         before = known(world.block, "block", after, "body.after")
         if before["parent"] != above["id"]:
             raise Wrong(f"Block with ID {before['id']} is not a child of the block to append to.")
-        later = [row["place"] for row in children(world, above["id"]) if row["place"] > before["place"]]
-        place = before["place"]
-        step = (min(later, default=place + len(content) + 1) - place) / (len(content) + 1)
+        place, step = room_after(world, before, len(content))
     rows = add_blocks(world, above["id"], content, place, step)
     touch(world, page_with(world, above))
     return rows
+
+
+def room_after(world, row, count):
+    """Return the place of a block and the step between new ones after it. Number all again if it is too small."""
+    rows = objects.all_children(world, row["parent"])
+    at = [one["id"] for one in rows].index(row["id"])
+    step = (rows[at + 1]["place"] - row["place"]) / (count + 1) if at + 1 < len(rows) else 1
+    if step >= SMALLEST:
+        return row["place"], step
+    for number, one in enumerate(rows, 1):
+        one["place"] = number
+    return at + 1, 1 / (count + 1)
 
 
 def add_comment(world, above, rich_text):

@@ -101,6 +101,49 @@ async def test_blocks_are_appended_in_order_changed_and_deleted(world: World) ->
     assert (await ask(world, "retrieve-a-page", page_id=MINUTES))["last_edited_time"].startswith("2029-03-01T09:00")
 
 
+async def test_many_blocks_are_appended_after_the_same_one(world: World) -> None:
+    before = [one["id"] for one in (await ask(world, "get-block-children", block_id=MINUTES))["results"]]
+    new: list[str] = []
+    for number in range(60):
+        children = [block("quote", str(number))]
+        added = await ask(world, "patch-block-children", block_id=MINUTES, children=children, after=before[1])
+        new.insert(0, added["results"][0]["id"])
+    shown = await ask(world, "get-block-children", block_id=MINUTES)
+    assert [one["id"] for one in shown["results"]] == [*before[:2], *new, *before[2:]]
+
+
+def with_records(folder: Path, **records: list[Json]) -> Path:
+    world = {"records": {entity: {"rows": rows} for entity, rows in records.items()}}
+    document = folder / "given.yaml"
+    spec: Json = {"mcp_sim": 1, "name": "given", "tools": "workspace", "world": world}
+    document.write_text(json.dumps(spec), encoding="utf-8")
+    return document
+
+
+async def test_given_blocks_without_places_stay_in_their_order(tmp_path: Path) -> None:
+    ids = [f"{UNKNOWN[:-1]}{n}" for n in range(3)]
+    rows: Json = [{"id": one, "parent": MINUTES, "content": {"rich_text": []}, "place": 0} for one in ids]
+    async with Simulator.load(with_records(tmp_path, block=rows)).open() as world:
+        children = [block("quote", "x"), block("quote", "y")]
+        added = await ask(world, "patch-block-children", block_id=MINUTES, children=children, after=ids[0])
+        first, second = (one["id"] for one in added["results"])
+        shown = (await ask(world, "get-block-children", block_id=MINUTES))["results"]
+        assert [one["id"] for one in shown][:5] == [ids[0], first, second, *ids[1:]]
+
+
+async def test_what_is_given_without_an_author_is_of_the_integration(tmp_path: Path) -> None:
+    page: Json = {"id": UNKNOWN, "parent": TASKS, "title": "Given"}
+    remark: Json = {"id": UNKNOWN, "parent": UNKNOWN, "rich_text": []}
+    async with Simulator.load(with_records(tmp_path, page=[page], comment=[remark])).open() as world:
+        me = (await ask(world, "get-self"))["id"]
+        await ask(world, "update-a-data-source", data_source_id=TASKS, properties={"Author": {"created_by": {}}})
+        mine: Json = {"property": "Author", "created_by": {"contains": me}}
+        (found,) = (await ask(world, "query-data-source", data_source_id=TASKS, filter=mine))["results"]
+        assert found["created_by"]["id"] == found["properties"]["Author"]["created_by"]["id"] == me
+        (shown,) = (await ask(world, "retrieve-a-comment", block_id=UNKNOWN))["results"]
+        assert shown["created_by"]["id"] == me
+
+
 async def test_a_page_in_the_trash_is_found_no_more_and_comes_back(world: World) -> None:
     await ask(world, "patch-page", page_id=DESCALE, in_trash=True)
     assert "Descale the espresso machine" not in await names(world, TASKS)
@@ -233,7 +276,13 @@ async def test_comments_belong_to_their_page_and_long_values_come_in_pages(world
     assert (hours["object"], hours["number"]) == ("property_item", 2)
 
 
+def edit(kind: str, **given: Json) -> Json:
+    """Return the arguments of an edit whose parts are JSON in a text, which no schema checks."""
+    return {"page_id": MINUTES, "type": kind, kind: json.dumps(given)}
+
+
 TITLE: Json = {"Name": {"title": text("x")}}
+MENTION: Json = {"mention": {}, "plain_text": 5}
 IN_TASKS: Json = {"data_source_id": TASKS}
 
 
@@ -323,6 +372,31 @@ IN_TASKS: Json = {"data_source_id": TASKS}
             "contains should be a string",
         ),
         ("get-user", {"user_id": UNKNOWN}, "Could not find user"),
+        (
+            "post-page",
+            {"parent": IN_TASKS, "properties": {"Name": {"title": [MENTION]}}},
+            "plain_text should be a string, instead was `5`.",
+        ),
+        (
+            "update-page-markdown",
+            edit("update_content", content_updates=[{"old_str": "", "new_str": "x", "replace_all_matches": True}]),
+            "old_str.length should be ≥ `1`, instead was `0`.",
+        ),
+        (
+            "update-page-markdown",
+            edit("update_content", content_updates="x"),
+            "content_updates should be an array",
+        ),
+        (
+            "update-page-markdown",
+            edit("insert_content", content="x", after=5),
+            "insert_content should be a string",
+        ),
+        (
+            "update-page-markdown",
+            edit("insert_content", content="x", position="end"),
+            "position should be an object",
+        ),
     ],
 )
 async def test_what_is_refused_is_an_ordinary_result_and_writes_nothing(
