@@ -18,6 +18,8 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _GOOD = 0.75
 """From this score on, inferred answers are replaced only by what held-back calls have borne out."""
+_VERY_GOOD = 0.9
+"""From this score on, only by what these calls show to be better."""
 
 
 @frozen
@@ -116,7 +118,7 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
             why = f"the same sessions: {found:.3f}, inferred {inferred:.3f}"
         elif key not in judgement.learnt.tools and inferred >= _GOOD:
             why = f"no call is left to judge by, and the inferred answers are good: {inferred:.3f}"
-        elif inferred >= _GOOD and _score(judgement.learnt, key) <= _score(judgement.plain, key) + TOLERANCE:
+        elif inferred >= _VERY_GOOD and _score(judgement.learnt, key) <= _score(judgement.plain, key) + TOLERANCE:
             why = f"held-back sessions show no gain, and the inferred answers are good: {inferred:.3f}"
         if why:
             yield from (((key[1], part), why) for part in PARTS)
