@@ -64,7 +64,10 @@ tables = {
 def begin(given, world):
     """Fill the workspace; `rows` of the state says with how many rows of each database at most."""
     world.user.add(id=ME, name=NAME, type="bot", workspace=COMPANY)
-    fill(world, (given or {}).get("rows", 100))
+    rows = (given or {}).get("rows", 100)
+    if not str(rows).isdecimal():
+        raise ValueError(f"world.state.rows: expected a number of rows, got {rows!r}")
+    fill(world, int(rows))
 
 
 @invalid_arguments

@@ -2,7 +2,7 @@
 
 from workspace_markdown import line_of
 from workspace_properties import PLAIN, property_of
-from workspace_text import MOST, Wrong, dashed, invalid, rich
+from workspace_text import MOST, Wrong, content_of, dashed, invalid, rich
 
 ME = "9c1d7a52-64f0-4b8e-a3c7-0f5e2b916d48"
 """The integration, as a user."""
@@ -215,9 +215,14 @@ def kind_of(row):
 
 def block(world, row):
     kind = kind_of(row)
-    content = row["content"] if "type" in row else {"title": row["title"]}
+    content = block_content(row) if "type" in row else {"title": row["title"]}
     more = {"has_children": bool(children(world, row["id"])), "type": kind, kind: content}
     return head(world, "block", row) | more
+
+
+def block_content(row):
+    """Return the content of a block, with what a given one leaves out. Raises `Wrong`."""
+    return content_of(row["type"], {"rich_text": [], **row["content"]}, "block")
 
 
 def comment(world, row):
@@ -247,7 +252,7 @@ def lines_of(world, key, unknown, depth=0):
     for row in children(world, key):
         kind = row.get("type") or ("page" if "properties" in row else "database")
         number = number + 1 if kind == "numbered_list_item" else 0
-        line = line_of(kind, row["content"], number) if "type" in row else None
+        line = line_of(kind, block_content(row), number) if "type" in row else None
         if line is None:
             tag = "unknown" if "type" in row else kind
             text = f' alt="{kind}"/>' if "type" in row else f">{row['title']}</{kind}>"

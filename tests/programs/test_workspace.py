@@ -12,6 +12,7 @@ import pytest
 from support.services import value
 
 from mcp_sim import Simulator
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.world.world import World
 
 Json = Any
@@ -129,6 +130,28 @@ async def test_given_blocks_without_places_stay_in_their_order(tmp_path: Path) -
         first, second = (one["id"] for one in added["results"])
         shown = (await ask(world, "get-block-children", block_id=MINUTES))["results"]
         assert [one["id"] for one in shown][:5] == [ids[0], first, second, *ids[1:]]
+
+
+async def test_given_blocks_may_leave_out_parts_of_their_content(tmp_path: Path) -> None:
+    contents: list[Json] = [{"rich_text": [{"text": {"content": "Short"}}]}, {}]
+    rows: Json = [
+        {"id": f"{UNKNOWN[:-1]}{at}", "parent": MINUTES, "content": own, "place": 0} for at, own in enumerate(contents)
+    ]
+    async with Simulator.load(with_records(tmp_path, block=rows)).open() as world:
+        short, empty = (await ask(world, "get-block-children", block_id=MINUTES))["results"][:2]
+        assert short["paragraph"]["rich_text"][0]["plain_text"] == "Short"
+        assert empty["paragraph"] == {"rich_text": [], "color": "default"}
+        assert (await lines(world, MINUTES))[:2] == ["Short", ""]
+
+
+@pytest.mark.parametrize("rows", [-1, "x", None])
+async def test_a_wrong_number_of_rows_is_refused(rows: Json, tmp_path: Path) -> None:
+    document = tmp_path / "small.yaml"
+    spec: Json = {"mcp_sim": 1, "name": "small", "tools": "workspace", "world": {"state": {"rows": rows}}}
+    document.write_text(json.dumps(spec), encoding="utf-8")
+    with pytest.raises(DocumentError, match="expected a number of rows, got "):
+        async with Simulator.load(document).open():
+            pass
 
 
 async def test_what_is_given_without_an_author_is_of_the_integration(tmp_path: Path) -> None:
