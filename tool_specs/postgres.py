@@ -11,12 +11,12 @@ from postgres_statements import run
 from mcp_sim.programs import Result, initial, tool
 
 tables = {
-    "relation": {
+    "pg_relation": {
         "key": "name", "natural": True,
         "fields": {"name": "", "kind": "BASE TABLE", "oid": 0, "columns": {"type": "array", "default": []},
                    "constraints": {"type": "array", "default": []}, "indexes": {"type": "array", "default": []}},
     },
-    "sequence": {
+    "pg_sequence": {
         "key": "name", "natural": True,
         "fields": {"name": "", "table": "", "column": "", "type": "integer", "last": 0},
     },
@@ -62,6 +62,10 @@ HEALTH = {
               "Buffer health for tables: Table cache hit rate: 98.7% (above 95.0% threshold)\n",
     "constraint": "Constraint health: No invalid constraints found.\n",
 }  # fmt: skip
+TOO_DEEP = (
+    'stack depth limit exceeded\nHINT:  Increase the configuration parameter "max_stack_depth" (currently 2048kB), '
+    "after ensuring the platform's stack depth limit is adequate."
+)
 NO_SEQUENCES = "Sequence health: No sequences found in the database.\n"
 MOST_QUERIES = 10
 
@@ -74,38 +78,48 @@ def shown(value):
     )
 
 
+def reported(prefix, make):
+    """Return the result with a text, or with the reason why PostgreSQL refuses it."""
+    try:
+        return shown(make())
+    except Failed as failure:
+        return shown(f"Error: {prefix}{failure}")
+    except RecursionError:
+        return shown(f"Error: {prefix}{TOO_DEEP}")
+
+
 @tool(reads=True)
 def list_schemas(_world):
     return shown([{"schema_name": name, "schema_owner": owner, "schema_type": kind} for name, owner, kind in SCHEMAS])
 
 
-@tool(verb="list", entity="relation")
+@tool(verb="list", entity="pg_relation")
 def list_objects(world, schema_name, object_type="table"):
     if object_type == "extension":
         return shown([{"name": "plpgsql", "version": "1.0", "relocatable": False}])
     if object_type == "sequence":
-        rows = [{"schema": "public", "name": row["name"], "data_type": row["type"]} for row in world.sequence]
+        rows = [{"schema": "public", "name": row["name"], "data_type": row["type"]} for row in world.pg_sequence]
     elif object_type in ("table", "view"):
         kind = "BASE TABLE" if object_type == "table" else "VIEW"
-        rows = [{"schema": "public", "name": row["name"], "type": kind} for row in world.relation.find(kind=kind)]
+        rows = [{"schema": "public", "name": row["name"], "type": kind} for row in world.pg_relation.find(kind=kind)]
     else:
         return shown(f"Error: Unsupported object type: {object_type}")
     return shown(sorted(rows, key=lambda row: row["name"]) if schema_name == "public" else [])
 
 
-@tool(verb="get", entity="relation", key="object_name")
+@tool(verb="get", entity="pg_relation", key="object_name")
 def get_object_details(world, schema_name, object_name, object_type="table"):
     is_here = schema_name == "public"
     if object_type == "extension":
         known = {"name": "plpgsql", "version": "1.0", "relocatable": False}
         return shown(known if object_name == "plpgsql" else {})
     if object_type == "sequence":
-        row = world.sequence.get(object_name) if is_here else None
+        row = world.pg_sequence.get(object_name) if is_here else None
         return shown({"schema": "public", "name": row["name"], "data_type": row["type"], "start_value": "1",
                       "increment": "1"} if row else {})  # fmt: skip
     if object_type not in ("table", "view"):
         return shown(f"Error: Unsupported object type: {object_type}")
-    row = world.relation.get(object_name) if is_here else None
+    row = world.pg_relation.get(object_name) if is_here else None
     columns = [
         {"column": one["name"], "data_type": one["type"], "is_nullable": "YES" if one["nullable"] else "NO",
          "default": one["default"]} for one in (row["columns"] if row else ())
@@ -120,21 +134,15 @@ def get_object_details(world, schema_name, object_name, object_type="table"):
 
 @tool(verb="update", entity="orders")
 def execute_sql(world, sql="all"):
-    try:
-        rows = run(world, sql)
-    except Failed as failure:
-        return shown(f"Error: {failure}")
-    return shown("No results" if rows is None else str(rows))
+    return reported("", lambda: "No results" if (rows := run(world, sql)) is None else str(rows))
 
 
-@tool(reads=True)
+@tool(verb="update", entity="orders")
 def explain_query(world, sql, analyze=False, hypothetical_indexes=()):
     if hypothetical_indexes:
         return shown("Error: Cannot use analyze and hypothetical indexes together" if analyze else NO_HYPOPG)
-    try:
-        return shown(plan_of(world, Catalog(world), sql, analyze=analyze))
-    except Failed as failure:
-        return shown(f"Error: Error executing explain plan: {failure}")
+    prefix = "Error executing explain plan: "
+    return reported(prefix, lambda: plan_of(world, Catalog(world), sql, analyze=analyze))
 
 
 @tool(reads=True)
@@ -159,7 +167,7 @@ def analyze_db_health(world, health_type="all"):
         again = "Please try again with a comma-separated list of valid health types."
         return shown(f"Invalid health types provided: '{health_type}'. Valid values are: {valid}. {again}")
     found = "".join(text for name, text in HEALTH.items() if name in wanted or "all" in wanted)
-    return shown(found if len(world.sequence) else found.replace(HEALTH["sequence"], NO_SEQUENCES))
+    return shown(found if len(world.pg_sequence) else found.replace(HEALTH["sequence"], NO_SEQUENCES))
 
 
 @tool(reads=True)

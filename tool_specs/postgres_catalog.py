@@ -44,17 +44,34 @@ def place_of(word, sql):
     return pointer(sql, found.start()) if found else ""
 
 
+def count_rows(world, table, values=None):
+    """Return how many rows of a table have these values."""
+    return world.sql.select(table, values, columns=["count(*) AS n"]).facts["rows"][0]["n"]
+
+
 class Catalog:
     """The relations and sequences of the database, as the statements of a call have left them."""
 
     def __init__(self, world):
         self._world = world
-        self.relations = {row["name"]: deepcopy(dict(row)) for row in world.relation}
-        self.sequences = {row["name"]: dict(row) for row in world.sequence}
+        self.relations, self.sequences = {}, {}
+        self.undo()
+
+    def definitions(self):
+        """Return the relations and sequences as they are now."""
+        return deepcopy((self.relations, self.sequences))
+
+    def undo(self, definitions=None):
+        """Return to these definitions; without them, to those before the call."""
+        if definitions is not None:
+            self.relations, self.sequences = deepcopy(definitions)
+            return
+        self.relations = {row["name"]: deepcopy(dict(row)) for row in self._world.pg_relation}
+        self.sequences = {row["name"]: dict(row) for row in self._world.pg_sequence}
 
     def save(self):
         """Write all changes."""
-        for table, rows in ((self._world.relation, self.relations), (self._world.sequence, self.sequences)):
+        for table, rows in ((self._world.pg_relation, self.relations), (self._world.pg_sequence, self.sequences)):
             for name in [row["name"] for row in table if row["name"] not in rows]:
                 table.delete(name)
             for name, row in rows.items():
@@ -65,7 +82,7 @@ class Catalog:
 
     def save_numbers(self):
         """Write the numbers that sequences have given out: they stay so after a failure."""
-        for row in self._world.sequence:
+        for row in self._world.pg_sequence:
             if row["name"] in self.sequences:
                 row["last"] = self.sequences[row["name"]]["last"]
 
@@ -94,8 +111,8 @@ class Catalog:
         into = re.match(r'INSERT INTO "?(\w+)"?.*\bSELECT\b', text, re.DOTALL)
         for sequence in self.sequences.values():
             if into and sequence["table"] == into[1]:
-                numbers = [row[sequence["column"]] for row in world.sql.select(into[1]).facts["rows"]]
-                sequence["last"] = max([sequence["last"], *numbers])
+                [highest] = world.sql.select(into[1], columns=[f"max({sequence['column']}) AS n"]).facts["rows"]
+                sequence["last"] = max(sequence["last"], highest["n"] or 0)
 
     # definitions
 
@@ -179,6 +196,11 @@ class Catalog:
     def drop(self, name):
         self.relations.pop(name)
         self.sequences = {key: row for key, row in self.sequences.items() if row["table"] != name}
+
+    def index_table(self, name):
+        """Return the table that an index is of; None if there is no such index."""
+        known = (row for row in self.relations.values() if any(one["name"] == name for one in row["indexes"]))
+        return next(known, None)
 
     def drop_indexes(self, names):
         for row in self.relations.values():

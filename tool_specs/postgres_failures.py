@@ -2,13 +2,22 @@
 
 import re
 
-from postgres_catalog import place_of, pointer
+from postgres_catalog import count_rows, place_of, pointer
 from postgres_values import stored_text
 from sqlglot import exp
 
+from mcp_sim.programs import Refused
+
 
 def explained(world, catalog, statement, sql, message):
-    """Return PostgreSQL's message for a failure of SQLite."""
+    """Return PostgreSQL's message for a failure of SQLite; that of SQLite if what it says of the rows fails too."""
+    try:
+        return _explained(world, catalog, statement, sql, message)
+    except Refused:
+        return message.removeprefix("SQL error: ")
+
+
+def _explained(world, catalog, statement, sql, message):
     failed = re.search(r"(?P<kind>UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: (?P<what>.*))?", message)
     target = statement.find(exp.Table)
     table = target.name if target else ""
@@ -99,7 +108,10 @@ def _updated_row(world, catalog, statement, table):
     query = exp.select(*shown).from_(table)
     if statement.args.get("where"):
         query = query.where(statement.args["where"].this.copy())
-    row = world.sql.query(query.limit(1).sql("postgres"), dialect="postgres").facts["rows"][0]
+    rows = world.sql.query(query.limit(1).sql("postgres"), dialect="postgres").facts["rows"]
+    if not rows:
+        return ""
+    [row] = rows
     return f"\nDETAIL:  Failing row contains ({', '.join(stored_text(row[one['name']], one) for one in columns)})."
 
 
@@ -112,7 +124,7 @@ def _duplicate(world, catalog, statement, table, what):
         name = next(found, "_".join([table, *names, "idx"]))
     message = f'duplicate key value violates unique constraint "{name}"'
     for row in _given(catalog, statement, table):
-        if _count(world, table, {one: row[one] for one in names}):
+        if count_rows(world, table, {one: row[one] for one in names}):
             values = ", ".join(str(row[one]) for one in names)
             return f"{message}\nDETAIL:  Key ({', '.join(names)})=({values}) already exists."
     return message
@@ -125,7 +137,7 @@ def _foreign(world, catalog, statement, table, _what):
             if (
                 target
                 and None not in values
-                and not _count(world, target["table"], dict(zip(target["columns"], values, strict=True)))
+                and not count_rows(world, target["table"], dict(zip(target["columns"], values, strict=True)))
             ):
                 shown = f"Key ({', '.join(one['columns'])})=({', '.join(map(str, values))}) is not present"
                 message = f'insert or update on table "{table}" violates foreign key constraint "{one["name"]}"'
@@ -139,12 +151,13 @@ def _still_used(world, catalog, statement, table):
         own, other = one["target"]["columns"], one["columns"]
         chosen = exp.select(*own).from_(table)
         chosen = chosen.where(where.this.copy()) if where else chosen
-        for row in world.sql.query(chosen.sql("postgres"), dialect="postgres").facts["rows"]:
-            if _count(world, user, dict(zip(other, row.values(), strict=True))):
-                broken = f'violates foreign key constraint "{one["name"]}" on table "{user}"'
-                message = f'update or delete on table "{table}" {broken}'
-                shown = f"Key ({', '.join(own)})=({', '.join(map(str, row.values()))}) is still referenced"
-                return f'{message}\nDETAIL:  {shown} from table "{user}".'
+        used = exp.select(*other).from_(user).subquery()
+        chosen = chosen.where(exp.In(this=exp.Tuple(expressions=[exp.column(name) for name in own]), query=used))
+        for row in world.sql.query(chosen.limit(1).sql("postgres"), dialect="postgres").facts["rows"]:
+            broken = f'violates foreign key constraint "{one["name"]}" on table "{user}"'
+            message = f'update or delete on table "{table}" {broken}'
+            shown = f"Key ({', '.join(own)})=({', '.join(map(str, row.values()))}) is still referenced"
+            return f'{message}\nDETAIL:  {shown} from table "{user}".'
     return ""
 
 
@@ -157,8 +170,3 @@ def _new_value(catalog, statement, table):
             shown = f"Key ({', '.join(one['columns'])})=({values}) is not present"
             return f'{message}\nDETAIL:  {shown} in table "{one["target"]["table"]}".'
     return f'update or delete on table "{table}" violates a foreign key constraint'
-
-
-def _count(world, table, values):
-    """Return how many rows have these values."""
-    return len(world.sql.select(table, values).facts["rows"])

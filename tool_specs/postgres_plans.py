@@ -2,9 +2,12 @@
 
 import re
 
-from postgres_catalog import Failed
-from postgres_statements import Statement, parsed, run
+from postgres_catalog import Failed, count_rows, place_of
+from postgres_scripts import SESSION, parsed, split
+from postgres_statements import Statement, run
 from sqlglot import exp
+
+from mcp_sim.programs import Refused
 
 PREFIX = {False: "EXPLAIN (FORMAT JSON) ", True: "EXPLAIN (FORMAT JSON, ANALYZE) "}
 SELECTIVITY = 3
@@ -14,13 +17,19 @@ SELECTIVITY = 3
 def plan_of(world, catalog, sql, *, analyze=False):
     """Return the plan of a statement as text. Raises `Failed` as running it would."""
     full = PREFIX[analyze] + sql
-    statements = parsed(sql)
-    if not statements:
+    pieces = split(sql)
+    if not pieces:
         raise Failed("syntax error at end of input")
-    statement = statements[0]
+    word, text, at = pieces[0]
+    if word in SESSION:
+        raise Failed(f'syntax error at or near "{word}"{place_of(word, full)}')
+    statement = parsed(sql, text, at)
     Statement(catalog, statement.copy(), full).prepared()
     found = run(world, sql) if analyze else None
-    lines = _lines(world, catalog, statement)
+    try:
+        lines = _lines(world, catalog, statement)
+    except Refused as refusal:
+        raise Failed(str(refusal).removeprefix("SQL error: ")) from None
     if not analyze:
         return "\n".join(lines)
     spent = 0.02 * len(lines)
@@ -79,7 +88,7 @@ def _select(world, catalog, query):
 def _scan(world, catalog, table, where, *, is_alone=True):
     """Return the scan of a table: by an index if one column that has one must be equal to a value."""
     known = catalog.table(table.name)
-    count = len(world.sql.select(table.name).facts["rows"]) if known["columns"] else 1
+    count = count_rows(world, table.name) if known["columns"] else 1
     cost = 1 + 0.01 * count
     if where is None or not is_alone:
         return ("Seq Scan", table.name, count, 0.0, cost, "", [])

@@ -1,52 +1,16 @@
 """Statements of the simulated PostgreSQL: SQLite runs them, and the catalog says what they mean and why they fail."""
 
-import re
-
 import sqlglot
-from postgres_catalog import (
-    DATABASE,
-    USER,
-    Catalog,
-    Failed,
-    default_text,
-    information,
-    place_of,
-    pointer,
-    selected,
-    type_of,
-)
+from postgres_catalog import Catalog, Failed, information, place_of, selected, type_of
 from postgres_failures import explained
+from postgres_scripts import KEEPING, KNOWN, SESSION, UNDOING, WORD, answer, parsed, split
 from postgres_values import check_literal, columns_of, function_name, python_value, written_columns
 from sqlglot import exp
-from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from mcp_sim.programs import Refused
 
-VERSION = "15.8"
-AVAILABLE = frozenset({"pg_stat_statements", "pgcrypto", "citext", "pg_trgm", "uuid-ossp"})
-SESSION = frozenset({
-    "set", "reset", "begin", "start", "commit", "end", "rollback", "savepoint", "release", "vacuum", "analyze",
-    "reindex", "grant", "revoke", "comment", "lock",
-})  # fmt: skip
-"""First words of statements that change no row here."""
-BEGINNINGS = SESSION | {
-    "select", "with", "values", "insert", "update", "delete", "create", "drop", "alter", "truncate", "explain", "show",
-    "do", "call", "copy", "merge", "table", "refresh",
-}  # fmt: skip
-NOTHING, EACH = "nothing", "each"
-"""In place of columns: SQLite runs nothing, or one statement for each name."""
-WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w*)", re.DOTALL)
-"""The first word of a statement, after comments and parentheses."""
-BUILD = f"{VERSION} (Debian {VERSION}-1.pgdg120+1)"
-SHOWN = {"server_version": BUILD, "timezone": "Etc/UTC", "search_path": '"$user", public', "server_encoding": "UTF8"}
-KNOWN = {
-    "current_version": ("version", f"PostgreSQL {BUILD} on x86_64-pc-linux-gnu"),
-    "current_database": ("current_database", DATABASE), "current_catalog": ("current_catalog", DATABASE),
-    "current_schema": ("current_schema", "public"), "current_user": ("current_user", USER),
-    "session_user": ("session_user", USER),
-}  # fmt: skip
-"""Function as sqlglot names it -> the name of its column, and its value."""
+RESERVED = "pg_"
+"""The beginning of names that no table may have: those of the tables of the program begin so."""
 
 
 def run(world, sql):
@@ -56,23 +20,23 @@ def run(world, sql):
     """
     catalog = Catalog(world)
     try:
-        if (answer := command(sql)) is not NotImplemented:
-            return answer
-        prepared = [one for statement in parsed(sql) for one in Statement(catalog, statement, sql).prepared()]
+        prepared = _prepared(catalog, sql)
         ready = [text for text, _ in prepared if text]
         outcome = world.sql.execute(ready, dialect="postgres") if ready else None
     except Refused as refusal:
         catalog.save_numbers()
-        raise Failed(explained(world, catalog, parsed(sql)[-1], sql, str(refusal))) from None
+        _, text, at = [one for one in split(sql) if one[0] not in SESSION][-1]
+        statement = parsed(sql, text, at)
+        raise Failed(explained(world, catalog, statement, sql, str(refusal))) from None
     except Failed:
         catalog.save_numbers()
         raise
     for text, _ in prepared:
         catalog.follow(text, world)
     catalog.save()
-    _, columns = prepared[-1] if prepared else ("", None)
-    if columns is None:
-        return None
+    text, columns = prepared[-1] if prepared else ("", None)
+    if not text or columns is None:
+        return columns
     unknown = {"type": "unknown", "size": []}
     return [
         {name: python_value(value, columns.get(name, unknown)) for name, value in row.items()}
@@ -80,43 +44,24 @@ def run(world, sql):
     ]
 
 
-def command(sql):
-    """Return the rows of a statement that is about the session, None if it has none; NotImplemented for others."""
-    first, *words = sql.replace(";", " ").split() or [""]
-    first, second = first.lower(), words[0].lower() if words else ""
-    if first == "show":
-        if second not in SHOWN:
-            raise Failed(f'unrecognized configuration parameter "{second}"')
-        return [{second: SHOWN[second]}]
-    if (first, second) == ("create", "extension"):
-        name = next((one.strip('"') for one in words[1:] if one.lower() not in ("if", "not", "exists")), "")
-        if name not in AVAILABLE:
-            raise Failed(f'extension "{name}" is not available')
-        return None
-    return None if first in SESSION else NotImplemented
+def _prepared(catalog, sql):
+    """Return what the statements of a text run, each with its columns; the answer of one that runs nothing.
 
-
-def parsed(sql):
-    """Return the statements of a text. Raises `Failed` for a syntax error."""
-    word = WORD.match(sql)
-    if word[1] and word[1].lower() not in BEGINNINGS:
-        raise Failed(f'syntax error at or near "{word[1]}"{pointer(sql, word.start(1))}')
-    try:
-        found = [one for one in sqlglot.parse(sql, read="postgres") if one is not None]
-    except ParseError as error:
-        raise Failed(_syntax_error(sql, error.errors[0])) from None
-    except SqlglotError:
-        quote = max(sql.rfind("'"), 0)
-        raise Failed(f'unterminated quoted string at or near "{sql[quote:]}"{pointer(sql, quote)}') from None
-    return [normalize_identifiers(one, dialect="postgres") for one in found]
-
-
-def _syntax_error(sql, error):
-    near = error["highlight"]
-    at = len(error["start_context"]) if len(sql) < 100 else max(sql.find(near), 0)
-    if not sql[at + len(near) :].strip(" ;\n") and "missing" in error["description"]:
-        return f"syntax error at end of input{pointer(sql, len(sql))}"
-    return f'syntax error at or near "{near}"{pointer(sql, at)}'
+    What a ROLLBACK undoes is checked, and not run.
+    """
+    prepared, lasting, definitions = [], 0, None
+    for word, text, at in split(sql):
+        answered = answer(word, text)
+        if word in UNDOING:
+            del prepared[lasting:]
+            catalog.undo(definitions)
+        elif word in KEEPING:
+            lasting, definitions = len(prepared), catalog.definitions()
+        if answered is NotImplemented:
+            prepared += Statement(catalog, parsed(sql, text, at), sql).prepared()
+        else:
+            prepared.append(("", answered))
+    return prepared
 
 
 class Statement:
@@ -127,15 +72,12 @@ class Statement:
 
     def prepared(self):
         """Return what to run, and the types of its columns: None for a statement without rows. Raises `Failed`."""
-        statement = self.statement
-        method = getattr(self, f"_{type(statement).__name__.lower()}", None)
-        if method is None and not isinstance(statement, exp.Query):
-            raise Failed(f"{WORD.match(self.sql)[1].upper()} is not supported by this database")
-        columns = method() if method else self._checked_query()
-        if columns == NOTHING:
-            return [("", None)]
-        if columns == EACH:
-            return [(f'DROP {statement.args["kind"]} "{name.name}"', None) for name in statement.args["tables"]]
+        handler = HANDLERS.get(type(self.statement))
+        if handler is None and not isinstance(self.statement, exp.Query):
+            raise Failed(f"{WORD.match(self.statement.sql('postgres'))[1].upper()} is not supported by this database")
+        columns = handler(self) if handler else self._checked_query()
+        if isinstance(columns, list):
+            return [(text, None) for text in columns or [""]]
         return [(self._with_catalog().sql("postgres"), columns)]
 
     # queries
@@ -226,7 +168,7 @@ class Statement:
 
     # rows
 
-    def _insert(self):
+    def insert(self):
         self.check_tables()
         target, source = self.statement.this, self.statement.expression
         table = target.this.name if isinstance(target, exp.Schema) else target.name
@@ -270,7 +212,7 @@ class Statement:
             self.statement.set("this", exp.Schema(this=target.copy()))
         self.statement.this.set("expressions", [exp.to_identifier(one, quoted=True) for one in names])
 
-    def _update(self):
+    def update(self):
         self.check_tables()
         table = self.statement.this.name
         columns = {one["name"]: one for one in self.catalog.relations[table]["columns"]}
@@ -279,7 +221,7 @@ class Statement:
             self._check_value(one.expression, columns[one.this.name])
         return columns_of(self.statement, self.catalog.schema()) if self.statement.args.get("returning") else None
 
-    def _delete(self):
+    def delete(self):
         self.check_tables()
         return columns_of(self.statement, self.catalog.schema()) if self.statement.args.get("returning") else None
 
@@ -289,7 +231,7 @@ class Statement:
 
     # definitions
 
-    def _create(self):
+    def create(self):
         statement, kind = self.statement, self.statement.args["kind"].upper()
         name = statement.find(exp.Table).name if kind != "INDEX" else statement.this.name
         exists = name in self.catalog.relations or any(
@@ -297,8 +239,9 @@ class Statement:
         )
         if kind in ("TABLE", "VIEW", "INDEX") and exists and not statement.args.get("replace"):
             if statement.args.get("exists"):
-                return NOTHING
+                return []
             raise Failed(f'relation "{name}" already exists')
+        _check_name(name)
         if kind == "INDEX":
             return self._create_index(name)
         if kind == "VIEW" or (kind == "TABLE" and statement.expression is not None):
@@ -326,70 +269,123 @@ class Statement:
         index.set("this", exp.to_identifier(made))
         self.catalog.add_index(table, made, columns, is_unique=is_unique)
 
-    def _drop(self):
+    def drop(self):
         kind, names = self.statement.args["kind"].upper(), [one.name for one in self.statement.args["tables"]]
+        if kind not in DROPPED:
+            raise Failed(f"DROP {kind} is not supported by this database")
         if kind == "INDEX":
-            self.catalog.drop_indexes(names)
-            return None
-        known = [name for name in names if name in self.catalog.relations]
+            known = [name for name in names if self.catalog.index_table(name)]
+        else:
+            known = [name for name in names if name in self.catalog.relations]
         if (missing := [*filter(lambda name: name not in known, names)]) and not self.statement.args.get("exists"):
             raise Failed(f'{kind.lower()} "{missing[0]}" does not exist')
-        for name in known:
-            self._drop_relation(kind, name, names)
-        self.statement.set("cascade", None)
-        return EACH if known else NOTHING
+        if kind == "INDEX":
+            self.catalog.drop_indexes(known)
+        else:
+            known = self._users_first(known)
+            for name in known:
+                self._drop_relation(kind, name, names)
+        return [f"DROP {kind} {exp.to_identifier(name, quoted=True).sql('postgres')}" for name in known]
 
     def _drop_relation(self, kind, name, together):
+        if self.catalog.relations[name]["kind"] != DROPPED[kind]:
+            raise Failed(f'"{name}" is not a {kind.lower()}')
         used = [(table, one) for table, one in self.catalog.references(name) if table not in together]
-        if used and not self.statement.args.get("cascade"):
+        if used and self.statement.args.get("cascade"):
+            raise Failed("DROP TABLE ... CASCADE of a table that others refer to is not supported by this database")
+        if used:
             lines = "\n".join(
                 f"constraint {one['name']} on table {table} depends on table {name}" for table, one in used
             )
             hint = "HINT:  Use DROP ... CASCADE to drop the dependent objects too."
             raise Failed(f"cannot drop table {name} because other objects depend on it\nDETAIL:  {lines}\n{hint}")
-        for table, one in used:
-            self.catalog.relations[table]["constraints"].remove(one)
         self.catalog.drop(name)
 
-    def _alter(self):
-        table = self.statement.this.name
+    def _users_first(self, tables):
+        """Return tables in an order in which each comes after those that refer to it, as far as there is one."""
+        left, found = [*tables], []
+        while left:
+            used = {name for name in left if any(table in left for table, _ in self.catalog.references(name))}
+            found.append(next((name for name in left if name not in used), left[0]))
+            left.remove(found[-1])
+        return found
+
+    def truncate(self):
+        self.check_tables()
+        names = [one.name for one in self.statement.expressions]
+        for name in names:
+            for user, _ in self.catalog.references(name):
+                if user not in names and (self.statement.args.get("option") or "").upper() != "CASCADE":
+                    hint = f'HINT:  Truncate table "{user}" at the same time, or use TRUNCATE ... CASCADE.'
+                    detail = f'DETAIL:  Table "{user}" references "{name}".'
+                    raise Failed(f"cannot truncate a table referenced in a foreign key constraint\n{detail}\n{hint}")
+                names += [] if user in names else [user]
+        if (self.statement.args.get("identity") or "").upper() == "RESTART":
+            for row in self.catalog.sequences.values():
+                row["last"] = 0 if row["table"] in names else row["last"]
+        return [exp.delete(exp.table_(name, quoted=True)).sql("postgres") for name in self._users_first(names)]
+
+    def alter(self):
+        table, actions = self.statement.this.name, self.statement.args["actions"]
         if table not in self.catalog.relations:
+            if self.statement.args.get("exists"):
+                return []
             raise Failed(f'relation "{table}" does not exist')
-        relation, [action] = self.catalog.relations[table], self.statement.args["actions"][:1]
+        if self.statement.args["kind"].upper() != "TABLE":
+            raise Failed(f"ALTER {self.statement.args['kind'].upper()} is not supported by this database")
+        texts = []
+        for action in actions:
+            if self._alter_table(table, action):
+                self.statement.set("actions", [action.copy()])
+                texts.append(self._with_catalog().sql("postgres"))
+        return texts
+
+    def _alter_table(self, table, action):
+        """Change the catalog. Return whether SQLite has something to change too."""
         if isinstance(action, exp.ColumnDef):
             if self._has(table, action.name):
                 raise Failed(f'column "{action.name}" of relation "{table}" already exists')
             self.catalog.add_column(table, action)
         elif isinstance(action, exp.AlterRename):
+            _check_name(action.this.name)
             self.catalog.rename(table, action.this.name)
         elif isinstance(action, exp.RenameColumn | exp.Drop | exp.AlterColumn):
             column = action.args["tables"][0] if isinstance(action, exp.Drop) else action.this
             self._check_column(table, column.name)
+            relation = self.catalog.relations[table]
             return self._alter_column(relation, self._column(relation, column.name), action)
         else:
-            raise Failed(f"ALTER TABLE {action.sql('postgres')} is not supported by this database")
-        return None
+            raise Failed(f"ALTER TABLE ... {action.sql('postgres')} is not supported by this database")
+        return True
 
     def _alter_column(self, relation, column, action):
         if isinstance(action, exp.RenameColumn):
             column["name"] = action.args["to"].name
-            return None
-        if isinstance(action, exp.Drop):
+        elif isinstance(action, exp.Drop):
             relation["columns"].remove(column)
-            return None
-        if action.args.get("dtype"):
+        elif action.args.get("dtype"):
             column |= type_of(action.args["dtype"])
-        elif action.args.get("default"):
-            column["default"] = default_text(action.args["default"], column["type"])
-        elif "allow_null" in action.args:
-            column["nullable"] = bool(action.args["allow_null"])
-        return NOTHING
+        else:
+            raise Failed(f"ALTER TABLE ... {action.sql('postgres')} is not supported by this database")
+        return not isinstance(action, exp.AlterColumn)
 
     def _column(self, relation, name):
         return next(one for one in relation["columns"] if one["name"] == name)
 
-    def _truncatetable(self):
-        self.check_tables()
-
     def _at(self, word):
         return place_of(word, self.sql)
+
+
+DROPPED = {"TABLE": "BASE TABLE", "VIEW": "VIEW", "INDEX": ""}
+"""What can be dropped -> its kind in the catalog."""
+HANDLERS = {
+    exp.Insert: Statement.insert, exp.Update: Statement.update, exp.Delete: Statement.delete,
+    exp.Create: Statement.create, exp.Drop: Statement.drop, exp.Alter: Statement.alter,
+    exp.TruncateTable: Statement.truncate,
+}  # fmt: skip
+"""Kind of a statement -> what checks it, and changes the catalog. Returns its columns, or the texts to run instead."""
+
+
+def _check_name(name):
+    if name.startswith(RESERVED):
+        raise Failed(f'unacceptable relation name "{name}"\nDETAIL:  The prefix "{RESERVED}" is reserved.')

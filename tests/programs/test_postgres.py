@@ -88,6 +88,27 @@ async def test_rows_have_the_values_of_the_types_of_their_columns(talks: World) 
         ("SELEC 1", 'syntax error at or near "SELEC"\nLINE 1: SELEC 1\n        ^'),
         ("SELECT title FROM talks WHERE", "syntax error at end of input"),
         ("CREATE EXTENSION hypopg", 'extension "hypopg" is not available'),
+        ('"talks"', 'syntax error at or near ""talks""'),
+        ('"a"."b"', 'syntax error at or near ""a""'),
+        ("SELECT '\0'", "cannot contain NUL"),
+        (f"SELECT {'(' * 300}1{')' * 300}", "stack depth limit exceeded"),
+        ("SHOW everything", 'unrecognized configuration parameter "everything"'),
+        ("BEGIN; DELETE FROM talks; ROLLBACK TO start_of_it", "ROLLBACK TO SAVEPOINT is not supported"),
+        (
+            "DELETE FROM talks; SELEC 1",
+            'at or near "SELEC"\nLINE 1: DELETE FROM talks; SELEC 1\n                           ^',
+        ),
+        ("DROP TABLE rooms CASCADE", "DROP TABLE ... CASCADE of a table that others refer to is not supported"),
+        ("DROP VIEW talks", '"talks" is not a view'),
+        ("DROP INDEX nowhere", 'index "nowhere" does not exist'),
+        ("TRUNCATE rooms", 'foreign key constraint\nDETAIL:  Table "talks" references "rooms".'),
+        ("ALTER TABLE talks ALTER COLUMN day SET NOT NULL", "ALTER TABLE ... ALTER COLUMN day SET NOT NULL is not"),
+        ("ALTER TABLE talks ALTER COLUMN day SET DEFAULT now()", "is not supported by this database"),
+        ("CREATE TABLE pg_relation (name TEXT)", 'unacceptable relation name "pg_relation"'),
+        ("ALTER TABLE talks RENAME TO pg_sequence", 'unacceptable relation name "pg_sequence"'),
+        ("CREATE TABLE sql_table (name TEXT)", "The name sql_table is reserved"),
+        ("UPDATE rooms SET seats = 1e200 * 1e200", "out of range"),
+        ("SELECT extract(millennium FROM day) FROM talks", "The part MILLENNIUM of a time is not supported"),
         ("INSERT INTO rooms VALUES ('C3', 5); DELETE FROM guests", 'relation "guests" does not exist'),
     ],
 )
@@ -169,3 +190,71 @@ async def test_worlds_that_take_turns_see_their_own_rows() -> None:
             "[{'n': 39}]",
         ]
         assert "does not exist" in await sql(one, "SELECT * FROM notes")
+
+
+@pytest.mark.parametrize(
+    ("text", "open_talks"),
+    [
+        ("BEGIN; UPDATE talks SET is_open = false WHERE id = 1; COMMIT", 1),
+        ("-- close one\nSTART TRANSACTION; UPDATE talks SET is_open = false WHERE id = 1; END;", 1),
+        ("SET search_path TO public; UPDATE talks SET is_open = false", 0),
+        ("UPDATE talks SET title = 'a; b' WHERE id = 1; UPDATE talks SET is_open = false WHERE title = 'a; b'", 1),
+        ("UPDATE talks SET is_open = false WHERE id = 1; COMMIT; DELETE FROM talks; DROP TABLE talks; ROLLBACK", 1),
+        ("BEGIN; UPDATE talks SET is_open = false; ROLLBACK", 2),
+    ],
+)
+async def test_statements_beside_those_of_the_session_are_run(text: str, open_talks: int, talks: World) -> None:
+    assert await sql(talks, text) == "No results"
+    assert await sql(talks, "SELECT count(*) AS n FROM talks WHERE is_open") == f"[{{'n': {open_talks}}}]"
+
+
+async def test_the_last_statement_of_a_text_is_the_one_that_is_answered(talks: World) -> None:
+    assert await sql(talks, "SELECT 1 AS one; SHOW server_encoding") == "[{'server_encoding': 'UTF8'}]"
+    assert await sql(talks, "SET x = 1; SELECT 1 AS one") == "[{'one': 1}]"
+    assert await sql(talks, "/* only */ VACUUM FULL talks") == "No results"
+
+
+async def test_tables_may_have_the_names_of_parts_of_a_catalog(talks: World) -> None:
+    for name in ("relation", "sequence"):
+        made = f"CREATE TABLE {name} (name TEXT PRIMARY KEY, kind TEXT); INSERT INTO {name} VALUES ('a', 'b')"
+        assert await sql(talks, made) == "No results"
+        assert await sql(talks, f"SELECT * FROM {name}") == "[{'name': 'a', 'kind': 'b'}]"
+    assert await ask(talks, "list_objects", schema_name="public") == str(
+        [{"schema": "public", "name": one, "type": "BASE TABLE"} for one in ("relation", "rooms", "sequence", "talks")]
+    )
+
+
+async def test_several_tables_are_emptied_and_dropped_and_several_columns_changed(talks: World) -> None:
+    assert await sql(talks, "ALTER TABLE rooms ADD COLUMN floor INTEGER, ADD COLUMN door TEXT DEFAULT 'x'") == (
+        "No results"
+    )
+    assert await sql(talks, "SELECT floor, door FROM rooms LIMIT 1") == "[{'floor': None, 'door': 'x'}]"
+    assert await sql(talks, "TRUNCATE rooms, talks RESTART IDENTITY") == "No results"
+    counts = "SELECT (SELECT count(*) FROM rooms) AS rooms, (SELECT count(*) FROM talks) AS talks"
+    assert await sql(talks, counts) == "[{'rooms': 0, 'talks': 0}]"
+    assert await sql(talks, "INSERT INTO rooms VALUES ('C1', 3)") == "No results"
+    assert await sql(talks, "INSERT INTO talks (title, room) VALUES ('New', 'C1') RETURNING id") == "[{'id': 1}]"
+    assert await sql(talks, "TRUNCATE rooms CASCADE") == "No results"
+    assert await sql(talks, counts) == "[{'rooms': 0, 'talks': 0}]"
+    assert await sql(talks, "INSERT INTO rooms VALUES ('C1', 3); INSERT INTO talks (title, room) VALUES ('A', 'C1')")
+    assert await sql(talks, "DROP TABLE rooms, talks") == "No results"
+    assert await ask(talks, "list_objects", schema_name="public") == "[]"
+
+
+async def test_a_failure_that_is_about_many_rows_keeps_the_words_of_the_database(talks: World) -> None:
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
+    for first in (0, 6000):
+        insert = f"INSERT INTO rooms {many}SELECT CAST(i + {first} AS TEXT), 5 FROM n"
+        assert await sql(talks, insert) == "No results"
+    answer = await sql(talks, "DELETE FROM rooms")
+    assert 'violates foreign key constraint "talks_room_fkey" on table "talks"' in answer
+    assert "is still referenced" in answer
+    assert "Rows: 12002" in await ask(talks, "explain_query", sql="SELECT * FROM rooms")
+    assert 'near "begin"' in await ask(talks, "explain_query", sql="BEGIN")
+
+
+async def test_a_plan_that_is_analyzed_runs_the_statement(talks: World) -> None:
+    plan = await ask(talks, "explain_query", sql="DELETE FROM talks WHERE id = 1", analyze=True)
+    assert plan.startswith("Planning Time")
+    assert await sql(talks, "SELECT count(*) AS n FROM talks") == "[{'n': 1}]"
+    assert Simulator.load("calm_postgres").scenario.domain.plans["explain_query"].verb == "update"
