@@ -111,8 +111,10 @@ class Catalog:
         into = re.match(r'INSERT INTO "?(\w+)"?.*\bSELECT\b', text, re.DOTALL)
         for sequence in self.sequences.values():
             if into and sequence["table"] == into[1]:
-                [highest] = world.sql.select(into[1], columns=[f"max({sequence['column']}) AS n"]).facts["rows"]
-                sequence["last"] = max(sequence["last"], highest["n"] or 0)
+                highest = exp.Max(this=exp.column(sequence["column"], quoted=True))
+                query = exp.select(highest.as_("n")).from_(exp.table_(into[1], quoted=True))
+                [row] = world.sql.query(query.sql("postgres"), dialect="postgres").facts["rows"]
+                sequence["last"] = max(sequence["last"], row["n"] or 0)
 
     # definitions
 

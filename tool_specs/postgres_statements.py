@@ -344,13 +344,19 @@ class Statement:
         """Change the catalog. Return whether SQLite has something to change too."""
         if isinstance(action, exp.ColumnDef):
             if self._has(table, action.name):
+                if action.args.get("exists"):
+                    return False
                 raise Failed(f'column "{action.name}" of relation "{table}" already exists')
+            action.set("exists", None)
             self.catalog.add_column(table, action)
         elif isinstance(action, exp.AlterRename):
             _check_name(action.this.name)
             self.catalog.rename(table, action.this.name)
         elif isinstance(action, exp.RenameColumn | exp.Drop | exp.AlterColumn):
             column = action.args["tables"][0] if isinstance(action, exp.Drop) else action.this
+            if action.args.get("exists") and not self._has(table, column.name):
+                return False
+            action.set("exists", None)
             self._check_column(table, column.name)
             relation = self.catalog.relations[table]
             return self._alter_column(relation, self._column(relation, column.name), action)

@@ -130,6 +130,8 @@ async def test_sequences_go_on_after_failures_deletions_and_copies(talks: World)
     assert await sql(talks, "INSERT INTO talks (title) VALUES ('Rain') RETURNING id") == "[{'id': 5}]"
     await sql(talks, "INSERT INTO talks (title) SELECT title || ' again' FROM talks")
     assert await sql(talks, "INSERT INTO talks (title) VALUES ('Snow') RETURNING id") == "[{'id': 9}]"
+    copied = "INSERT INTO odd (note) VALUES ('x'); INSERT INTO odd (note) SELECT note FROM odd"
+    assert await sql(talks, f'CREATE TABLE odd ("No. 1" SERIAL PRIMARY KEY, note TEXT); {copied}') == "No results"
 
 
 async def test_definitions_change_what_the_tools_show(talks: World) -> None:
@@ -229,6 +231,11 @@ async def test_several_tables_are_emptied_and_dropped_and_several_columns_change
         "No results"
     )
     assert await sql(talks, "SELECT floor, door FROM rooms LIMIT 1") == "[{'floor': None, 'door': 'x'}]"
+    again = "ALTER TABLE rooms ADD COLUMN IF NOT EXISTS floor TEXT, ADD COLUMN IF NOT EXISTS wing TEXT, "
+    assert await sql(talks, f"{again}DROP COLUMN IF EXISTS attic, DROP COLUMN IF EXISTS door") == "No results"
+    assert await sql(talks, "SELECT * FROM rooms LIMIT 1") == (
+        "[{'code': 'A1', 'seats': 40, 'floor': None, 'wing': None}]"
+    )
     assert await sql(talks, "TRUNCATE rooms, talks RESTART IDENTITY") == "No results"
     counts = "SELECT (SELECT count(*) FROM rooms) AS rooms, (SELECT count(*) FROM talks) AS talks"
     assert await sql(talks, counts) == "[{'rooms': 0, 'talks': 0}]"
