@@ -116,7 +116,14 @@ def test_a_null_argument_is_none_and_any_other_null_is_left_out(write: Write) ->
 
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
-    of_the_answer = {"ask", "notify", "blocks", "python", "errors"}  # these belong to the answer, not to the plan
+    of_the_answer = {
+        "ask",
+        "notify",
+        "blocks",
+        "python",
+        "errors",
+        "latency",
+    }  # these belong to the answer, not to the plan
     inferred = {"tool", "basis"}
     assert set(SimPart.model_fields) - of_the_answer == {part.name for part in fields(Plan)} - inferred
     for part, kind in {PagingPart: Paging, EnvelopePart: Envelope, FilterPart: Filter}.items():
