@@ -294,8 +294,11 @@ def information(catalog, name):
     return None
 
 
+def literal(value):
+    return "NULL" if value is None else exp.convert(value).sql()
+
+
 def selected(rows):
-    literal = lambda value: "NULL" if value is None else exp.convert(value).sql()  # noqa: E731
     return " UNION ALL ".join(
         f"SELECT {', '.join(f'{literal(value)} AS {name}' for name, value in row.items())}" for row in rows
     )

@@ -52,7 +52,10 @@ NOTES = [
 def shop(world, orders=48):
     """Return the statements that fill the database: its customers have ordered over the last 120 days."""
     chance, start = world.random, world.now - timedelta(days=120)
-    moment = lambda hours: (start + timedelta(hours=hours)).strftime("%Y-%m-%d %H:%M:%S+00")  # noqa: E731
+
+    def moment(hours):
+        return (start + timedelta(hours=hours)).strftime("%Y-%m-%d %H:%M:%S+00")
+
     customers = [
         f"('{name}', '{name.split()[0].lower()}@{city.lower()}.example', '{city}', '{moment(-24 * number**2)}')"
         for number, (name, city) in enumerate(CUSTOMERS)

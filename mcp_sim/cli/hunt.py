@@ -22,8 +22,9 @@ from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
 from mcp_sim.runs.hunting.journal import Journal
 from mcp_sim.runs.hunting.search import Aims, FailsWithoutFaults, Search, Weakness
 from mcp_sim.runs.hunting.trials import Tester, without_own_faults
-from mcp_sim.runs.runner import Settings, cancelled_by_signals
+from mcp_sim.runs.runner import Settings
 from mcp_sim.runs.starter.texts import test_text
+from mcp_sim.server.standard_streams import leave_at_signals
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import is_shipped, locate
 from mcp_sim.types import Record
@@ -140,7 +141,7 @@ class _Hunt:
         )
         aims = Aims(self.args.faults, self.args.weaknesses)
         self.made = Search(tester, self.places, aims, ticker.say)
-        with anyio.CancelScope() as scope, cancelled_by_signals(scope) as received:
+        with anyio.CancelScope() as scope, leave_at_signals(scope.cancel) as received:
             try:
                 self.is_complete = await self.made.run(chosen_seeds(self.scenario, self.args.seeds))
             finally:

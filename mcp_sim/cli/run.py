@@ -77,7 +77,8 @@ async def _run(
     traces: Path | None,
 ) -> list[int]:
     """Make the runs. Return the signals that ended them."""
-    from mcp_sim.runs.runner import Settings, cancelled_by_signals, run_all  # noqa: PLC0415 (loads the SDK)
+    from mcp_sim.runs.runner import Settings, run_all  # noqa: PLC0415 (loads the SDK)
+    from mcp_sim.server.standard_streams import leave_at_signals  # noqa: PLC0415 (see above)
 
     settings = Settings(agent, args.clock or scenario.clock.mode or "real", args.jobs, args.strict, traces)
     ticker = Ticker(len(plans))
@@ -86,7 +87,7 @@ async def _run(
         results.append(result)
         ticker.note(result.outcome)
 
-    with anyio.CancelScope() as scope, cancelled_by_signals(scope) as received:
+    with anyio.CancelScope() as scope, leave_at_signals(scope.cancel) as received:
         try:
             await run_all(scenario, plans, settings, done)
         finally:

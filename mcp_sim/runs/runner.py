@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 
 import anyio
 
@@ -165,22 +162,3 @@ def _make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot create the folder {path}: {error.strerror}") from None
-
-
-@contextmanager
-def cancelled_by_signals(scope: anyio.CancelScope) -> Generator[list[int]]:
-    """Cancel a scope at the first SIGINT or SIGTERM, and yield the signals received. A second one ends the process."""
-    received = list[int]()
-    loop = asyncio.get_running_loop()
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        signal.signal(number, signal.SIG_DFL)
-        loop.call_soon_threadsafe(scope.cancel)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -31,7 +31,7 @@ class StandardStreams:
 def standard_streams() -> Generator[StandardStreams]:
     """Reserve stdin and stdout for the protocol, and take SIGINT and SIGTERM, within a block."""
     left = anyio.Event()
-    with _reserved_streams() as (source, target), _signals(left.set) as received:
+    with _reserved_streams() as (source, target), leave_at_signals(left.set) as received:
         yield StandardStreams(source, target, left, received)
 
 
@@ -55,8 +55,8 @@ def _reserved_streams() -> Generator[tuple[int, int]]:
 
 
 @contextmanager
-def _signals(leave: Callable[[], None]) -> Generator[list[int]]:
-    """Yield the list of received signals. The first makes the server leave; the same one again ends the process."""
+def leave_at_signals(leave: Callable[[], None]) -> Generator[list[int]]:
+    """Call `leave` at the first SIGINT or SIGTERM, and yield the signals received. A second one ends the process."""
     loop, received = asyncio.get_running_loop(), list[int]()
 
     def note(number: int, _frame: FrameType | None) -> None:
