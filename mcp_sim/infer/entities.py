@@ -77,7 +77,10 @@ class EntityBuilder:
         return declared.inside is not None or (declared.singleton and self.fields[declared.name].keys() <= known)
 
     def _fields(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> dict[str, Field]:
-        """Return the fields with links and choices, the key first. A record that is only a key also has a name."""
+        """Return the fields with links and choices: in the order of given records, else the key first.
+
+        A record that is only a key also has a name.
+        """
         key, rows = self.keys[name], self.given.records.get(name, ())
         linked = [replace(one, link=link_of(name, one, schemas)) for one in self.fields[name].values()]
         if key != "name" and all(one.name == key or one.link is not None for one in linked):
@@ -86,7 +89,9 @@ class EntityBuilder:
         choices = self._listed_choices(mine)
         whole = {one.name: _with_choices(one, choices.get(one.name, ()), rows) for one in linked}
         made = find_creation_time(mine, whole) if name not in self.declared else {}
-        return {key: replace(whole[key], required=True), **{n: one for n, one in whole.items() if n != key}, **made}
+        fields = {key: replace(whole[key], required=True), **{n: one for n, one in whole.items() if n != key}, **made}
+        given = self.given.entities[name].fields if name in self.given.entities else ()
+        return {one: fields[one] for one in dict.fromkeys((*given, *fields)) if one in fields}
 
     def _takes_any(self, mine: Sequence[ToolFeatures]) -> bool:
         """Whether callers choose the fields of records."""

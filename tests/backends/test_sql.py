@@ -358,6 +358,80 @@ async def test_an_analytic_database_describes_and_summarizes_its_tables(tmp_path
         await refused(world, "query", query="SUMMARIZE nothing")
 
 
+LIBRARY: Json = {
+    "database": {
+        "books": [{"isbn": "978-1", "title": "The Salt Road", "year": 1998, "price": 12},
+                  {"isbn": "978-2", "title": "Glass Rivers", "year": 2011, "price": 9.5, "lent": True}],
+        "loans": [{"due": "2026-10-02", "id": 1, "isbn": "978-1"}],
+    }
+}  # fmt: skip
+ANALYSIS = [
+    tool("query", "Execute a SQL query and return the results", sql=TEXT),
+    tool("update_data", "Execute an UPDATE or INSERT SQL statement", table=TEXT, sql=TEXT),
+    tool("attach_database", "Attach another SQLite database", alias=TEXT, database_name=TEXT),
+    tool("list_attached_databases", "List all attached databases"),
+    tool("get_database_path", "Get the path to the database"),
+    tool("analyze_table", "Perform statistical analysis on a table", table=TEXT),
+]
+
+
+async def test_given_tables_keep_their_columns_beside_tools_that_run_no_statements(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, ANALYSIS, LIBRARY)
+    assert {tool for tool, name in backends(sim).items() if name.startswith("sql ")} == {"query", "update_data"}
+    async with sim.open() as world:
+        first, second = await answered(world, "query", sql="SELECT * FROM books")
+        assert [*first.items()] == [("isbn", "978-1"), ("title", "The Salt Road"), ("year", 1998), ("price", 12.0),
+                                    ("lent", None)]  # fmt: skip
+        assert second["lent"] == 1
+        described = await answered(world, "query", sql="PRAGMA table_info(books)")
+        assert [(one["name"], one["type"], one["pk"]) for one in described] == [
+            ("isbn", "TEXT", 1), ("title", "TEXT", 0), ("year", "INTEGER", 0), ("price", "REAL", 0),
+            ("lent", "BOOLEAN", 0)]  # fmt: skip
+        assert await answered(world, "query", sql="SELECT name FROM sqlite_master WHERE type = 'table'") == [
+            {"name": "books"},
+            {"name": "loans"},
+        ]
+        added = await answered(
+            world, "update_data", table="books", sql="INSERT INTO books VALUES ('978-5', 'Tin Moon', 2023, 2, 0)"
+        )
+        assert added["affected_rows"] == 1
+        assert (await answered(world, "query", sql="SELECT year FROM books WHERE isbn = '978-5'")) == [{"year": 2023}]
+        twice = "INSERT INTO books (isbn) VALUES ('978-5')"
+        assert "UNIQUE" in await refused(world, "update_data", table="books", sql=twice)
+
+
+async def test_tables_that_other_tools_mention_have_the_columns_of_their_rows(tmp_path: Path) -> None:
+    tools = [
+        tool("run_sql", "Run any SQL statement", sql=TEXT),
+        tool("add_book", "Add a book", title=TEXT, isbn=TEXT),
+        tool("list_books", "List the books"),
+        tool("get_book", "Get a book", isbn=TEXT),
+    ]
+    rows = [{"title": "Glass Rivers", "pages": None, "isbn": "2"}, {"isbn": "3", "lent": True, "title": "Tin Moon"}]
+    async with simulator(tmp_path, tools, {"database": {"books": rows}}).open() as world:
+        shown = await answered(world, "run_sql", sql="SELECT * FROM books")
+        assert [list(row) for row in shown] == 2 * [["title", "pages", "isbn", "lent"]]
+        await answered(world, "add_book", title="The Salt Road", isbn="4")
+        assert await answered(world, "run_sql", sql="SELECT title FROM books WHERE isbn = '4'") == [
+            {"title": "The Salt Road"}
+        ]
+
+
+def test_a_text_is_a_statement_only_where_words_say_so(tmp_path: Path) -> None:
+    tools = [
+        tool("execute", "Run it on the SQLite database", text=TEXT),
+        tool("load", "Load what a statement finds", source={**TEXT, "description": "A SQL query"}),
+        tool("delete_rows", "Delete rows of the SQLite database", needed="table", table=TEXT, where=TEXT),
+        tool("query_table", "Query a table with SQL", table=TEXT, query={**TEXT, "description": "SQL WHERE clause"}),
+        tool("describe_table", "Show a table of the SQLite database", table_name=TEXT),
+        tool("backup", "Back up the SQLite database", destination=TEXT),
+    ]
+    found = backends(simulator(tmp_path, tools))
+    running = {tool for tool, name in found.items() if name in {"sql execute", "sql query", "sql write"}}
+    assert running == {"execute", "load"}
+    assert found["describe_table"] == "sql describe"
+
+
 # one backend behind several tools -------------------------------------------------------------------------------------
 
 PEOPLE: Json = {"people": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]}

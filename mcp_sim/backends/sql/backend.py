@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
@@ -15,22 +15,24 @@ from mcp_sim.backends.sql.operations import (
     ABOUT,
     CREATING,
     NAMES,
+    NAMING,
     OPERATIONS,
     RUNNING,
     SCHEMA,
     accept,
     dialect_of,
     takes_sql,
+    takes_whole_statement,
 )
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
+from mcp_sim.types.lexicon.english import singular, words
 from mcp_sim.types.plans import Plan
 
 if TYPE_CHECKING:
     from mcp_sim.backends.operation import Operation
     from mcp_sim.backends.sql.database import Database
-    from mcp_sim.backends.sql.tables import Table
 
 
 @backends.register("sql")
@@ -56,25 +58,35 @@ class Sql(OperationsBackend):
     names: ClassVar[Names] = NAMES
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        """Match the tools, and take the tables of the given state if most tools of the server are matched."""
-        match = super().match(evidence)
-        if match is None:
-            return None
-        tables: Sequence[Table] = ()
-        rest = match.state
-        if rest is not None and 2 * len(match.plans) >= len(evidence.tools):
-            from mcp_sim.backends.sql.tables import read_given_tables
+        """Match the tools, and take the tables of the given state.
 
-            tables, rest = read_given_tables(rest)
+        If most tools of the server are others, only tables are taken that are in a database of the state, and that
+        the names of these tools and of their arguments do not mention.
+        """
+        match = super().match(evidence)
+        if match is None or match.state is None:
+            return match
+        from mcp_sim.backends.sql.tables import is_in_database, read_given_tables
+
+        matched = {plan.tool for plan in match.plans}
+        others = [one for listed in self.profiles(evidence) for one in listed if one.tool.id not in matched]
+        mentioned = frozenset(
+            singular(word) for one in others for name in (*one.words, *one.arguments) for word in words(name)
+        )
+        is_most = 2 * len(matched) >= len(evidence.tools)
+        tables, rest = read_given_tables(match.state, lambda path: is_most or is_in_database(path, mentioned))
+        if not tables:
+            return match
         records: dict[str, Sequence[Record]] = {table.entity.name: table.records for table in tables}
         records[SCHEMA] = [{"name": table.entity.name, "sql": table.statement} for table in tables]
-        entities = [*self.entities, *(table.entity for table in tables)]
+        entities = [*match.entities, *(table.entity for table in tables)]
         return replace(match, entities=entities, records=records, state=rest)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool: those that run statements first if all that it does takes SQL, else last."""
         is_sure = profile.selector is None and takes_sql(profile)
-        found = super().match_tool(profile)
+        idle = self.idle | NAMING if is_sure and takes_whole_statement(profile) else self.idle
+        found = match_tool(profile, self.operations, idle, self.confidence)
         return iter(sorted(found, key=lambda one: (one.name in RUNNING) != is_sure))
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
@@ -102,12 +114,14 @@ class Sql(OperationsBackend):
         key = self.name, binding.prefix
         if key not in domain.kept:
             makes = _makes_tables(binding.entity, domain)
-            domain.kept[key] = Database(_table_entities(domain), binding.prefix, shows_entities=not makes)
+            domain.kept[key] = Database(
+                _table_entities(binding.entity, domain), binding.prefix, shows_entities=not makes
+            )
         return domain.kept[key]
 
     def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
         """Return the entities of other tools: they are tables too, unless tools create the tables."""
-        return () if _makes_tables(plan.entity, domain) else _table_entities(domain)
+        return () if _makes_tables(plan.entity, domain) else _table_entities(plan.entity, domain)
 
 
 def _makes_tables(schema: str | None, domain: Domain) -> bool:
@@ -116,8 +130,9 @@ def _makes_tables(schema: str | None, domain: Domain) -> bool:
     return any(one.operation in CREATING and one.entity == schema for one in known)
 
 
-def _table_entities(domain: Domain) -> dict[str, Entity]:
-    """Return the entities that other kinds of store do not hold."""
+def _table_entities(schema: str | None, domain: Domain) -> dict[str, Entity]:
+    """Return the entities that other kinds of store do not hold. If the state gives tables, they are in the state."""
     known = (one for plan in domain.plans.values() for one in plan.variants)
     others = {one.entity for one in known if one.backend not in {"records", "sql", "schema_only"}}
-    return {name: one for name, one in domain.entities.items() if name not in others}
+    shown = domain.given if schema in domain.given else domain.entities
+    return {name: one for name, one in domain.entities.items() if name in shown and name not in others}

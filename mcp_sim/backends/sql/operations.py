@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles, takes
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
 from mcp_sim.backends.operation import Operation, Role, Test, pick, read_names
 from mcp_sim.types import Tool
@@ -28,6 +28,8 @@ _MIN_OF_ROWS = 3
 """Required number of operations on rows if no tool takes a statement."""
 ABOUT = _WORDS.terms("about")
 """Words of arguments for where a statement runs, or how its result is shown."""
+NAMING = _WORDS.terms("naming")
+"""Words of arguments for the table of a statement, which names it, too."""
 
 _DATABASES = re.compile(r"(?i:\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b)")
 _SQL = re.compile(rf"{_DATABASES.pattern}|\b(SELECT|INSERT|UPDATE|DELETE)\b")
@@ -35,6 +37,13 @@ _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delet
 _OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
 _CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
+_CLAUSES = re.compile(r"\b(where|clause|conditions?|filters?)\b", re.IGNORECASE)
+_IS_PART = re.compile(rf"\b({'|'.join(sorted(NAMING))})\b|{_CLAUSES.pattern}", re.IGNORECASE)
+"""Names of arguments for a part of a statement."""
+_has_statement = takes(_STATEMENT)
+_creates_table = named("create table")
+_TAKES = _WORDS.ordered("take")
+"""Words of names of tools whose first text may be a statement."""
 _RUNS = _WORDS.terms("run")
 """Words of names of tools that run statements, and do nothing else."""
 _INFORMS = _WORDS.terms("inform")
@@ -42,16 +51,46 @@ _ROWS = _WORDS.ordered("row")
 _BARE = _WORDS.terms("bare")
 
 
+def _statement_argument(profile: ToolProfile) -> str | None:
+    """Return the argument that may be a statement, by its name. None if there is none.
+
+    Another text, which names no table and no clause, is one if its description or an example is SQL, or if the name of
+    the tool says that it takes statements.
+    """
+    name = possible_roles([_STATEMENT], profile).get("statement")
+    if name is None or _has_statement(profile):
+        return name
+    is_named = profile.has(*_TAKES) or _creates_table(profile)
+    is_meant = is_named or _SQL.search(_about(profile, name)) or _has_example(profile, name)
+    return name if is_meant and not _IS_PART.search(name.replace("_", " ")) else None
+
+
+def _about(profile: ToolProfile, name: str) -> str:
+    return f"{name.replace('_', ' ')} {profile.arguments[name].get('description', '')}"
+
+
+def _has_example(profile: ToolProfile, name: str) -> bool:
+    """Return whether an example or the default of an argument is a statement."""
+    schema = profile.arguments[name]
+    examples = encode([schema.get("examples"), schema.get("example"), schema.get("default")]).decode()
+    return bool(_STATEMENTS.search(examples[:MAX_DESCRIPTION]))
+
+
+def takes_whole_statement(profile: ToolProfile) -> bool:
+    """Return whether an argument is a statement by its name or description, and not a clause of one."""
+    name = _statement_argument(profile)
+    about = "" if name is None else _about(profile, name)
+    return bool(_SQL.search(about) or "statement" in about.lower()) and not _CLAUSES.search(about)
+
+
 def takes_sql(profile: ToolProfile) -> bool:
     """Return whether a tool takes a statement, by its own words, its description, or examples of the argument."""
-    name = possible_roles([_STATEMENT], profile).get("statement")
+    name = _statement_argument(profile)
     if name is None or (profile.selector is not None and not _own_words(profile) <= _RUNS):
         return False
-    schema, spelled = profile.arguments[name], name.replace("_", " ")
-    examples = encode([schema.get("examples"), schema.get("example"), schema.get("default")]).decode()
-    if _STATEMENTS.search(examples[:MAX_DESCRIPTION]):
+    if _has_example(profile, name):
         return True
-    about = f"{spelled} {schema.get('description', '')}"
+    about = _about(profile, name)
     if profile.has("search") and not _SQL.search(about):
         return False
     text = " ".join((about, profile.tool.description, *profile.words))
@@ -114,7 +153,7 @@ def _own_words(profile: ToolProfile) -> frozenset[str]:
 
 
 def _may_take_sql(profile: ToolProfile) -> bool:
-    name = possible_roles([_STATEMENT], profile).get("statement")
+    name = _statement_argument(profile)
     if name is None:
         return False
     is_likely = not {"command", "q"}.intersection(words(name)) and not _OTHER_LANGUAGES.search(profile.description)
@@ -161,7 +200,7 @@ def _operation(name: str, verb: Verb, line: str, *means: Test) -> Operation:
 _TAKING = "statement parameters? limit? dialect?"
 _SELECTING = "table conditions? columns? order? limit? offset? parameters?"
 OPERATIONS = (
-    _operation("create", "create", _TAKING, _may_take_sql, named("create table")),
+    _operation("create", "create", _TAKING, _may_take_sql, _creates_table),
     _operation("query", "search", _TAKING, _may_take_sql, _reads),
     _operation("write", "update", _TAKING, _may_take_sql,
                named("write|insert|update|delete|modify|mutation|mutate")),

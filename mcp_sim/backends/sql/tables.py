@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import cast
+from typing import TypeAlias, cast
 
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
@@ -16,8 +17,15 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
 from mcp_sim.types.json_values import decode_strict, encode
-from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.lexicon.english import last_word, singular, snake, words
 
+Path: TypeAlias = tuple[str, ...]
+"""The names that lead to a part of a state."""
+
+_DATABASES = read_names(__name__).terms("databases")
+"""Last words of names of what holds tables."""
+_KEYS = read_names(__name__).terms("keys")
+"""Last words of a first column that is the key."""
 ROWID = "rowid"
 """Key of records whose table has no single-column primary key."""
 
@@ -124,8 +132,14 @@ class Table:
     records: Sequence[Record]
 
 
-def read_given_tables(state: Json) -> tuple[list[Table], Json]:
-    """Return the tables of a state, under any wrappers, and the rest of the state.
+def is_in_database(path: Path, mentioned: Collection[str]) -> bool:
+    """Return whether a part of a state is in a database by the names around it, and its name has none of the words."""
+    known = {*mentioned} & {*map(singular, words(path[-1]))}
+    return not known and any(last_word(name) in _DATABASES for name in path[:-1])
+
+
+def read_given_tables(state: Json, is_meant: Callable[[Path], bool]) -> tuple[list[Table], Json]:
+    """Return the tables of a state, under any wrappers, whose paths are meant, and the rest of the state.
 
     A table is a list of objects, an object with one object for each key, columns with rows, or a CREATE TABLE
     statement. Columns are names, objects with name and type, or types by name. Tables are under their names, or in a
@@ -133,14 +147,19 @@ def read_given_tables(state: Json) -> tuple[list[Table], Json]:
     """
     scripts: list[str] = []
     found: dict[str, list[Record]] = {}
-    rest = _take("", state, scripts, found)
+    rest = _take((), state, is_meant, scripts, found)
     return list(_created(scripts, found)), rest
 
 
-def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Record]]) -> Json:
+def _take(
+    path: Path, value: Json, is_meant: Callable[[Path], bool], scripts: list[str], found: dict[str, list[Record]]
+) -> Json:
     """Move the tables of a value into `scripts` and `found`. Return the rest; None if nothing is left."""
     value = _by_name(value)
-    rows, body = _rows(value) if name else None, as_object(value)
+    name, body = path[-1] if path else "", as_object(value)
+    rows = _rows(value) if name else None
+    if (rows is not None or _is_script(value)) and not is_meant(path):
+        return value
     if rows is not None:
         script = next(filter(_is_script, body.values()), None)
         scripts.append(_rows_statement(name, rows, body.get("columns")) if script is None else script)
@@ -151,7 +170,7 @@ def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Reco
         return None
     if not body:
         return value
-    parts = [(part, inner, _take(part, inner, scripts, found)) for part, inner in body.items()]
+    parts = [(part, inner, _take((*path, part), inner, is_meant, scripts, found)) for part, inner in body.items()]
     return {part: rest for part, inner, rest in parts if rest is not None or inner is None} or None
 
 
@@ -233,8 +252,10 @@ def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> 
 def _key_of(name: str, rows: Sequence[Record]) -> str | None:
     """Return the key column by its name and values; None if there is none."""
     noun = singular(snake(name).rsplit("_", 1)[-1])
+    columns = [*dict.fromkeys(column for row in rows for column in row)]
     known = {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
-    for column in dict.fromkeys(column for row in rows for column in row if snake(column) in known):
+    first = [column for column in columns[:1] if last_word(column) in _KEYS]
+    for column in (*(one for one in columns if snake(one) in known), *first):
         values = [row.get(column) for row in rows]
         if all(type(value) in {str, int} for value in values) and len({*cast("list[Key]", values)}) == len(values):
             return column
