@@ -14,7 +14,7 @@ def explained(world, catalog, statement, sql, message):
     try:
         return _explained(world, catalog, statement, sql, message)
     except Refused:
-        return message.removeprefix("SQL error: ")
+        return message
 
 
 def _explained(world, catalog, statement, sql, message):
@@ -34,7 +34,7 @@ def _explained(world, catalog, statement, sql, message):
         return f'relation "{found[1]}" does not exist{place_of(found[1], sql)}'
     if found := re.search(r"no such function: (\w+)", message):
         return _no_function(statement, sql, found[1].lower())
-    return message.removeprefix("SQL error: ")
+    return message
 
 
 def _no_function(statement, sql, name):

@@ -29,7 +29,7 @@ def plan_of(world, catalog, sql, *, analyze=False):
     try:
         lines = _lines(world, catalog, statement)
     except Refused as refusal:
-        raise Failed(str(refusal).removeprefix("SQL error: ")) from None
+        raise Failed(str(refusal)) from None
     if not analyze:
         return "\n".join(lines)
     spent = 0.02 * len(lines)

@@ -11,10 +11,10 @@ from mcp_sim.types import Json
 
 
 class RefusingLibrary(Library):
-    """The operations of a backend. One that fails raises the `Refused` of programs, with its message."""
+    """The operations of a backend. One that fails raises the `Refused` of programs, with the bare message."""
 
     def _run(self, operation: Operation, *values: Json, **named: Json) -> Outcome:
         try:
             return super()._run(operation, *values, **named)
         except OperationRefused as refusal:
-            raise Refused(str(refusal)) from None
+            raise Refused(refusal.slots.get("error", str(refusal))) from None

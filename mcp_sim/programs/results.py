@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
-from collections.abc import Callable, ItemsView, Iterable
+from collections.abc import Callable, ItemsView, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeGuard, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
 from mcp_sim.types.frozen import frozen
@@ -66,7 +67,8 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
     """Return what the agent gets for a returned or raised value.
 
     A text is text; other values are JSON, structured where the tool has an outputSchema. So is a text there, unless the
-    tool does not keep to its outputSchema (`conforms`). Raises `TypeError` for what is no JSON.
+    tool does not keep to its outputSchema (`conforms`). The content shows values as the framework of the server does.
+    Raises `TypeError` for what is no JSON.
     """
     if not conforms and (isinstance(value, str) or (isinstance(value, Result) and value.structured is None)):
         tool = replace(tool, definition={k: part for k, part in tool.definition.items() if k != "outputSchema"})
@@ -104,9 +106,12 @@ def _of_parts(result: Result, tool: Tool) -> ToolResult:
         return ToolResult(plain(result.blocks), "blocks", result.is_error)
     if result.structured is None:
         return _body(result.text or "", tool, is_error=result.is_error)
-    value = plain(result.structured)
-    if not isinstance(value, dict):
-        value = _body(value, tool, is_error=result.is_error).value
+    value, schema = plain(result.structured), tool.output_schema
+    if schema is not None and not result.is_error:
+        wrapped: Json = value if _is_object(value) else _wrapped(value, schema)
+        if result.text is None and result.blocks is None:
+            return _as_shown(wrapped, value, tool)
+        value = wrapped
     blocks = None if result.blocks is None else tuple(plain(result.blocks))
     return ToolResult(value, "structured", result.is_error, result.text, blocks)
 
@@ -115,16 +120,62 @@ def _body(value: Any, tool: Tool, *, is_error: bool) -> ToolResult:
     if value is None and tool.output_schema is None:
         return ToolResult([], "blocks", is_error)
     value = plain(value)
-    if is_error or tool.output_schema is None:
-        return ToolResult(value, "text" if isinstance(value, str) else "json", is_error)
-    return ToolResult(_wrapped(value, tool.output_schema))
+    if isinstance(value, str) and (is_error or tool.output_schema is None):
+        return ToolResult(value, "text", is_error)
+    if is_error:
+        return ToolResult(value, "json", is_error)
+    if tool.output_schema is None:
+        result = ToolResult(value, "json")
+        return _in_blocks(result, value) if _is_of_sdk(tool) else result
+    return _as_shown(_wrapped(value, tool.output_schema), value, tool)
+
+
+def _as_shown(structured: Json, value: Json, tool: Tool) -> ToolResult:
+    """Return a structured result whose content shows a value as the framework does in which the server is written.
+
+    FastMCP shows what it wraps, also if the value has the wrapper.
+    """
+    bare: Json = value[_WRAPPER] if _is_object(value) and [*value] == [_WRAPPER] else value
+    if _is_of_sdk(tool):
+        return _in_blocks(ToolResult(structured), bare)
+    if isinstance(bare, str) or not (tool.output_schema or {}).get("x-fastmcp-wrap-result"):
+        return ToolResult(structured)
+    return ToolResult(structured, blocks=()) if bare is None else ToolResult(structured, text=encode(bare).decode())
+
+
+def _is_of_sdk(tool: Tool) -> bool:
+    """Whether a tool is a function that the Python SDK has described."""
+    title = str(tool.input_schema.get("title", ""))
+    return title.endswith("Arguments") and not title[0].isupper()
+
+
+def _in_blocks(result: ToolResult, value: Json) -> ToolResult:
+    """Return a result that shows a value as the Python SDK does: with indented JSON, and a block for each item."""
+    if isinstance(value, str):
+        return result
+    blocks = tuple(_blocks(value))
+    return replace(result, text=blocks[0]["text"]) if _is_object(value) else replace(result, blocks=blocks)
+
+
+def _blocks(value: Json) -> Iterator[Record]:
+    """Yield the blocks in which the Python SDK shows a value. Lists within lists have no blocks of their own."""
+    if isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _blocks(item)
+    elif value is not None:
+        text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        yield {"type": "text", "text": text}
 
 
 def _wrapped(value: Json, schema: Record) -> Json:
     """Return a value in the object that the outputSchema wraps around it, if it does."""
-    is_wrapped = isinstance(value, dict) and _WRAPPER in cast("Record", value)
+    is_wrapped = _is_object(value) and _WRAPPER in value
     wrapped: Record = {_WRAPPER: value}
-    return cast("Json", value) if is_wrapped or [*properties(expanded(schema))] != [_WRAPPER] else wrapped
+    return value if is_wrapped or [*properties(expanded(schema))] != [_WRAPPER] else wrapped
+
+
+def _is_object(value: Json) -> TypeGuard[Record]:
+    return isinstance(value, dict)
 
 
 def plain(value: Any) -> Json:

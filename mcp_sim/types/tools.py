@@ -123,6 +123,12 @@ def _wrapped_text(value: Json) -> str | None:
     return text if name in _WRAPPERS and isinstance(text, str) else None
 
 
+def _wrapped_values(value: Json) -> list[Json]:
+    """Return the only value in a result that wraps one, alone in a list; an empty list for other results."""
+    parts = [*cast("Record", value).items()] if isinstance(value, dict) else []
+    return [part for name, part in parts if len(parts) == 1 and name in _WRAPPERS]
+
+
 def _wrapped_block(value: Json) -> Record | None:
     """Return the block of text in a result that consists of one, as servers wrap a tool that returns blocks."""
     parts = [*cast("Record", value).values()] if isinstance(value, dict) else []
@@ -151,18 +157,19 @@ _LAYOUTS: tuple[Mapping[str, Any], ...] = (
 
 
 def _with_layout(text: str, value: Json, new: Json) -> str | None:
-    """Return another value in the layout of a text with this value; the text itself if it is prose.
+    """Return another value in the layout of a text with this value, or what it wraps; the text itself if it is prose.
 
     None if the layout is unknown.
     """
     if isinstance(value, str):
         return new if isinstance(new, str) else None
     try:
-        is_shown = json.loads(text) == value
+        shown = json.loads(text)
     except ValueError:
         return text
-    if not is_shown:
-        return text
+    if shown != value:
+        inner, after = _wrapped_values(value), _wrapped_values(new)
+        return _with_layout(text, inner[0], after[0]) if after and inner == [shown] else text
     layout = _layout(text, value)
     return None if layout is None else json.dumps(new, **layout)
 

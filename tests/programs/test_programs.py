@@ -625,3 +625,55 @@ async def test_an_object_that_is_given_as_structured_is_not_wrapped(tmp_path: Pa
     async with sim.open() as world:
         assert value(await world.call("act", {"a": "x"})) == {"error": "no such file"}
         assert value(await world.call("act", {})) == {"result": "done"}
+
+
+# how results are shown ------------------------------------------------------------------------------------------------
+
+WRAPPED: Json = {"type": "object", "properties": {"result": {}}, "required": ["result"]}
+OBJECT: Json = {"type": "object", "properties": {"n": {"type": "integer"}}}
+SDK: Json = {"title": "actArguments", "type": "object", "properties": {}}
+FASTMCP: Json = {**WRAPPED, "x-fastmcp-wrap-result": True}
+PLAIN: Json = {"type": "object", "properties": {}}
+
+
+@both
+@pytest.mark.parametrize(
+    ("body", "schema", "output", "texts"),
+    [
+        ("{'n': 1}", SDK, None, ['{\n  "n": 1\n}']),
+        ("{'n': 1}", SDK, OBJECT, ['{\n  "n": 1\n}']),
+        ("[{'n': 1}, ['a', [2]], None]", SDK, WRAPPED, ['{\n  "n": 1\n}', "a", "2"]),
+        ("[[1, 2], [3]]", SDK, None, ["1", "2", "3"]),
+        ("Result(structured=['a', 'b'])", SDK, WRAPPED, ["a", "b"]),
+        ("Result(structured=['a', 'b'], text='two')", SDK, WRAPPED, ["two"]),
+        ("{'result': ['a', 'b']}", SDK, WRAPPED, ["a", "b"]),
+        ("[]", SDK, WRAPPED, []),
+        ("'done'", SDK, WRAPPED, ["done"]),
+        ("[{'n': 1}]", PLAIN, FASTMCP, ['[{"n":1}]']),
+        ("5", PLAIN, FASTMCP, ["5"]),
+        ("None", PLAIN, FASTMCP, []),
+        ("{'n': 1}", PLAIN, OBJECT, ['{"n":1}']),
+        ("[1]", PLAIN, WRAPPED, ['{"result":[1]}']),
+        ("Result(blocks=[])", PLAIN, None, []),
+    ],
+)
+async def test_values_are_shown_as_the_framework_of_the_server_does(
+    tmp_path: Path, body: str, schema: Json, output: Json, texts: list[str]
+) -> None:
+    tools = [{**tool("act", output=output), "inputSchema": schema}]
+    async with simulator(tmp_path, small(f"return {body}"), tools).open() as world:
+        body_ = (await world.call("act", {})).body
+    assert isinstance(body_, ToolResult)
+    assert [block["text"] for block in body_.content] == texts
+
+
+@both
+async def test_a_failure_of_sql_has_the_bare_message_and_rows_have_columns(tmp_path: Path) -> None:
+    body = """\
+columns = world.sql.execute("SELECT * FROM t WHERE a > 5").facts["columns"] if world.sql.tables().value else None
+world.sql.execute(["CREATE TABLE IF NOT EXISTS t (a INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x')"])
+try:
+    world.sql.query("SELECT * FROM gone")
+except Refused as refusal:
+    return [columns, str(refusal)]"""
+    assert await acted(tmp_path, body, {}, {}) == [["a", "b"], "no such table: gone"]

@@ -23,3 +23,9 @@ from mcp_sim.types import ToolResult
 def test_a_text_that_is_the_whole_result_is_plain_and_everything_else_is_json(value: Any, text: str) -> None:
     assert ToolResult(value).content == [{"type": "text", "text": text}]
     assert ToolResult(value).value == value
+
+
+def test_a_text_of_what_a_result_wraps_follows_the_value() -> None:
+    shown = ToolResult({"result": [{"n": 1}]}, text='[{"n":1}]').with_value({"result": []})
+    assert shown.content == [{"type": "text", "text": "[]"}]
+    assert ToolResult({"result": 5}, text="five").with_value({"result": 6}).content[0]["text"] == "five"

@@ -212,10 +212,10 @@ class Database:
         if self._sandbox.reason is not None:
             return Refused("forbidden", self._sandbox.reason)
         message = _plain_message(error)
-        if message.startswith("no such table"):
-            message += f"; tables: {', '.join(self.tables(view)) or 'none'}"
+        is_missing = message.startswith("no such table")
+        more = f"; tables: {', '.join(self.tables(view)) or 'none'}" if is_missing else ""
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
-        return Refused(kind, f"SQL error: {message}", error=message)
+        return Refused(kind, f"SQL error: {message}{more}", error=message)
 
     def _writes(self, view: View) -> Iterator[_Write]:
         """Yield the written records: entity, key, and the record; None if it is removed."""

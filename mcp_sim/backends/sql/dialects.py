@@ -60,11 +60,11 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
 
 def _syntax_error(error: SqlglotError) -> Refused:
     """Return the failure for a syntax error, with its position."""
-    message = "SQL error: unterminated quoted text or comment"
+    message = "unterminated quoted text or comment"
     if isinstance(error, ParseError) and error.errors:
         near, line, column = (error.errors[0][name] for name in ("highlight", "line", "col"))
-        message = f'SQL error: syntax error at or near "{near}" (line {line}, column {column})'
-    return Refused("invalid", message, error=message)
+        message = f'syntax error at or near "{near}" (line {line}, column {column})'
+    return Refused("invalid", f"SQL error: {message}", error=message)
 
 
 def _name_columns(statement: Any, dialect: str) -> None:

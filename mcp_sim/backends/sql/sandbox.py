@@ -95,7 +95,7 @@ class Sandbox:
             raise ValueError(self.reason)
 
     def _refuse(self, reason: str) -> None:
-        self.reason = f"SQL error: {reason}"
+        self.reason = reason
 
     def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
         """Allow an action of a statement, or deny it. Tighten the limits of those that repeat or fill values."""

@@ -101,7 +101,8 @@ def from_sql(value: object, like: str) -> Json:
     if isinstance(value, bytes):
         raise Refused("invalid", "Binary values cannot be stored here; store a text")
     if isinstance(value, float) and not math.isfinite(value):
-        raise Refused("invalid", "SQL error: number out of range")
+        message = "number out of range"
+        raise Refused("invalid", f"SQL error: {message}", error=message)
     if like == "boolean" and value in (0, 1):
         return bool(value)
     if like in {"object", "array"} and isinstance(value, str):
