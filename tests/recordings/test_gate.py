@@ -317,14 +317,48 @@ def test_the_prompt_shows_what_is_built_in_and_tools_that_are_need_no_function(
     assert f"# The server: {tmp_path.name}" in prompt
     assert (
         "Built in: world.sql.query(statement, parameters, limit, dialect), such as "
-        'read_query({"sql": "SELECT 1 AS one"})' in prompt
+        'read_query({"sql": "SELECT 1 AS one"})\n'
+        '=> JSON as text: [{"one": 1}]\n'
+        '.value: [{"one": 1}]; .text: the same\n' in prompt
     )
+    assert '.value: {"affected_rows": 0}; .text: "0 rows affected"' in prompt
     found = judged(capfd, TABLES, "compile", "tools.json")
     assert found["tools"]["list_tables"]["kept"], found["tools"]["list_tables"]["why"]
     assert found["tools"]["read_query"]["why"] == ["it is built in, and the program has no function for it"]
     assert found["complaints"] == ""
     found = judged(capfd, TABLES.split("@tool", maxsplit=1)[0] + "```", "compile", "tools.json")
     assert (found["kept"], found["complaints"]) == (0, "")
+
+
+def test_a_statement_is_tried_before_the_names_of_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tags = [
+        {"name": "list_tags", "inputSchema": {"type": "object"}},
+        {"name": "add_tag", "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}}},
+        {"name": "tag_path", "inputSchema": {"type": "object"}},
+    ]
+    Path("tools.json").write_text(json.dumps({"tools": [*DATABASE["tools"][:2], *tags]}))
+    assert main(["compile", "tools.json", "--show-prompt"]) == 0
+    assert 'such as read_query({"sql": "SELECT 1 AS one"})' in capfd.readouterr().out
+
+
+def test_a_text_that_is_structured_as_well_is_shown_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("recorded").mkdir()
+    Path("recorded/tools.json").write_text(
+        json.dumps({"tools": [{"name": "greet", "inputSchema": {"type": "object"}}]})
+    )
+    result = {"structuredContent": {"result": "Good\nmorning"}, "content": [{"type": "text", "text": "Good\nmorning"}]}
+    for name in "ab":
+        lines = session_lines({"server": "s", "session": name}, [{"tool": "greet", "arguments": {}, "result": result}])
+        Path(f"recorded/{name}.jsonl").write_text("\n".join(lines))
+    assert main(["learn", "recorded", "--show-prompt"]) == 0
+    prompt = capfd.readouterr().out
+    assert "1. greet {}\n=> text, also structured under `result`:\nGood\nmorning\n" in prompt
 
 
 def test_parts_of_schemas_that_tools_share_are_shown_once(

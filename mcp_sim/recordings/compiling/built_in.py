@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import cast
 
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.operation import Operation
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.recordings.compiling.evidence import answer_text
-from mcp_sim.recordings.compiling.probes import Probe, short
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.recordings.compiling.evidence import answer_text, shortened
+from mcp_sim.recordings.compiling.probes import Example, Probe, short
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import NOWHERE, encode, value_at
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Plan
 
 _LEAST_SURE = 0.8
-_LONGEST_ANSWER = 300
+_LONGEST_ANSWER = 240
+_LONGEST_PART = 160
 
 
 @frozen
@@ -25,6 +32,8 @@ class BuiltIn:
     call: str
     """A call with which it succeeds; empty if none is known."""
     answer: str
+    returned: str
+    """What the operation returns for this call."""
 
 
 def _built_in_tools(probe: Probe) -> list[Plan]:
@@ -49,13 +58,38 @@ def built_in_answers(probe: Probe) -> dict[str, BuiltIn]:
 
 
 def _shown(plan: Plan, probe: Probe) -> BuiltIn:
-    if plan.tool not in probe.examples:
-        return BuiltIn(_signature(plan), "", "")
-    arguments, answer = probe.examples[plan.tool]
-    return BuiltIn(_signature(plan), f"{plan.tool}({short(arguments)})", answer_text(answer, _LONGEST_ANSWER))
+    example = probe.examples.get(plan.tool)
+    if example is None:
+        return BuiltIn(_signature(plan), "", "", "")
+    answer = answer_text(example.answer, _LONGEST_ANSWER)
+    call = f"{plan.tool}({short(example.arguments)})"
+    return BuiltIn(_signature(plan), call, answer, _returned(plan, example, probe.domain))
+
+
+def _returned(plan: Plan, example: Example, domain: Domain) -> str:
+    """Return what a program gets from the operation for the call of an example; empty if the operation fails so."""
+    operation = _operation(plan)
+    if operation is None:
+        return ""
+    given = {role: value_at(example.arguments, path) for role, path in plan.arguments.items()}
+    known = {**plan.fixed, **{role: value for role, value in given.items() if value is not NOWHERE}}
+    named = {one.name: known[one.name] for one in operation.roles if known.get(one.name) is not None}
+    library = Library(plan.backend, example.view, domain.now)
+    try:
+        outcome = getattr(library, plan.operation)(**named)
+    except Refused:
+        return ""
+    value, text = outcome.value, outcome.text
+    is_same = text in (value, encode(value).decode())
+    shown = "the same" if is_same else json.dumps(shortened(text, _LONGEST_PART), ensure_ascii=False)
+    return f".value: {shortened(json.dumps(value, ensure_ascii=False), _LONGEST_PART)}; .text: {shown}"
+
+
+def _operation(plan: Plan) -> Operation | None:
+    return cast("OperationsBackend", backends[plan.backend]()).known.get(plan.operation)
 
 
 def _signature(plan: Plan) -> str:
-    known = cast("OperationsBackend", backends[plan.backend]()).known.get(plan.operation)
+    known = _operation(plan)
     roles = () if known is None else known.roles
     return f"{plan.backend}.{plan.operation}({', '.join(role.name for role in roles)})"

@@ -15,7 +15,7 @@ from mcp_sim.recordings.compiling.trial_arguments import ArgumentSets, KnownArgu
 from mcp_sim.recordings.observed import Observed, leaves, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.spec.sessions import Answer
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Json, Record, Tool, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.frozen import frozen
@@ -47,6 +47,16 @@ class Finding:
     message: str
 
 
+@frozen
+class Example:
+    """A call that did not fail."""
+
+    arguments: Record
+    answer: Answer
+    view: View
+    """The state before it."""
+
+
 @dataclass
 class Probe:
     """The calls to a world and its forks, and what was found."""
@@ -66,8 +76,8 @@ class Probe:
     """Tool -> arguments with which it succeeded."""
     makers: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
     """Entity -> the tools that have created a record of it."""
-    examples: dict[str, tuple[Record, Answer]] = field(default_factory=dict[str, "tuple[Record, Answer]"])
-    """Tool -> the arguments and the answer of its first call that did not fail."""
+    examples: dict[str, Example] = field(default_factory=dict[str, "Example"])
+    """Tool -> its first call that did not fail."""
     _refusals: dict[str, str] = field(default_factory=dict[str, str])
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
     _is_artificial: bool = False
@@ -137,6 +147,7 @@ class Probe:
             return None
         made = f"{tool}({short(arguments)})"
         self.checked(tool, "answers")
+        view = world.view
         try:
             observation = await world.call(tool, arguments)
         except (Crash, BadArguments) as error:
@@ -153,7 +164,7 @@ class Probe:
         self._check_references(tool, made, arguments, world)
         seen = observe(answer)
         if not seen.failed:
-            self.examples.setdefault(tool, (arguments, answer))
+            self.examples.setdefault(tool, Example(arguments, answer, view))
         return seen
 
     @contextmanager

@@ -76,8 +76,8 @@ def _tool(tool: Record, built_in: BuiltIn | None, *, is_violated: bool) -> Itera
         if tool.get(name):
             yield f"{name}: {_json(tool[name])}"
     if built_in is not None:
-        example = f", such as {built_in.call}\n{built_in.answer}" if built_in.call else ""
-        yield f"Built in: world.{built_in.operation}{example}"
+        yield f"Built in: world.{built_in.operation}{f', such as {built_in.call}' if built_in.call else ''}"
+        yield from filter(None, (built_in.answer, built_in.returned))
     if is_violated:
         yield (
             "The recorded answers below are not valid under this outputSchema: answer as recorded, in a function with "

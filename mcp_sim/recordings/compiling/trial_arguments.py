@@ -146,7 +146,7 @@ class ArgumentSets:
             return [True, False]
         own = self._is_new_key(plan, name) if creates else False
         known = [] if own else [*self._known(plan, name, schema, creates=creates)]
-        return [*_unique([*known, *_mentioned(schema), *_statements(name, schema), generated])][:_MOST_VALUES]
+        return [*_unique([*_statements(name, schema), *known, *_mentioned(schema), generated])][:_MOST_VALUES]
 
     def _is_new_key(self, plan: Plan, name: str) -> bool:
         """Whether an argument gives a new record its key or name, which must not be that of another one."""
