@@ -359,11 +359,9 @@ async def test_an_analytic_database_describes_and_summarizes_its_tables(tmp_path
 
 
 LIBRARY: Json = {
-    "database": {
-        "books": [{"isbn": "978-1", "title": "The Salt Road", "year": 1998, "price": 12},
-                  {"isbn": "978-2", "title": "Glass Rivers", "year": 2011, "price": 9.5, "lent": True}],
-        "loans": [{"due": "2026-10-02", "id": 1, "isbn": "978-1"}],
-    }
+    "books": [{"isbn": "978-1", "title": "The Salt Road", "year": 1998, "price": 12},
+              {"isbn": "978-2", "title": "Glass Rivers", "year": 2011, "price": 9.5, "lent": True}],
+    "loans": {"columns": ["due", "id", "isbn"], "rows": [["2026-10-02", 1, "978-1"]]},
 }  # fmt: skip
 ANALYSIS = [
     tool("query", "Execute a SQL query and return the results", sql=TEXT),
@@ -375,8 +373,9 @@ ANALYSIS = [
 ]
 
 
-async def test_given_tables_keep_their_columns_beside_tools_that_run_no_statements(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, ANALYSIS, LIBRARY)
+@pytest.mark.parametrize("state", [LIBRARY, {"database": LIBRARY}], ids=["by name", "in a database"])
+async def test_given_tables_keep_their_columns_beside_tools_that_run_no_statements(tmp_path: Path, state: Json) -> None:
+    sim = simulator(tmp_path, ANALYSIS, state)
     assert {tool for tool, name in backends(sim).items() if name.startswith("sql ")} == {"query", "update_data"}
     async with sim.open() as world:
         first, second = await answered(world, "query", sql="SELECT * FROM books")

@@ -330,6 +330,30 @@ def test_the_prompt_shows_what_is_built_in_and_tools_that_are_need_no_function(
     assert (found["kept"], found["complaints"]) == (0, "")
 
 
+QUERY = """```python
+from mcp_sim.programs import tool
+
+tables = {"note": {"ids": "1", "fields": {"text": ""}}}
+
+
+@tool
+def read_query(world, sql):
+    return str(world.sql.query(sql).value)
+```"""
+
+
+@pytest.mark.parametrize(("body", "is_empty"), [("world.sql.query(sql).value", False), ("world.note.find()", True)])
+def test_a_program_that_uses_the_given_database_needs_no_tables_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], body: str, is_empty: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tools.json").write_text(json.dumps(DATABASE))
+    world = {"state": {"database": {"birds": [{"id": 1, "name": "Wren"}]}}}
+    Path("scenario.json").write_text(json.dumps({"mcp_sim": 1, "name": "x", "tools": "tools.json", "world": world}))
+    found = judged(capfd, QUERY.replace("world.sql.query(sql).value", body), "compile", "scenario.json")
+    assert ("leaves all tables empty" in found["complaints"]) == is_empty
+
+
 def test_a_statement_is_tried_before_the_names_of_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -60,13 +60,13 @@ class Sql(OperationsBackend):
     def match(self, evidence: ServerEvidence) -> Match | None:
         """Match the tools, and take the tables of the given state.
 
-        If most tools of the server are others, only tables are taken that are in a database of the state, and that
-        the names of these tools and of their arguments do not mention.
+        If most tools of the server are others, those are taken that the names of these tools and of their arguments do
+        not mention.
         """
         match = super().match(evidence)
         if match is None or match.state is None:
             return match
-        from mcp_sim.backends.sql.tables import is_in_database, read_given_tables
+        from mcp_sim.backends.sql.tables import read_given_tables
 
         matched = {plan.tool for plan in match.plans}
         others = [one for listed in self.profiles(evidence) for one in listed if one.tool.id not in matched]
@@ -74,7 +74,7 @@ class Sql(OperationsBackend):
             singular(word) for one in others for name in (*one.words, *one.arguments) for word in words(name)
         )
         is_most = 2 * len(matched) >= len(evidence.tools)
-        tables, rest = read_given_tables(match.state, lambda path: is_most or is_in_database(path, mentioned))
+        tables, rest = read_given_tables(match.state, None if is_most else mentioned)
         if not tables:
             return match
         records: dict[str, Sequence[Record]] = {table.entity.name: table.records for table in tables}

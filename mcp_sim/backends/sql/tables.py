@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import TypeAlias, cast
@@ -133,14 +133,10 @@ class Table:
     records: Sequence[Record]
 
 
-def is_in_database(path: Path, mentioned: Collection[str]) -> bool:
-    """Return whether a part of a state is in a database by the names around it, and its name has none of the words."""
-    known = {*mentioned} & {*map(singular, words(path[-1]))}
-    return not known and any(last_word(name) in _DATABASES for name in path[:-1])
+def read_given_tables(state: Json, mentioned: Collection[str] | None = None) -> tuple[list[Table], Json]:
+    """Return the tables of a state, under any wrappers, and the rest of the state.
 
-
-def read_given_tables(state: Json, is_meant: Callable[[Path], bool]) -> tuple[list[Table], Json]:
-    """Return the tables of a state, under any wrappers, whose paths are meant, and the rest of the state.
+    `mentioned`: words of names that other tools mention. Tables with such names, and scripts, are left to these tools.
 
     A table is a list of objects, an object with one object for each key, columns with rows, or a CREATE TABLE
     statement. Columns are names, objects with name and type, or types by name. Tables are under their names, or in a
@@ -148,18 +144,18 @@ def read_given_tables(state: Json, is_meant: Callable[[Path], bool]) -> tuple[li
     """
     scripts: list[str] = []
     found: dict[str, list[Record]] = {}
-    rest = _take((), state, is_meant, scripts, found)
+    rest = _take((), state, mentioned, scripts, found)
     return list(_created(scripts, found)), rest
 
 
 def _take(
-    path: Path, value: Json, is_meant: Callable[[Path], bool], scripts: list[str], found: dict[str, list[Record]]
+    path: Path, value: Json, mentioned: Collection[str] | None, scripts: list[str], found: dict[str, list[Record]]
 ) -> Json:
     """Move the tables of a value into `scripts` and `found`. Return the rest; None if nothing is left."""
     value = _by_name(value)
     name, body = path[-1] if path else "", as_object(value)
     rows = _rows(value) if name else None
-    if (rows is not None or _is_script(value)) and not is_meant(path):
+    if mentioned is not None and (_is_script(value) or (rows is not None and _is_mentioned(path, mentioned))):
         return value
     if rows is not None:
         script = next(filter(_is_script, body.values()), None)
@@ -171,8 +167,14 @@ def _take(
         return None
     if not body:
         return value
-    parts = [(part, inner, _take((*path, part), inner, is_meant, scripts, found)) for part, inner in body.items()]
+    parts = [(part, inner, _take((*path, part), inner, mentioned, scripts, found)) for part, inner in body.items()]
     return {part: rest for part, inner, rest in parts if rest is not None or inner is None} or None
+
+
+def _is_mentioned(path: Path, mentioned: Collection[str]) -> bool:
+    """Return whether the name of a part of a state, or of what it is in, has one of the words, but for wrappers."""
+    names = (*(name for name in path[:-1] if last_word(name) not in _DATABASES), path[-1])
+    return any(singular(word) in mentioned for name in names for word in words(name))
 
 
 def _rows(value: Json) -> list[Record] | None:

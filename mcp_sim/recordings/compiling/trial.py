@@ -109,7 +109,7 @@ async def _tried(job: Record, folder: Path) -> Record:
     probe, determined = await _probed(folder, job)
     hung = any("did not end within" in finding.message for finding in probe.findings)
     if not hung:
-        probe.findings += await _begun_otherwise(folder, job)
+        probe.findings += await _begun_otherwise(folder, job, is_taken=_is_taken(probe))
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
     findings = [*probe.findings, *_crashed(shown.calls), *_crashed(held.calls, is_held=True)]
@@ -168,10 +168,18 @@ async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
     return probe, determined
 
 
-async def _begun_otherwise(folder: Path, job: Record) -> list[Finding]:
+def _is_taken(probe: Probe) -> bool:
+    """Whether the program uses what is built in, and that may have the records of the given state."""
+    functions = [function for program in probe.domain.programs for function in program.functions.values()]
+    uses_backends = any(function.effects.uses_backends for function in functions)
+    return uses_backends and not probe.domain.given.isdisjoint(probe.filled)
+
+
+async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list[Finding]:
     """Return what the author should know about `@initial`: where it fails, or finds nothing, in states of other shapes.
 
     These are the given state without some of its parts, within another object, and with mappings in place of lists.
+    `is_taken`: what is built in may have the records of the given state, so that tables need not have them.
     """
     given: Json = job["given"]
     if not isinstance(given, dict) or not given:
@@ -179,6 +187,8 @@ async def _begun_otherwise(folder: Path, job: Record) -> list[Finding]:
     state = cast("Record", given)
     usual = await _counts(folder, state)
     if isinstance(usual, str):
+        return []
+    if not usual and is_taken:
         return []
     if not usual:
         return [Finding(INITIAL, "advice", f"leaves all tables empty, though the given state is {short(state)}")]
