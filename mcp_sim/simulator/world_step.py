@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.error_templates import invalid_arguments
+from mcp_sim.types.error_templates import DEFAULT, VendorErrors, invalid_arguments
 from mcp_sim.types.errors import Crash, Rejected, Unmatched
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.contradictions import NoInstance
@@ -23,6 +23,7 @@ from mcp_sim.types.scenario import Stub
 from mcp_sim.types.surface import (
     MISSING_CAPABILITY,
     NO_INTERACTION,
+    ArgumentCheck,
     ToolInteraction,
     fill_slots,
     missing_capability_error,
@@ -78,7 +79,7 @@ class WorldStep:
         language model or may take long, or the answer cannot be served.
         """
         source = self.sources[0]
-        if source.predict_at_once is None or turn.call.answers or self.stubs:
+        if source.predict_at_once is None or turn.call.answers or self.stubs or self._failed_check(turn) is not None:
             return None
         transition = source.predict_at_once(turn) if self.arguments.is_valid(turn.call.arguments) else None
         if transition is None or self._problems(turn, transition):
@@ -144,7 +145,10 @@ class WorldStep:
         return transition
 
     async def _predict(self, turn: Turn) -> Transition:
-        """Return the answer of the first source that has one."""
+        """Return the answer of the first source that has one, unless a declared check fails."""
+        check = self._failed_check(turn)
+        if check is not None:
+            return await self._failing(check, turn)
         reasons = list[str]()
         for source in self.sources:
             if turn.problems and not source.judges_arguments:
@@ -156,6 +160,16 @@ class WorldStep:
                 reasons.append(error.reason)
                 turn.memories.staged = staged
         raise Crash(turn.tool.id, "; ".join(reasons))
+
+    def _failed_check(self, turn: Turn) -> ArgumentCheck | None:
+        return self.interaction.failed_check(turn.call.arguments) if self.interaction.checks else None
+
+    async def _failing(self, check: ArgumentCheck, turn: Turn) -> Transition:
+        problems = check.schema.problems(turn.call.arguments[check.argument])
+        found = replace(turn, problems=tuple(f"{check.argument}: {problem}" for problem in problems))
+        if check.error is None:
+            return await self.refuse(found)
+        return Transition(invalid_arguments(found, VendorErrors({DEFAULT: check.error})))
 
     async def _ask(self, source: Source, turn: Turn) -> Transition:
         """Return the answer of a source. Raises `Unmatched` if it has none."""

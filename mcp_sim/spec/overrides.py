@@ -19,7 +19,7 @@ from mcp_sim.types.programs import PROGRAM
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
 """Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
-ABOUT_ANSWERS = ("ask", "notify", "blocks", "errors", "latency")
+ABOUT_ANSWERS = ("ask", "notify", "blocks", "errors", "checks", "latency")
 """Keys under `sim:` that are no fields of a plan, but about the answer."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")

@@ -8,15 +8,19 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from mcp_sim.spec.parts.plans import SimPart
+from mcp_sim.spec.parts.failures import error_template
+from mcp_sim.spec.parts.plans import CheckPart, SimPart
 from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
 from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
 from mcp_sim.types.delays import LogNormal
-from mcp_sim.types.json_schema.shapes import properties, types_of
-from mcp_sim.types.json_schema.validation import compiled
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, properties, types_of
+from mcp_sim.types.json_schema.validation import Validator, compiled
 from mcp_sim.types.surface import (
+    ArgumentCheck,
     Ask,
     Choices,
     Prompt,
@@ -47,12 +51,12 @@ def read_interactions(
     """Yield what each tool does besides returning a result: questions, notifications, blocks, the time it takes."""
     exists = {"tools": True, "prompts": bool(document.prompts), "resources": has_resources}
     for name, part in document.sim.items():
-        if name not in tools or not (part.ask or part.notify or part.blocks or part.latency):
+        if name not in tools or not (part.ask or part.notify or part.blocks or part.latency or part.checks):
             continue
         at = place.at(name)
         check_blocks(at.at("blocks"), part.blocks, [tools[name].value])
         _check_lists(at.at("notify"), part.notify or (), exists)
-        yield name, _interaction(at, part)
+        yield name, _interaction(at, part, [*properties(expanded(as_object(tools[name].value.get("inputSchema"))))])
 
 
 def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterable[Record]) -> None:
@@ -67,10 +71,24 @@ def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
     return tuple(part.model_dump(by_alias=True, exclude_unset=True) for part in parts or ())
 
 
-def _interaction(at: Place, part: SimPart) -> ToolInteraction:
+def _interaction(at: Place, part: SimPart, arguments: Sequence[str]) -> ToolInteraction:
     asks = _rounds(at.at("ask"), part.ask or ())
     latency = None if part.latency is None else LogNormal(part.latency.median, part.latency.sigma)
-    return ToolInteraction(asks, tuple(_notices(part.notify or ())), dump_parts(part.blocks), latency)
+    checks = tuple(_checks(at.at("checks"), part.checks or {}, arguments))
+    return ToolInteraction(asks, tuple(_notices(part.notify or ())), dump_parts(part.blocks), latency, checks)
+
+
+def _checks(place: Place, parts: Mapping[str, CheckPart], arguments: Sequence[str]) -> Iterator[ArgumentCheck]:
+    for name, part in parts.items():
+        at = place.at(name)
+        if name not in arguments:
+            at.error(f"unknown argument {name!r}{did_you_mean(name, arguments)}")
+        try:
+            schema = Validator(part.json_schema)
+        except ValueError as error:
+            at.at("schema").error(f"is not a usable JSON Schema: {error}")
+        else:
+            yield ArgumentCheck(name, schema, None if part.error is None else error_template(part.error))
 
 
 def _notices(parts: Iterable[NotifyPart]) -> Iterator[Record]:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.lint import example_problems, usable_tools
 from mcp_sim.spec.overrides import check_sim, plan_fields
-from mcp_sim.spec.parts.failures import Error, ErrorPart
+from mcp_sim.spec.parts.failures import Error, ErrorPart, error_template
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
@@ -225,17 +225,7 @@ def _field(name: str, body: Record, *, is_needed: bool) -> Field:
 
 
 def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:
-    return {kind: _template(part) for kind, part in errors.items()}
-
-
-def _template(part: ErrorPart) -> Template:
-    if part.rpc is not None:
-        return Template("rpc", part.rpc.model_dump(exclude_unset=True))
-    if part.structured is not None:
-        return Template("structured", part.structured, part.soft)
-    if part.text is not None:
-        return Template("text", part.text, part.soft)
-    return Template("json", part.json_text, part.soft)
+    return {kind: error_template(part) for kind, part in errors.items()}
 
 
 def _failures(shared: VendorErrors, sim: SimPart | None) -> FailureRenderer:

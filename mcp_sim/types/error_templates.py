@@ -125,8 +125,8 @@ def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **
     return Observation(ToolResult(fill_message(message, known), form="text", is_error=True))
 
 
-def invalid_arguments(turn: Turn) -> Observation:
-    """Return the failure of a call whose arguments violate the inputSchema."""
+def invalid_arguments(turn: Turn, errors: VendorErrors | None = None) -> Observation:
+    """Return the failure of a call with invalid arguments, by these templates, else by those of the tool."""
     listed = "; ".join(turn.problems)
     missing = _MISSING.search(turn.problems[0]) if turn.problems else None
     named = missing[1] if missing is not None else listed.partition(":")[0]
@@ -134,6 +134,8 @@ def invalid_arguments(turn: Turn) -> Observation:
     problem = re.sub(r"^[\w.\[\]]+: ", "", turn.problems[0]) if turn.problems else ""
     own: Record = {"problems": listed, "problem": problem, "argument": named, "tool": turn.tool.name}
     slots: Record = {**turn.call.arguments, **own}
+    if errors is not None:
+        return errors(kind, f"Invalid arguments: {listed}", slots)
     return turn.tool.failure(kind, f"Invalid arguments: {listed}", **slots)
 
 

@@ -10,7 +10,7 @@ In a text, a value that is missing is empty, `{? (due {due})?}` is left out unle
 `{rows: "- {title}"}` among the parts of a text is repeated for each row. If no row has any of its values, the template
 does not fit, and the next one is tried. In JSON, a text that is one slot becomes the value itself, null if it is
 missing (`{sold??false}`: a flag instead); `note?` is a key that is left out with a missing value; `{"{rows}": ITEM}` is
-a list with an item for each row.
+a list with an item for each row, and `{"{address??}": ITEM}` is a list or object of the record, or ITEM if it has none.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ OPTIONAL = re.compile(r"\{\?(.*?)\?\}", re.DOTALL)
 """A part of a text that is left out unless all its slots have a value."""
 ROWS = "{rows}"
 """The only key of an object that stands for a list of rows."""
+_INSTEAD = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\?\?\}")
 EVERYTHING = "{everything}"
 """A slot for all that a template can show, as one object: what to write templates from."""
 
@@ -58,3 +59,9 @@ class ResultTemplate:
     """The indentation of JSON; None: it is written in one line."""
     block_per_row: bool = False
     """Whether each row of the result is a content block of its own."""
+
+
+def replaced_path(template: Mapping[str, Json]) -> str:
+    """Return the path of the value in whose place an object is shown, if there is none; '' for any other object."""
+    found = _INSTEAD.fullmatch(next(iter(template))) if len(template) == 1 else None
+    return "" if found is None else found[1]

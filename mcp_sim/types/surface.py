@@ -15,7 +15,9 @@ from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.delays import LogNormal
+from mcp_sim.types.error_templates import Template
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.programs import ProgramFunction
 
@@ -47,8 +49,18 @@ Round: TypeAlias = Mapping[str, Ask]
 
 
 @frozen
+class ArgumentCheck:
+    """What a server requires of an argument beyond its inputSchema."""
+
+    argument: str
+    schema: Validator
+    error: Template | None
+    """The failure otherwise; None: that of invalid arguments."""
+
+
+@frozen
 class ToolInteraction:
-    """What a tool asks before it answers, what it sends meanwhile, and the blocks of its result."""
+    """What a tool requires and asks before it answers, what it sends meanwhile, and the blocks of its result."""
 
     asks: tuple[Round, ...] = ()
     notices: tuple[Record, ...] = ()
@@ -57,6 +69,14 @@ class ToolInteraction:
     """Content blocks as templates; empty: the result is served as it is."""
     latency: LogNormal | None = None
     """How long an answer takes; None: no time."""
+    checks: tuple[ArgumentCheck, ...] = ()
+
+    def failed_check(self, arguments: Record) -> ArgumentCheck | None:
+        """Return the first check that given arguments do not pass."""
+        for check in self.checks:
+            if check.argument in arguments and not check.schema.is_valid(arguments[check.argument]):
+                return check
+        return None
 
 
 NO_INTERACTION = ToolInteraction()

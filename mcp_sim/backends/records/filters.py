@@ -298,28 +298,38 @@ def _is_unset(field: str) -> Test:
 def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
     """Return a getter for a filter argument. It returns ABSENT if the argument filters nothing.
 
-    An argument filters nothing if it is `all` (as a choice that is no value of the field), or if it includes what is
-    otherwise hidden.
+    An argument filters nothing if it is `all` (unless that is a value of the field), or if it includes what is
+    otherwise hidden. If it is missing, the default of its schema filters.
     """
-    fetch, schema, field = _fetch(name, rule), at(tool.input_schema, name), entity.fields.get(rule.field)
+    schema, field = at(tool.input_schema, name), entity.fields.get(rule.field)
+    fetch = _fetch(name, rule.default if rule.default is not None else _usual_choice(schema, rule))
     if rule.only is not None:
         return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
     if rule.unless is not None:
         usual = schema.get("default")
         return lambda arguments: ABSENT if _or(fetch(arguments), usual) is True else rule.unless
     held = constants(field.schema) if field is not None else []
-    wide = [one for one in constants(schema) if isinstance(one, str) and one.lower() in ANY and one not in held]
-    if not wide:
+    if rule.op != "equals" or main_type(schema) not in {"string", ""} or rule.field == entity.key:
         return fetch
-    return lambda arguments: ABSENT if (value := fetch(arguments)) in wide else value
+    return lambda arguments: ABSENT if _is_wide(value := fetch(arguments)) and value not in held else value
 
 
-def _fetch(name: str, rule: Filter) -> Fetch:
+def _is_wide(value: Json) -> bool:
+    return isinstance(value, str) and value.lower() in ANY
+
+
+def _usual_choice(schema: Record, rule: Filter) -> Json:
+    """Return the word that selects records unless an argument has another one; None if there is none."""
+    usual = schema.get("default")
+    return usual if rule.op == "equals" and isinstance(usual, str) and usual else None
+
+
+def _fetch(name: str, default: Json) -> Fetch:
     """Return a getter for an argument, with its default."""
     fetch = argument(name)
-    if rule.default is None:
+    if default is None:
         return fetch
-    return lambda arguments: rule.default if (value := fetch(arguments)) is ABSENT else value
+    return lambda arguments: default if (value := fetch(arguments)) is ABSENT else value
 
 
 def _spread(entity: Entity, field: str) -> int:

@@ -14,7 +14,7 @@ from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.result_schemas import text_place
-from mcp_sim.types.result_templates import EVERYTHING, OPTIONAL, ROWS, SLOT, ResultTemplate, Rows
+from mcp_sim.types.result_templates import EVERYTHING, OPTIONAL, ROWS, SLOT, ResultTemplate, Rows, replaced_path
 from mcp_sim.types.time_formats import parse_time, time_format
 
 _SEPARATORS = re.compile(r"[^\w.]+|_")
@@ -162,6 +162,9 @@ def plain_json(text: str) -> Json:
 def _filled_object(template: Record, scope: Scope) -> Json:
     if template.keys() == {ROWS}:
         return [fill_json(template[ROWS], scope.of_row(number, row)) for number, row in enumerate(scope.rows, 1)]
+    if path := replaced_path(template):
+        known = scope.get(path)
+        return fill_json(template[f"{{{path}??}}"], scope) if known is NOWHERE or known is None else known
     body: Record = {}
     for name, part in template.items():
         value = fill_json(part, scope)

@@ -10,7 +10,7 @@ from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import key_of, leaves, normal
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
-from mcp_sim.types.result_templates import ROWS, SLOT
+from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _OF_A_RECORD = re.compile(r"\s|\d")
@@ -53,7 +53,7 @@ def _share_of_data(item: Json, data: Container[str], name: str) -> float:
 
 def _object(template: Record, data: Container[str], name: str) -> Json:
     """Return an object without data. If it has some, it shows a record, and its other constants may differ, too."""
-    named = {key: name if key == ROWS else key.rstrip("?") for key in template}
+    named = {key: name if key == ROWS else replaced_path({key: None}) or key.rstrip("?") for key in template}
     if not any(_is_data(named[key], part, data) for key, part in template.items()):
         return {key: without_data(part, data, named[key]) for key, part in template.items()}
     return {key: _of_record(named[key], part, data) for key, part in template.items()}

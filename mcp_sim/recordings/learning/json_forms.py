@@ -11,7 +11,7 @@ from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.recordings.learning.slots import Shown, choose, is_same, literal, most_common, paths_of_scope, whole_slot
 from mcp_sim.recordings.observed import is_time
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.result_templates import ROWS, SLOT
 
@@ -25,7 +25,7 @@ def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -
     """Return the template of the values at one place. `of_record`: it is a field of the record that is shown."""
     known = [(value, scope) for value, scope in shown if value is not None] or list(shown)
     if of_record and isinstance(known[0][0], dict | list):
-        return f"{{{name}}}"
+        return f"{{{name}}}" if _is_kept(name, known) else _or_usual(name, known)
     if isinstance(known[0][0], dict | list) and (slot := whole_slot(name, known)) is not None:
         return slot
     if all(isinstance(value, dict) for value, _ in known):
@@ -33,6 +33,19 @@ def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -
     if all(isinstance(value, list) for value, _ in known):
         return _list([(cast("list[Json]", value), scope) for value, scope in known], name)
     return _worded(shown) or choose(name, shown, of_record=of_record)
+
+
+def _is_kept(name: str, shown: Sequence[Shown]) -> bool:
+    """Whether records have such a value in a field, be it another one."""
+    same = sum(isinstance(scope.get(name), type(value)) for value, scope in shown)
+    return same * 2 >= len(shown)
+
+
+def _or_usual(name: str, shown: Sequence[Shown]) -> Json:
+    """Return the template of a list or object: the field of the record, or what is shown where it has none."""
+    lacking = [(value, scope) for value, scope in shown if scope.get(name) in (NOWHERE, None)]
+    usual = induce(lacking or shown, name)
+    return usual if isinstance(usual, str) else {f"{{{name}??}}": usual}
 
 
 def _worded(shown: Sequence[Shown]) -> str | None:
@@ -67,7 +80,7 @@ def _with_counts(body: Record, values: Sequence[Record]) -> Record:
     listed = [name for name, part in body.items() if isinstance(part, dict) and cast("Record", part).keys() == {ROWS}]
     if len(listed) != 1:
         return body
-    lengths = [(value, len(cast("list[Json]", value[listed[0]]))) for value in values if listed[0] in value]
+    lengths = [(value, len(as_list(value[listed[0]]))) for value in values if isinstance(value.get(listed[0]), list)]
     counts = {
         name: "{count}"
         for name, part in body.items()

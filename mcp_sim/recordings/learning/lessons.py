@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from mcp_sim.recordings.learning.borrowing import with_borrowed_results
 from mcp_sim.recordings.learning.cases import induce_results, is_memorised
+from mcp_sim.recordings.learning.checks import induce_checks
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
 from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
@@ -19,8 +20,8 @@ from mcp_sim.types import Record
 Piece: TypeAlias = "tuple[str, str]"
 """A tool, and one of PARTS; or '' and one of WHOLE."""
 
-PLAN, RESULT, ERRORS, ENTITIES, BORROWED = "plan", "result", "errors", "entities", "borrowed"
-PARTS = (PLAN, RESULT, ERRORS)
+PLAN, RESULT, ERRORS, CHECKS, ENTITIES, BORROWED = "plan", "result", "errors", "checks", "entities", "borrowed"
+PARTS = (PLAN, RESULT, ERRORS, CHECKS)
 """What is learnt of a tool."""
 WHOLE = (ENTITIES, ERRORS, BORROWED)
 """What is learnt of a server as a whole."""
@@ -89,11 +90,16 @@ async def with_templates(
 def _with_forms(draft: Draft, samples: Sequence[Sample], data: Container[str], plain: Draft) -> Draft:
     """Return a draft with result and error templates. `data`: what must not become part of a result."""
     tools = {str(tool["name"]): tool for tool in draft.tools}
-    failures = induce_failures(samples, tools)
-    sim = {tool: {**_declared(tool, samples, data, failures), **draft.sim.get(tool, {})} for tool in tools}
+    failures, checks = induce_failures(samples, tools), induce_checks(samples, tools)
+    learnt = {tool: {**_declared(tool, samples, data, failures), **_checked(checks.get(tool))} for tool in tools}
+    sim = {tool: {**learnt[tool], **draft.sim.get(tool, {})} for tool in tools}
     errors = {**shared_failures(samples, tools), **plain.errors}
     rest = {**_unknown_tool(samples, tools), **plain.rest}
     return replace(draft, sim={tool: part for tool, part in sim.items() if part}, errors=errors, rest=rest)
+
+
+def _checked(checks: Record | None) -> Record:
+    return {} if checks is None else {"checks": checks}
 
 
 def _unknown_tool(samples: Sequence[Sample], tools: Container[str]) -> Record:

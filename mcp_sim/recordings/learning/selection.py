@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from mcp_sim.recordings.learning.drafts import Draft, written
-from mcp_sim.recordings.learning.lessons import ERRORS, PLAN, RESULT, WHOLE, Lesson, Piece
+from mcp_sim.recordings.learning.lessons import CHECKS, ERRORS, PLAN, RESULT, WHOLE, Lesson, Piece
 from mcp_sim.recordings.measure import score_sessions
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
@@ -94,11 +94,10 @@ async def judged(plain: Draft, teach: Teach, sessions: Sequence[Session], notify
     await _leave_out(judgement, trials, [(tool, PLAN) for tool in tools])
     for piece in (*((tool, PLAN) for tool in tools), *(("", one) for one in WHOLE)):
         await _leave_out(judgement, trials, [piece])
-    tried = set[str]()
-    while losing := [tool for tool in _losing(judgement) if tool not in tried]:
-        tried.add(losing[0])
-        for pieces in ([RESULT], [ERRORS], [RESULT, ERRORS]):
-            await _leave_out(judgement, trials, [(losing[0], part) for part in pieces], TOLERANCE)
+    for least in (_LOSS, TOLERANCE):
+        await _leave_out_losing(judgement, trials, least)
+        if judgement.learnt.score >= before.score:
+            break
     judgement.plans = frozenset(tool for tool in tools if (tool, PLAN) not in judgement.left_out)
     return judgement
 
@@ -127,11 +126,20 @@ async def _leave_out(judgement: Judgement, trials: _Trials, pieces: Sequence[Pie
         judgement.learnt = report
 
 
-def _losing(judgement: Judgement) -> list[str]:
+async def _leave_out_losing(judgement: Judgement, trials: _Trials, loss: float) -> None:
+    """Leave out the answers of tools that lose more than `loss`, where that helps."""
+    tried = set[str]()
+    while losing := [tool for tool in _losing(judgement, loss) if tool not in tried]:
+        tried.add(losing[0])
+        for pieces in ([RESULT], [ERRORS], [CHECKS], [RESULT, ERRORS, CHECKS]):
+            await _leave_out(judgement, trials, [(losing[0], part) for part in pieces], TOLERANCE)
+
+
+def _losing(judgement: Judgement, loss: float) -> list[str]:
     """Return the tools whose held-back calls are answered worse than without what was learnt, the worst first."""
     before, after = scores_by_tool(judgement.plain), scores_by_tool(judgement.learnt)
     lost = {tool: (before.get(tool) or 0.0) - (score or 0.0) for tool, score in after.items()}
-    return sorted((tool for tool in lost if lost[tool] > _LOSS), key=lambda tool: (-lost[tool], tool))
+    return sorted((tool for tool in lost if lost[tool] > loss), key=lambda tool: (-lost[tool], tool))
 
 
 def scores_by_tool(report: Report) -> Mapping[str, float | None]:

@@ -77,6 +77,8 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     usual = most_common(values)
     if all(is_id(name, value) for value in values) and _agreement("key", shown) == 1:
         return "{key}"
+    if _is_slot(name) and _shows_lengths(name, shown):
+        return f"{{{name}:count}}"
     if of_record and _is_slot(name) and not _is_never_shown(name, shown):
         instead = _instead(name, shown)
         return f"{{{name}}}" if instead is None else f"{{{name}??{instead}}}"
@@ -93,6 +95,13 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     if best is not None:
         return best.template
     return literal(usual)
+
+
+def _shows_lengths(name: str, shown: Sequence[Shown]) -> bool:
+    """Whether numbers are the lengths of lists or objects that records have in a field of this name."""
+    lengths = [(value, len(cast("list[Json]", part))) for value, scope in shown
+               if isinstance(part := scope.get(name), list | dict)]  # fmt: skip
+    return bool(lengths) and sum(is_same(value, length) for value, length in lengths) * 2 > len(shown)
 
 
 def _instead(name: str, shown: Sequence[Shown]) -> str | None:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from mcp_sim.spec.parts.content import Part, one_of
 from mcp_sim.types import Json
+from mcp_sim.types.error_templates import Template
 from mcp_sim.types.errors import CRASH_CODE
 
 
@@ -47,3 +48,14 @@ def _as_error(value: Any) -> Any:
 
 
 Error = Annotated[ErrorPart, BeforeValidator(_as_error, json_schema_input_type=str | ErrorPart)]
+
+
+def error_template(part: ErrorPart) -> Template:
+    """Return the template that a part of a document declares."""
+    if part.rpc is not None:
+        return Template("rpc", part.rpc.model_dump(exclude_unset=True))
+    if part.structured is not None:
+        return Template("structured", part.structured, part.soft)
+    if part.text is not None:
+        return Template("text", part.text, part.soft)
+    return Template("json", part.json_text, part.soft)

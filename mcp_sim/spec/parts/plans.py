@@ -10,7 +10,7 @@ from mcp_sim.spec.parts.content import Blocks, Part
 from mcp_sim.spec.parts.failures import Error
 from mcp_sim.spec.parts.results import Result
 from mcp_sim.spec.parts.surface import Asks, NotifyPart
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Record
 from mcp_sim.types.delays import USUAL_SIGMA
 from mcp_sim.types.options import Count, CountFromZero, PositiveDuration
 from mcp_sim.types.plans import How, Operator, Verb
@@ -63,6 +63,15 @@ class EnvelopePart(Part):
     )
 
 
+class CheckPart(Part):
+    """What a server requires of an argument beyond its inputSchema."""
+
+    json_schema: Record = Field(
+        alias="schema", description="JSON Schema of the argument.", examples=[{"enum": ["low", "high"]}]
+    )
+    error: Error | None = Field(default=None, description="The failure otherwise. Default: that of invalid arguments.")
+
+
 class LatencyPart(Part):
     """How long answers take: random times around a median."""
 
@@ -111,6 +120,9 @@ class SimPart(Part):
     )
     errors: dict[str, Error] | None = Field(
         default=None, description="Failure -> its message, before those of the whole spec."
+    )
+    checks: dict[str, CheckPart] | None = Field(
+        default=None, description="Argument -> what the server requires of it beyond the inputSchema."
     )
     blocks: Blocks | None = Field(
         default=None, description="Result as content blocks; {slots} are fields of the result, answers, arguments."
