@@ -132,12 +132,11 @@ def _merge_variants(multi_tool: MultiTool, plans: Mapping[str, Plan], declared: 
     id_ = multi_tool.tool.id
     choices = {value: replace(plans[variant.id], tool=id_) for value, variant in multi_tool.variants.items()}
     known = [plan for plan in choices.values() if plan.backend == "records"]
-    form = {"result": declared["result"]} if "result" in declared else {}
     if not known:
-        return next(iter(choices.values())).with_declared(form)
+        return next(iter(choices.values()))
     reasons = (f"{multi_tool.argument} = {value}: {plan.verb} {plan.entity or ''}" for value, plan in choices.items())
     main = next((plan for plan in known if plan.verb in {"update", "create", "delete"}), known[0])
     confidence = round(sum(plan.confidence for plan in choices.values()) / len(choices), 2)
     plan = Plan(id_, main.verb, main.entity, choice=multi_tool.argument, choices=choices)
     kept = {name: getattr(plan, name) for name in ("entity", "choice", "choices") if name in declared}
-    return plan.with_declared(kept | form).with_basis(confidence, *map(str.strip, reasons))
+    return plan.with_declared(kept).with_basis(confidence, *map(str.strip, reasons))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 from mcp_sim.backends.records.containers import containers_of
 from mcp_sim.generate.record_counts import orphans
@@ -40,6 +40,8 @@ from mcp_sim.types.time_formats import time_example, time_format
 
 _SAMPLE_SIZE = 50
 """How many of the given records of an entity show the format of its times: the last ones."""
+_MOST_COMPARED = 2_000
+"""A state with more values than this is not compared with others."""
 _EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -229,7 +231,8 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     matched = {plan.tool: plan for plan in matches.plans} | programmed
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
-    plans = {name: local.get(name) or found.plans[name] for name in tools}
+    results = {name: one for spec in specs for name, one in spec.overrides.items() if "result" in one}
+    plans = {name: _with_result(local.get(name) or found.plans[name], results.get(name, {})) for name in tools}
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
@@ -237,20 +240,37 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     return _Server(specs, evidence, matched, whole, wrappers, unused)
 
 
+def _with_result(plan: Plan, declared: Mapping[str, Any]) -> Plan:
+    """Return a plan with the result templates of the spec: what else a tool does is inferred without them."""
+    return plan.with_declared({"result": declared["result"]}) if "result" in declared else plan
+
+
 def _match_and_infer(
     evidence: ServerEvidence, declared: Mapping[str, Entity], programmed: Programmed
 ) -> tuple[Match, Inferred]:
-    """Return what backends match, and what is inferred of the other tools. Equal tools are inferred once."""
-    if evidence.state is not None:
+    """Return what backends match, and what is inferred of the other tools. Equal tools and states are inferred once."""
+    if not _is_small(evidence.state):
         return _match_and_infer_anew(evidence, declared, programmed)
     tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
     sets = map(sorted, (programmed.tools, programmed.on_tables, programmed.tables))
     answered = (*sets, programmed.uses_backends, programmed.takes_state)
-    text = repr((tools, answered, evidence.overrides, evidence.examples, declared, matching_backends()))
+    text = repr((tools, answered, evidence.state, evidence.overrides, evidence.examples, declared, matching_backends()))
     return _match_and_infer_once(ByText(text, (evidence, declared, programmed)))
 
 
-@lru_cache(maxsize=16)
+def _is_small(state: Json) -> bool:
+    """Whether a state has few enough values to be compared with others."""
+    left: list[Json] = [state]
+    for _ in range(_MOST_COMPARED):
+        if not left:
+            return True
+        value = left.pop()
+        if isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else cast("list[Json]", value)
+    return False
+
+
+@lru_cache(maxsize=32)
 def _match_and_infer_once(
     known: ByText[tuple[ServerEvidence, Mapping[str, Entity], Programmed]],
 ) -> tuple[Match, Inferred]:
@@ -281,7 +301,9 @@ def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: M
 
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
     """Return what is known of these servers, and the arguments that hold all others of their tools."""
-    overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
+    declared = ((name, override) for spec in specs for name, override in spec.overrides.items())
+    parts = {name: {key: part for key, part in one.items() if key != "result"} for name, one in declared}
+    overrides = {name: part for name, part in parts.items() if part}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     planned = {name: tool for spec in specs for name, tool in spec.tools.items() if not _is_programmed(spec, name)}
     found = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in planned.items()}

@@ -54,9 +54,28 @@ _INNER = (
 _LISTED = (*_BRANCHES, "prefixItems", "allOf")
 
 
+_MOST_KNOWN = 2048
+_known = dict[int, tuple[Record, Record]]()
+"""The identity of a schema -> the schema, which keeps its identity, and its expansion."""
+
+
 def expanded(schema: Json) -> Record:
-    """Return the schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, no cycles."""
+    """Return the schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, no cycles.
+
+    Neither is to be changed afterwards: the last expansions are kept.
+    """
     root = as_object(schema)
+    known = _known.get(id(root))
+    if known is not None:
+        return known[1]
+    found = _expanded_anew(root)
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[id(root)] = root, found
+    return found
+
+
+def _expanded_anew(root: Record) -> Record:
     found: Record = {}
     reached = max(_DEEPEST)
     for deepest in _DEEPEST:
