@@ -385,3 +385,59 @@ async def test_nothing_is_written_if_there_is_nothing_to_learn(
 async def test_a_spec_is_a_yaml_file(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert await run("learn", "recorded", "-o", "reading.py") == 2
     assert "must be a YAML file, such as reading.yaml" in capfd.readouterr().err
+
+
+async def test_what_a_server_requires_of_arguments_is_learnt_from_its_refusals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = [tool("hang_tool", name="string", wall="string", hooks="integer?")]
+    said = {"error": "wall must be one of 'north', 'south', not 'roof'"}
+    calls = [
+        {"tool": "hang_tool", "arguments": {"name": "Spade", "wall": "north", "hooks": 2}, "result": text({"at": 1})},
+        {"tool": "hang_tool", "arguments": {"name": "Rake", "wall": "roof"}, "result": {**text(said), "isError": True}},
+        {"tool": "hang_tool", "arguments": {"name": "", "wall": "south"}, "result": text({"error": "name is empty"})},
+        {"tool": "hang_tool", "arguments": {"name": "Hoe", "wall": "south", "hooks": 0},
+         "result": text({"error": "hooks must be at least 1"})},
+        {"tool": "hang_tool", "arguments": {"name": "Axe", "wall": "south"}, "result": text({"at": 2})},
+    ]  # fmt: skip
+    write_shed(tmp_path / "shed", tools, calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    found = await answers(
+        "shed.yaml",
+        ("hang_tool", {"name": "Saw", "wall": "ceiling"}),
+        ("hang_tool", {"name": " ", "wall": "north"}),
+        ("hang_tool", {"name": "Saw", "wall": "north", "hooks": -4}),
+        ("hang_tool", {"name": "Saw", "wall": "south", "hooks": 1}),
+    )
+    assert found[0] == ("{\"error\":\"wall must be one of 'north', 'south', not 'ceiling'\"}", True)
+    assert found[1] == ('{"error":"name is empty"}', False)
+    assert found[2] == ('{"error":"hooks must be at least 1"}', False)
+    assert json.loads(found[3][0])["at"] is not None
+
+
+async def test_lengths_of_lists_and_usual_parts_of_records_are_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given: list[dict[str, Any]] = [{"id": "T-1", "name": "Spade", "uses": ["dig", "cut"]}]
+    given.append({"id": "T-2", "name": "Rake", "uses": ["sweep"], "size": {"cm": 150}})
+    usual = {"cm": 120, "fits": True}
+    calls: list[dict[str, Any]] = []
+    for one in given:
+        shown = {"id": one["id"], "name": one["name"], "uses": len(one["uses"]), "size": one.get("size", usual)}
+        wrapped = text({"ok": True, "shed": "north", "tool": shown})
+        calls.append({"tool": "get_tool", "arguments": {"tool_id": one["id"]}, "result": wrapped})
+    write_shed(tmp_path / "shed", [tool("get_tool", tool_id="string")], [*calls, calls[0], calls[0]], {"tools": given})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    rows = [
+        {"id": "T-9", "name": "Axe", "uses": [1, 2, 3]},
+        {"id": "T-8", "name": "Saw", "uses": [], "size": {"cm": 1}},
+    ]
+    scenario = {"mcp_sim": 1, "tools": "shed.yaml", "world": {"state": {"tools": rows}}}
+    Path("other.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    found = await answers("other.yaml", ("get_tool", {"tool_id": "T-9"}), ("get_tool", {"tool_id": "T-8"}))
+    assert [json.loads(one)["tool"] for one, _ in found] == [
+        {"id": "T-9", "name": "Axe", "uses": 3, "size": usual},
+        {"id": "T-8", "name": "Saw", "uses": 0, "size": {"cm": 1}},
+    ]

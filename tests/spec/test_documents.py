@@ -122,6 +122,7 @@ def test_sim_can_fix_whatever_a_plan_has() -> None:
         "blocks",
         "python",
         "errors",
+        "checks",
         "latency",
     }  # these belong to the answer, not to the plan
     inferred = {"tool", "basis"}

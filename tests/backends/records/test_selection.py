@@ -188,3 +188,25 @@ async def test_a_field_of_records_is_stored_even_if_its_name_is_often_an_option(
     async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         made = given.value(await world.call("create_order", {"item": "wick", "idempotency_key": "k-1"}))
         assert made["idempotency_key"] == "k-1"
+
+
+CHOOSY = """
+tools:
+  - name: list_notes
+    description: List notes. One of "open" (default), "closed" or "all".
+    inputSchema: {type: object, properties: {status: {type: string, default: open}}}
+entities: {note: {key_like: n-1, fields: {title: {type: string}, status: {type: string}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"), [({}, ["n-2"]), ({"status": "closed"}, ["n-1"]), ({"status": "All"}, ["n-1", "n-2"])]
+)
+async def test_a_filter_has_the_default_of_its_schema_and_all_filters_nothing(
+    tmp_path: Path, asked: dict[str, Any], found: list[str]
+) -> None:
+    rows = "[{id: n-1, title: A, status: closed}, {id: n-2, title: B, status: open}]"
+    simulator = service(tmp_path, CHOOSY, f"records: {{note: {{count: 2, rows: {rows}}}}}")
+    async with simulator.open() as world:
+        shown = value(await world.call("list_notes", asked))
+    assert [row["id"] for row in shown["notes"]] == found
