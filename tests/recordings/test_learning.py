@@ -434,7 +434,7 @@ async def test_lengths_of_lists_and_usual_parts_of_records_are_learnt(
         {"id": "T-9", "name": "Axe", "uses": [1, 2, 3]},
         {"id": "T-8", "name": "Saw", "uses": [], "size": {"cm": 1}},
     ]
-    scenario = {"mcp_sim": 1, "tools": "shed.yaml", "world": {"state": {"tools": rows}}}
+    scenario: dict[str, Any] = {"mcp_sim": 1, "tools": "shed.yaml", "world": {"state": {"tools": rows}}}
     Path("other.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
     found = await answers("other.yaml", ("get_tool", {"tool_id": "T-9"}), ("get_tool", {"tool_id": "T-8"}))
     assert [json.loads(one)["tool"] for one, _ in found] == [
