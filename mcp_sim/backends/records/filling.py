@@ -132,7 +132,9 @@ class Filler:
         if self._holds_places(path):
             return self.filled(schema, path)
         fill = self._by_name(schema, name, needed=needed, of_record=of_record)
-        return self._open(name, schema, path) if fill is None and (needed or usual) else fill
+        if fill is None and (needed or usual):
+            fill = self._open(name, schema, path)
+        return fill if fill is None or not of_record or name in self.entity.fields else _kept(name, fill)
 
     def _placed(self, schema: Record, path: str, *, needed: bool) -> Fill:
         """Return what fills a place of the envelope. A cursor that leads nowhere is left out where null is invalid."""
@@ -288,3 +290,8 @@ def _true(_facts: Facts) -> Json:
 
 def _null(_facts: Facts) -> Json:
     return None
+
+
+def _kept(name: str, fill: Fill) -> Fill:
+    """Return what fills a place with the value that a record has there, although its entity has no such field."""
+    return lambda facts: facts.record[name] if facts.record is not None and name in facts.record else fill(facts)

@@ -89,7 +89,19 @@ def induce_entities(
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
     examples = {name: _id_example(name, samples, by_session, states) for name in names}
     keys = {name: {one.entities[name].key for one in domains if name in one.entities} for name in names}
-    return {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
+    found = {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
+    return {**found, **_linked(found, domain)}
+
+
+def _linked(found: Mapping[str, Record], domain: Domain) -> dict[str, Record]:
+    """Return the entities that others link to, and that would not exist where no state has them."""
+    fields = (schema for body in found.values() for schema in as_object(body["fields"]).values())
+    targets = (as_object(schema).get("link") for schema in fields)
+    return {
+        str(name): {"open": None, "key": domain.entities[str(name)].key}
+        for name in dict.fromkeys(targets)
+        if name is not None and name not in found
+    }
 
 
 def _is_initial(one: ShownRecord, name: str, value: Json) -> bool:
