@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 
 from mcp_sim.generate.chance import Chance
@@ -21,6 +22,8 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
     make = (
         time_maker(entity, name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
     )
+    if schema.get("contentEncoding") == "base64":
+        return lambda chance, record, moment: b64encode(str(make(chance, record, moment)).encode()).decode()
     if not schema.keys() & {"minLength", "maxLength", "pattern"}:
         return make
 

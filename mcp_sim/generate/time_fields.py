@@ -79,6 +79,8 @@ def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
 
 def _holds_time(name: str, schema: Record) -> bool:
     kind = main_type(schema)
+    if "contentEncoding" in schema:
+        return False
     if schema.get("format") in _FORMATS and kind in {"string", ""}:
         return True
     if kind in {"integer", "number"}:
