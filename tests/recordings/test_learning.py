@@ -441,3 +441,32 @@ async def test_lengths_of_lists_and_usual_parts_of_records_are_learnt(
         {"id": "T-9", "name": "Axe", "uses": 3, "size": usual},
         {"id": "T-8", "name": "Saw", "uses": 0, "size": {"cm": 1}},
     ]
+
+
+async def test_the_day_of_a_call_and_the_numbers_of_rows_are_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    at = {"at": "2026-03-04T10:00:00+00:00"}
+    said: dict[str, Any] = {"content": [{"type": "text", "text": "Swept on 2026-03-04."}]}
+    listed: dict[str, Any] = {"content": [{"type": "text", "text": "Tools:\n1. Spade, good as new"}]}
+    counted = text({"day": "2026-03-04", "counted": True})
+    calls = [
+        {"tool": "sweep_shed", "arguments": {}, "result": said, **at},
+        {"tool": "count_shed", "arguments": {}, "result": counted, **at},
+        {"tool": "list_tools", "arguments": {}, "result": listed, **at},
+    ]
+    tools = [tool("sweep_shed"), tool("count_shed"), tool("list_tools")]
+    write_shed(tmp_path / "shed", tools, [*calls, *calls], {"tools": [{"id": "T-1", "name": "Spade"}]})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    rows = [{"id": "T-8", "name": "Axe"}, {"id": "T-9", "name": "Saw"}]
+    world: dict[str, Any] = {"state": {"tools": rows}, "now": "2031-05-06T07:00:00Z"}
+    Path("other.yaml").write_text(
+        yaml.safe_dump({"mcp_sim": 1, "tools": "shed.yaml", "world": world}), encoding="utf-8"
+    )
+    found = await answers("other.yaml", ("sweep_shed", {}), ("count_shed", {}), ("list_tools", {}))
+    assert [shown for shown, _ in found] == [
+        "Swept on 2031-05-06.",
+        '{"day":"2031-05-06","counted":true}',
+        "Tools:\n1. Axe, good as new\n2. Saw, good as new",
+    ]

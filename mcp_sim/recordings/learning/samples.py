@@ -138,7 +138,7 @@ class _Replay:
         if not recorded.is_error:
             self._shown_ids |= {name for name in ids_in(recorded.value) if name not in self._known}
         self._known.learn(recorded.value, "result", call.seq)
-        scope = _scope_of(shown, arguments, self._fields_of(chosen))
+        scope = replace(_scope_of(shown, arguments, self._fields_of(chosen)), now=call.at or _START)
         value, is_blocks = _value_of(call.answer, recorded, len(scope.rows))
         return Sample(
             self._session.name,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.rendering.templates import SPELLINGS, Scope, time_spelling
-from mcp_sim.recordings.learning.slots import paths_of_scope
+from mcp_sim.recordings.learning.slots import TODAY, day_of, paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json
@@ -192,6 +192,7 @@ def _times(text: str, scope: Scope) -> Iterator[Span]:
             path = max(places, key=lambda name: places[name], default="now")
             path = path if places.get(path, -1) >= 0 else "now"
             yield Span(found.start(), found.end(), f"{{{path}:{spelling}}}", 5000)
+    yield from _found(text, day_of(scope), TODAY, 6000)
 
 
 def _may_be_time(name: str, scope: Scope) -> bool:

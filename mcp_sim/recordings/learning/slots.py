@@ -26,6 +26,8 @@ _ENOUGH = 0.5
 """The share of samples in which a slot of the same name must agree."""
 _SHORTEST = 3
 """The length from which a text that equals another value is no coincidence."""
+TODAY = "{now:%Y-%m-%d}"
+"""The slot of the day of the call."""
 _DEEPEST = 3
 _EXAMINED = 3
 """How many values slots are looked for in."""
@@ -88,6 +90,8 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     named = _named(name, shown)
     if named is not None and named.agreement > _ENOUGH:
         return named.template
+    if all(value == day_of(scope) for value, scope in shown) and _best(name, shown) is None:
+        return TODAY
     is_constant = all(is_same(value, usual) for value in values)
     best = _best(name, shown)
     if is_constant and best is None:
@@ -118,6 +122,11 @@ def _instead(name: str, shown: Sequence[Shown]) -> str | None:
         return canonical(usual)
     is_word = isinstance(usual, str) and same * 2 > len(known) and SLOT.fullmatch(f"{{x??{usual}}}") is not None
     return usual if is_word and plain_json(usual) == usual else None
+
+
+def day_of(scope: Scope) -> str:
+    """Return the day of a call, as ISO 8601 has it."""
+    return scope.now.strftime("%Y-%m-%d")
 
 
 def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:

@@ -13,6 +13,9 @@ from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 
+_NUMBER = re.compile(r"[^\w\n]{0,4}(\d{1,4})[.):]\s")
+"""The number of a row at its beginning."""
+
 ShownText: TypeAlias = "tuple[str, Scope]"
 
 
@@ -37,13 +40,25 @@ def induce_text(shown: Sequence[ShownText]) -> Json:
 
 
 def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
-    rows = skeletons([row for one, _ in listed for row in one.rows])
+    row = _merged_rows([row for one, _ in listed for row in one.rows])
     head = _around([(one.head, scope) for one, scope in listed])
     tail = _around([(one.tail, scope) for one, scope in listed])
     joints = [one.between for one, _ in listed if len(one.rows) > 1]
     between = max(set(joints), key=joints.count) if joints else "\n"
-    part: Record = {"rows": merged(rows), **({} if between == "\n" else {"between": between})}
+    part: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
     return [*head, part, *tail]
+
+
+def _merged_rows(shown: Sequence[ShownText]) -> str:
+    """Return the text of one row. The numbers with which all rows begin are the numbers of the rows."""
+    begun = [_NUMBER.match(text) for text, _ in shown]
+    if any(
+        found is None or int(found[1]) != scope.get("number") for found, (_, scope) in zip(begun, shown, strict=True)
+    ):
+        return merged(skeletons(shown))
+    rest = [(text[found.end(1) :], scope) for found, (text, scope) in zip(begun, shown, strict=True) if found]
+    before = shown[0][0][: begun[0].start(1)] if begun[0] is not None else ""
+    return f"{before}{{number}}{merged(skeletons(rest))}"
 
 
 def _around(shown: Sequence[ShownText]) -> list[str]:
