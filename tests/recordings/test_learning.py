@@ -430,7 +430,7 @@ async def test_lengths_of_lists_and_usual_parts_of_records_are_learnt(
         calls.append({"tool": "get_tool", "arguments": {"tool_id": one["id"]}, "result": wrapped})
     write_shed(tmp_path / "shed", [tool("get_tool", tool_id="string")], [*calls, calls[0], calls[0]], {"tools": given})
     assert await run("learn", "shed", "-o", "shed.yaml") == 0
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "T-9", "name": "Axe", "uses": [1, 2, 3]},
         {"id": "T-8", "name": "Saw", "uses": [], "size": {"cm": 1}},
     ]
