@@ -668,6 +668,19 @@ async def test_values_are_shown_as_the_framework_of_the_server_does(
 
 
 @both
+async def test_an_initial_function_may_fill_the_database_and_a_refused_call_changes_nothing_there(
+    tmp_path: Path,
+) -> None:
+    head = "@initial\ndef begin(given, world):\n    world.sql.execute('CREATE TABLE t (a INTEGER)')"
+    body = """\
+world.sql.execute("INSERT INTO t VALUES (1)")
+if a:
+    raise Refused("not now")
+return world.sql.query("SELECT count(*) AS n FROM t").value"""
+    assert await acted(tmp_path, body, {"a": 1}, {}, {"a": 1}, {}, head=head) == [{"n": 2}]
+
+
+@both
 async def test_a_failure_of_sql_has_the_bare_message_and_rows_have_columns(tmp_path: Path) -> None:
     body = """\
 columns = world.sql.execute("SELECT * FROM t WHERE a > 5").facts["columns"] if world.sql.tables().value else None
