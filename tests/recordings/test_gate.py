@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,25 @@ def test_a_function_that_waits_in_a_loop_costs_its_tool_alone(pantry: Path, capf
     found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
     assert dropped(found) == ["get_item"]
     assert "programs wait for nothing" in found["tools"]["get_item"]["why"][0]
+
+
+def test_calls_that_can_only_fail_are_said_though_no_trial_reaches_them(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wrong = """
+    if quantity == 123456:
+        known(world)
+        known(world, name, item_id=name)
+        known(world, item=name)
+        known(*[world, name, name])
+"""
+    head = re.search(r"def add_item\(.*\):\n", REPLY)
+    assert head is not None
+    found = judged(capfd, REPLY.replace(head[0], head[0] + wrong), "compile", "pantry_at_home.yaml")
+    assert dropped(found) == []
+    said = re.findall(r"calls known\(\) (.*)", found["complaints"])
+    assert said == ["without 'item_id'", "with two values for 'item_id'", "with 'item', which it does not take",
+                    "without 'item_id'"]  # fmt: skip
 
 
 def test_the_part_of_tables_that_is_no_literal_is_named(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:

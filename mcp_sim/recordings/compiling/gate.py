@@ -23,7 +23,7 @@ from mcp_sim.recordings.compiling.removal import (
     without_tools,
     without_waiting,
 )
-from mcp_sim.recordings.compiling.static_checks import static_problems
+from mcp_sim.recordings.compiling.static_checks import misfitting_calls, static_problems
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, write_server
 from mcp_sim.recordings.compiling.trial import job_of, known_of
 from mcp_sim.simulator.compile import checked, load
@@ -82,6 +82,8 @@ class Judged:
     """Why the file cannot be used at all."""
     removed: Sequence[str] = ()
     """The imports that were taken out before anything was tried, and why."""
+    flaws: Sequence[str] = ()
+    """Calls that can only fail. The functions stay, and crash where one is reached."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
     """The tools whose functions were taken out before anything was tried, and why."""
     findings: Sequence[Finding] = ()
@@ -121,7 +123,13 @@ class Judged:
     def is_wrong(self) -> bool:
         """Whether there is more to say than advice."""
         return bool(
-            self.whole or self.removed or self.left_out or self.failing() or self._defective() or self.differs()
+            self.whole
+            or self.removed
+            or self.flaws
+            or self.left_out
+            or self.failing()
+            or self._defective()
+            or self.differs()
         )
 
     def _defective(self) -> set[str]:
@@ -228,13 +236,14 @@ class Gate:
         try:
             text = without_waiting(text)
             static = [*static_problems(text)]
+            flaws = [f"{PROGRAM}:{line}: {why}" for line, why in misfitting_calls(text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             at = getattr(error, "lineno", None) or 1
             return Judged(text, whole=[f"{PROGRAM}:{at}: is no valid Python: {error}"])
         with TemporaryDirectory(prefix="mcp-sim-") as name:
             folder = Path(name)
             write_server(self.subject, folder, text)
-            return self._judge(text, folder, static)
+            return replace(self._judge(text, folder, static), flaws=flaws)
 
     def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
         problems = [*static]

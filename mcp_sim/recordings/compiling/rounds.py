@@ -130,8 +130,8 @@ def complaints_about(judged: Judged, tools: Sequence[str], plans: Judged) -> str
 def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator[str]:
     if [*judged.whole] == [NO_FUNCTION] and not {*tools} - {*plans.built_in}:
         return  # the author leaves all tools to what is built in
-    if judged.whole or judged.removed:
-        yield "\n".join(f"- {problem}" for problem in (*judged.removed, *judged.whole))
+    if judged.whole or judged.removed or judged.flaws:
+        yield "\n".join(f"- {problem}" for problem in (*judged.removed, *judged.whole, *judged.flaws))
     if judged.whole:
         return
     for tool, why in judged.left_out.items():

@@ -88,3 +88,39 @@ def _reads_clock(call: ast.Call, function: ast.Attribute) -> bool:
     owner = ast.unparse(function.value).rpartition(".")[2]
     has_zone = len(call.args) + len(call.keywords) > 1
     return owner in _CLOCK_OWNERS and function.attr in _CLOCKS and not (function.attr == "fromtimestamp" and has_zone)
+
+
+# calls of its own functions -------------------------------------------------------------------------------------------
+
+
+def misfitting_calls(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of calls that can only fail: their arguments do not fit the function of the program."""
+    module = ast.parse(text)
+    functions = {node.name: node.args for node in module.body if isinstance(node, ast.FunctionDef)}
+    others = [name for name in _bound(module) if name in functions]
+    for node in ast.walk(module):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in functions and others.count(name) == 1:
+                yield from ((node.lineno, f"calls {name}() {why}") for why in _misfits(node, functions[name]))
+            case _:
+                pass
+
+
+def _misfits(call: ast.Call, parameters: ast.arguments) -> Iterator[str]:
+    """Yield why the arguments of a call do not fit parameters. Unpacked arguments may be any."""
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
+        return
+    places = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
+    taken, named = places[: len(call.args)], [one.arg or "" for one in call.keywords]
+    only = {one.arg for one in parameters.posonlyargs}
+    known = ({*places} - only) | {one.arg for one in parameters.kwonlyargs}
+    if len(call.args) > len(places) and parameters.vararg is None:
+        yield f"with {len(call.args)} arguments; it takes {len(places)}"
+    yield from (f"with two values for {name!r}" for name in named if name in taken and name not in only)
+    if parameters.kwarg is None:
+        yield from (f"with {name!r}, which it does not take" for name in named if name not in known)
+    optional = places[len(places) - len(parameters.defaults) :]
+    needed = [name for name in places if name not in optional]
+    pairs = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+    needed += [one.arg for one, default in pairs if default is None]
+    yield from (f"without {name!r}" for name in needed if name not in taken and name not in named)
