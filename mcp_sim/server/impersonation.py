@@ -277,7 +277,7 @@ class Impersonation(Server[Any]):
     ) -> tuple[Record, Record]:
         """Return the arguments completed by the user, and all answers. Invalid calls raise no questions."""
         schema = self._domain.tools[tool].input_schema
-        if not Validator(schema).is_valid(given):
+        if not Validator(schema).is_valid(given) or interaction.failed_check(given) is not None:
             return given, {}
         answers = await self._elicitation.answers(ctx, interaction.asks, AskedRequest("tools/call", tool, given))
         return complete_arguments(answers, properties(schema), given), answers

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.error_templates import DEFAULT, VendorErrors, invalid_arguments
+from mcp_sim.types.error_templates import invalid_arguments, refused_as
 from mcp_sim.types.errors import Crash, Rejected, Unmatched
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.contradictions import NoInstance
@@ -99,6 +99,9 @@ class WorldStep:
         if declined is not None:
             return declined, False
         stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
+        check = None if stub is not None else self._failed_check(turn)
+        if check is not None:
+            return self._late(await self._failing(check, turn), turn), False
         transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
         if self.interaction is not NO_INTERACTION:
             transition = self._with_interaction(transition, turn)
@@ -117,9 +120,7 @@ class WorldStep:
 
     def _with_interaction(self, transition: Transition, turn: Turn) -> Transition:
         """Add the declared delay, and blocks and notifications to a successful result."""
-        if self.interaction.latency is not None:
-            late = transition.observation.delay + self.interaction.latency.quantile(turn.chance("latency"))
-            transition = replace(transition, observation=replace(transition.observation, delay=late))
+        transition = self._late(transition, turn)
         observation = transition.observation
         body = observation.body
         if not observation.ok or not isinstance(body, ToolResult):
@@ -131,6 +132,13 @@ class WorldStep:
         if notices:
             delay += timedelta(milliseconds=notices[-1].get("at_ms", 0))
         return replace(transition, observation=Observation(body, delay, tuple(fill_slots(notices, slots))))
+
+    def _late(self, transition: Transition, turn: Turn) -> Transition:
+        """Add the declared delay."""
+        if self.interaction.latency is None:
+            return transition
+        late = transition.observation.delay + self.interaction.latency.quantile(turn.chance("latency"))
+        return replace(transition, observation=replace(transition.observation, delay=late))
 
     def _stubbed(self, stub: Stub, turn: Turn) -> Transition:
         if stub.error is not None:
@@ -145,10 +153,7 @@ class WorldStep:
         return transition
 
     async def _predict(self, turn: Turn) -> Transition:
-        """Return the answer of the first source that has one, unless a declared check fails."""
-        check = self._failed_check(turn)
-        if check is not None:
-            return await self._failing(check, turn)
+        """Return the answer of the first source that has one."""
         reasons = list[str]()
         for source in self.sources:
             if turn.problems and not source.judges_arguments:
@@ -167,9 +172,8 @@ class WorldStep:
     async def _failing(self, check: ArgumentCheck, turn: Turn) -> Transition:
         problems = check.schema.problems(turn.call.arguments[check.argument])
         found = replace(turn, problems=tuple(f"{check.argument}: {problem}" for problem in problems))
-        if check.error is None:
-            return await self.refuse(found)
-        return Transition(invalid_arguments(found, VendorErrors({DEFAULT: check.error})))
+        observation = None if check.error is None else refused_as(check.error, found)
+        return await self.refuse(found) if observation is None else Transition(observation)
 
     async def _ask(self, source: Source, turn: Turn) -> Transition:
         """Return the answer of a source. Raises `Unmatched` if it has none."""

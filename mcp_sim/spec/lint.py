@@ -123,6 +123,12 @@ def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
             schema.at(*path).warning(f"no value fits in {tool}: {reason}")
 
 
+def check_patterns(schema: Place) -> None:
+    """Note the patterns of a schema that cannot be enforced."""
+    for path, part in _parts(schema.value):
+        _check_pattern(schema.at(*path), part)
+
+
 def _check_pattern(place: Place, part: Record) -> None:
     """Note a pattern that cannot be enforced."""
     pattern = part.get("pattern")

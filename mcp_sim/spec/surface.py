@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from mcp_sim.spec.lint import check_patterns
 from mcp_sim.spec.parts.failures import error_template
 from mcp_sim.spec.parts.plans import CheckPart, SimPart
 from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
@@ -15,8 +16,10 @@ from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
 from mcp_sim.types.delays import LogNormal
+from mcp_sim.types.error_templates import REFUSAL_SLOTS, Template, slots_in
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.shapes import as_object, properties, types_of
 from mcp_sim.types.json_schema.validation import Validator, compiled
 from mcp_sim.types.surface import (
@@ -84,11 +87,22 @@ def _checks(place: Place, parts: Mapping[str, CheckPart], arguments: Sequence[st
         if name not in arguments:
             at.error(f"unknown argument {name!r}{did_you_mean(name, arguments)}")
         try:
-            schema = Validator(part.json_schema)
+            schema = Validator(part.json_schema, FORMATS)
         except ValueError as error:
             at.at("schema").error(f"is not a usable JSON Schema: {error}")
         else:
-            yield ArgumentCheck(name, schema, None if part.error is None else error_template(part.error))
+            check_patterns(at.at("schema"))
+            yield ArgumentCheck(name, schema, _refusal(at.at("error"), part, arguments))
+
+
+def _refusal(place: Place, part: CheckPart, arguments: Sequence[str]) -> Template | None:
+    """Return the error template of a check. Note the slots that never have a value."""
+    if part.error is None:
+        return None
+    template, known = error_template(part.error), {*arguments, *REFUSAL_SLOTS}
+    for slot in sorted(slots_in(template.value) - known):
+        place.warning(f"unknown slot {{{slot}}}{did_you_mean(slot, known)}")
+    return template
 
 
 def _notices(parts: Iterable[NotifyPart]) -> Iterator[Record]:

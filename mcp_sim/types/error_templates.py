@@ -43,6 +43,8 @@ _WIDER: Mapping[str, str] = {"missing": "invalid"}
 _MISSING = re.compile(r"'([^']+)' is a required property")
 
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+REFUSAL_SLOTS = frozenset({"kind", "message", "problems", "problem", "argument", "tool"})
+"""The slots of a failure of invalid arguments, besides the arguments."""
 
 
 @frozen
@@ -125,18 +127,28 @@ def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **
     return Observation(ToolResult(fill_message(message, known), form="text", is_error=True))
 
 
-def invalid_arguments(turn: Turn, errors: VendorErrors | None = None) -> Observation:
-    """Return the failure of a call with invalid arguments, by these templates, else by those of the tool."""
+def invalid_arguments(turn: Turn) -> Observation:
+    """Return the failure of a call whose arguments violate the inputSchema."""
+    kind, sentence, slots = _invalid(turn)
+    return turn.tool.failure(kind, sentence, **slots)
+
+
+def refused_as(template: Template, turn: Turn) -> Observation | None:
+    """Return the failure of a call with invalid arguments by a template; None if one of its slots is unknown."""
+    kind, sentence, slots = _invalid(turn)
+    known = {"kind": kind, "message": sentence, **slots}
+    return _observation(template, known) if slots_in(template.value) <= known.keys() else None
+
+
+def _invalid(turn: Turn) -> tuple[str, str, Record]:
+    """Return the failure kind of a call with invalid arguments, what is wrong with them, and the slots."""
     listed = "; ".join(turn.problems)
     missing = _MISSING.search(turn.problems[0]) if turn.problems else None
     named = missing[1] if missing is not None else listed.partition(":")[0]
     kind = "invalid" if missing is None else "missing"
     problem = re.sub(r"^[\w.\[\]]+: ", "", turn.problems[0]) if turn.problems else ""
     own: Record = {"problems": listed, "problem": problem, "argument": named, "tool": turn.tool.name}
-    slots: Record = {**turn.call.arguments, **own}
-    if errors is not None:
-        return errors(kind, f"Invalid arguments: {listed}", slots)
-    return turn.tool.failure(kind, f"Invalid arguments: {listed}", **slots)
+    return kind, f"Invalid arguments: {listed}", {**turn.call.arguments, **own}
 
 
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:

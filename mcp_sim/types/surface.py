@@ -55,7 +55,7 @@ class ArgumentCheck:
     argument: str
     schema: Validator
     error: Template | None
-    """The failure otherwise; None: that of invalid arguments."""
+    """The failure otherwise. That of invalid arguments if it is None or shows an argument that is not given."""
 
 
 @frozen
