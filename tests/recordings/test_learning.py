@@ -416,6 +416,35 @@ async def test_what_a_server_requires_of_arguments_is_learnt_from_its_refusals(
     assert json.loads(found[3][0])["at"] is not None
 
 
+async def test_a_refusal_is_no_check_of_arguments_that_it_is_not_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hang = tool("hang_tool", name="string", wall="string", note="string?", uses="array?", size="integer?")
+    hang["inputSchema"]["properties"]["wall"]["type"] = ["string", "null"]
+    said = {"code": "bad_wall", "message": "wall must be one of 'north', 'south' or 'east', not 'roof'", "tool": "Rake"}
+    full = {"error": "The south wall is full: 'Axe', 'Saw'"}
+    much = {"error": f"size must be at least {'9' * 5_000}"}
+    found = tool("find_tool", maker="string")
+    calls: list[dict[str, Any]] = [
+        {"tool": "hang_tool", "arguments": {"name": "Spade", "wall": "north"}, "result": text({"at": 1})},
+        {"tool": "hang_tool", "arguments": {"name": "Rake", "wall": "roof"}, "result": {**text(said), "isError": True}},
+        {"tool": "hang_tool", "arguments": {"name": "Hoe", "wall": "south", "note": "", "uses": []},
+         "result": {**text(full), "isError": True}},
+        {"tool": "hang_tool", "arguments": {"name": "Hoe", "wall": "north", "size": 1},
+         "result": {**text(much), "isError": True}},
+        {"tool": "find_tool", "arguments": {"maker": "Ada"},
+         "result": {**text({"error": "no_tool", "message": "No tools of Ada"}), "isError": True}},
+    ]  # fmt: skip
+    write_shed(tmp_path / "shed", [hang, found], [*calls, calls[0]], {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    checks = {name: part["checks"] for name, part in learnt.items() if "checks" in part}
+    assert {name: {one: check["schema"] for one, check in part.items()} for name, part in checks.items()} == {
+        "hang_tool": {"wall": {"enum": ["north", "south", "east", None]}}
+    }
+
+
 async def test_lengths_of_lists_and_usual_parts_of_records_are_learnt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
