@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from mcp_sim.types import Json, Record, Turn
 from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import Invent
 
 
@@ -19,13 +21,19 @@ class Inventions:
 
     def invent(self, schema: Record, about: str) -> Json:
         """Return a generated value, valid under a schema."""
-        return self._invent(self._next_turn(), "", about, expanded(schema), {})
+        return self._invent(self._next_turn(), "", about, _expanded(encode(schema)), {})
 
     def imagine(self, schema: Record, about: str) -> Json:
         """Return what the language model says, or a generated value without one."""
-        return self._invent.imagine(self._next_turn(), expanded(schema), about)
+        return self._invent.imagine(self._next_turn(), _expanded(encode(schema)), about)
 
     def _next_turn(self) -> Turn:
         self._count += 1
         draws = replace(self._turn.draws, scope=f"{self._turn.draws.scope}/invention/{self._count}")
         return replace(self._turn, draws=draws)
+
+
+@lru_cache(maxsize=256)
+def _expanded(schema: bytes) -> Record:
+    """Return the expansion of a schema, by its text: programs may change its object between calls."""
+    return expanded(decode(schema))

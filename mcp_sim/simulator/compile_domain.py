@@ -40,8 +40,8 @@ from mcp_sim.types.time_formats import time_example, time_format
 
 _SAMPLE_SIZE = 50
 """How many of the given records of an entity show the format of its times: the last ones."""
-_MOST_COMPARED = 2_000
-"""A state with more values than this is not compared with others."""
+_MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200_000
+"""A state with more values than this, or with longer texts, is not compared with others."""
 _EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -259,12 +259,13 @@ def _match_and_infer(
 
 
 def _is_small(state: Json) -> bool:
-    """Whether a state has few enough values to be compared with others."""
-    left: list[Json] = [state]
+    """Whether a state has few enough values, and short enough texts, to be compared with others."""
+    left, length = list[Json]([state]), 0
     for _ in range(_MOST_COMPARED):
         if not left:
-            return True
+            return length <= _LONGEST_COMPARED
         value = left.pop()
+        length += len(value) if isinstance(value, str) else 0
         if isinstance(value, dict | list):
             left += value.values() if isinstance(value, dict) else cast("list[Json]", value)
     return False

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from base64 import b64decode
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -192,6 +193,16 @@ def test_a_value_is_valid_under_less_usual_schemas(schema: dict[str, Json]) -> N
     for salt in range(30):
         value = make(chance_of(salt), {}, Moment(NOW, NOW))
         assert is_valid(value, schema), value
+
+
+@pytest.mark.parametrize("lengths", [{}, {"maxLength": 10}, {"minLength": 90, "maxLength": 99}, {"minLength": 5}])
+@pytest.mark.parametrize("name", ["data", "created_at"])
+def test_base64_has_the_length_that_its_schema_limits(name: str, lengths: dict[str, Json]) -> None:
+    schema: dict[str, Json] = {"type": "string", "contentEncoding": "base64", **lengths}
+    for salt in range(30):
+        value = value_maker("file", name, schema)(chance_of(salt), {}, Moment(NOW, NOW))
+        assert is_valid(value, schema), value
+        assert b64decode(value, validate=True)
 
 
 @pytest.mark.parametrize(

@@ -288,6 +288,13 @@ async def test_inventions_are_valid_and_the_same_for_the_same_seed(tmp_path: Pat
     assert await acted(tmp_path, body, seed=5) != first
 
 
+@both
+async def test_a_schema_that_a_program_has_changed_is_followed(tmp_path: Path) -> None:
+    body = 'WORDS["enum"].append(WORDS["enum"].pop() + "b")\nreturn world.invent(WORDS)'
+    head = 'WORDS = {"type": "string", "enum": ["a"]}'
+    assert await acted(tmp_path, body, {}, {}, head=head) == "abb"
+
+
 # results --------------------------------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,8 @@ def expanded(schema: Json) -> Record:
     Neither is to be changed afterwards: the last expansions are kept.
     """
     root = as_object(schema)
+    if not root:
+        return {}
     known = _known.get(id(root))
     if known is not None:
         return known[1]
