@@ -16,9 +16,9 @@ a list with an item for each row, and `{"{address??}": ITEM}` is a list or objec
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json
@@ -65,3 +65,23 @@ def replaced_path(template: Mapping[str, Json]) -> str:
     """Return the path of the value in whose place an object is shown, if there is none; '' for any other object."""
     found = _INSTEAD.fullmatch(next(iter(template))) if len(template) == 1 else None
     return "" if found is None else found[1]
+
+
+def respelled(template: Json) -> Iterator[str]:
+    """Yield the names under which JSON shows the field of that name in another form, or what replaces a missing one."""
+    if isinstance(template, list):
+        for part in cast("list[Json]", template):
+            yield from respelled(part)
+    elif isinstance(template, dict):
+        for key, part in cast("dict[str, Json]", template).items():
+            name = key.removesuffix("?")
+            if _respells(name, part):
+                yield name
+            yield from respelled(part)
+
+
+def _respells(name: str, part: Json) -> bool:
+    if isinstance(part, dict):
+        return replaced_path(cast("dict[str, Json]", part)) == name
+    slot = SLOT.fullmatch(part) if isinstance(part, str) else None
+    return slot is not None and slot[1] == name and bool(slot[2] or slot[3])

@@ -11,6 +11,7 @@ to correct. Parts of a result that a tool's plan does not describe are not check
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -23,6 +24,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
+from mcp_sim.types.result_templates import respelled
 from mcp_sim.types.switches import mode_reader
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.world.written_checks import (
@@ -78,9 +80,10 @@ def _compile_shown(plan: Plan, entity: Entity) -> Callable[[Json, Turn, _Records
     """Compile the checks of what a result shows."""
     envelope, find = plan.envelope, _finder(entity)
     has_records = plan.verb != "delete" and (envelope.record is not None or envelope.rows is not None)
+    free = frozenset(name for one in plan.result for name in respelled(one.value))
 
     def problems(value: Json, turn: Turn, records: _Records, unchecked: Unchecked) -> list[str]:
-        found = _record_problems(value, plan, entity, find(records), unchecked) if has_records else []
+        found = _record_problems(value, plan, entity, find(records), unchecked, free) if has_records else []
         if envelope.total is not None:
             found += _count_problems(value, plan)
         if envelope.echoes:
@@ -166,9 +169,17 @@ def _elements(value: Json) -> list[Record]:
 
 
 def _record_problems(
-    value: Json, plan: Plan, entity: Entity, find: Callable[[Key], Record | None], unchecked: Unchecked
+    value: Json,
+    plan: Plan,
+    entity: Entity,
+    find: Callable[[Key], Record | None],
+    unchecked: Unchecked,
+    free: AbstractSet[str],
 ) -> list[str]:
-    """Return where shown records do not exist (R1) or differ from the world's (R2)."""
+    """Return where shown records do not exist (R1) or differ from the world's (R2).
+
+    `free`: the fields that a result template shows in another form.
+    """
     found = list[str]()
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
@@ -183,7 +194,8 @@ def _record_problems(
         if shown.items() <= stored.items():  # nearly always, and ten times as fast as the loop
             continue
         for name, part in shown.items():
-            if name in stored and stored[name] != part and (entity.name, key, name) not in unchecked:
+            is_free = name in free or (entity.name, key, name) in unchecked
+            if name in stored and stored[name] != part and not is_free:
                 found.append(f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}")
     return found
 

@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support import given
 from support.services import service, value
+
+from mcp_sim.types.errors import Crash
 
 Json = Any
 
@@ -199,3 +202,28 @@ async def test_a_tool_that_declares_more_than_the_text_returns_the_record(tmp_pa
     async with service(tmp_path, tools, "records: {}") as sim, sim.open() as world:
         value(await world.call("create_page", {"title": "Home", "content": "Welcome."}))
         assert value(await world.call("read_page", {"title": "Home"}))["title"] == "Home"
+
+
+async def test_a_template_shows_fields_in_another_form_and_instead_of_null(tmp_path: Path) -> None:
+    shown: Json = {"id": "{id}", "uses": "{uses:count}", "size": {"{size??}": {"cm": 1}}, "maker": "{maker??none}"}
+    plans = {
+        "get_spade": {"result": [{"json": shown}]},
+        "show_spade": {"result": [{"json": {**shown, "maker": "{id}"}}]},
+    }
+    schema = {"type": "object", "properties": {"spade_id": STRING}, "required": ["spade_id"]}
+    tools = [{"name": name, "inputSchema": schema} for name in plans]
+    rows: list[Json] = [
+        {"id": "S-1", "uses": ["dig", "cut"], "size": None, "maker": None},
+        {"id": "S-2", "uses": [], "size": {}},
+    ]
+    spec = f"tools: {json.dumps(tools)}\nsim: {json.dumps(plans)}\n"
+    async with (
+        service(tmp_path, spec, f"state: {json.dumps({'spades': rows})}") as simulated,
+        simulated.open() as world,
+    ):
+        assert [value(await world.call("get_spade", {"spade_id": row["id"]})) for row in rows] == [
+            {"id": "S-1", "uses": 2, "size": {"cm": 1}, "maker": "none"},
+            {"id": "S-2", "uses": 0, "size": {}, "maker": "none"},
+        ]
+        with pytest.raises(Crash, match="maker is None"):
+            await world.call("show_spade", {"spade_id": "S-1"})
