@@ -99,7 +99,7 @@ class WorldStep:
         if declined is not None:
             return declined, False
         stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
-        check = None if stub is not None else self._failed_check(turn)
+        check = None if problems or stub is not None else self._failed_check(turn)
         if check is not None:
             return self._late(await self._failing(check, turn), turn), False
         transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)

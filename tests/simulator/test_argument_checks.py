@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.endpoint import saying, serving
 from support.help_desk import User, eras
 
 from mcp_sim import Simulator
@@ -79,6 +80,19 @@ async def test_the_user_is_not_asked_about_a_call_that_a_check_refuses(tmp_path:
         assert "no priority" not in str([one.model_dump() for one in listed])
         assert not (await client.call_tool("create_ticket", {"title": "Lamp", "priority": "low"})).is_error
         assert user.asked == ["Sure?"]
+
+
+async def test_a_language_model_words_what_the_input_schema_refuses_and_no_check_comes_before_it(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, {"priority": PRIORITY})
+    async with serving(saying("What is this?")) as engine:
+        model = {"openai": {"base_url": engine.url, "model": "tiny"}}
+        path.write_text(json.dumps({"mcp_sim": 1, "tools": "desk.yaml", "world_model": model}), encoding="utf-8")
+        async with Simulator.load(path, trust=True).open() as world:
+            refused = await world.call("create_ticket", {"title": "Lamp", "priority": "soon"})
+            assert (text(refused), engine.asked) == ("Lamp: no priority soon", [])
+            assert text(await world.call("create_ticket", {"title": 5, "priority": "soon"})) == "What is this?"
 
 
 @pytest.mark.parametrize(
