@@ -36,6 +36,8 @@ from mcp_sim.types.domain import Entity, Example, Field
 from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.programs import Program
 from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.types.surface import Resource, ToolInteraction
@@ -104,7 +106,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     shared = VendorErrors(_templates(errors))
     key = server or name
     tools = {
-        prefix + tool: Tool(prefix + tool, key, at.value, _failures(shared, document.sim.get(tool)))
+        prefix + tool: Tool(prefix + tool, key, at.value, _failures(shared, at.value, document.sim.get(tool)))
         for tool, at in found.items()
     }
     entities = {entity: _entity(entity, part) for entity, part in document.entities.items()}
@@ -228,11 +230,12 @@ def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:
     return {kind: error_template(part) for kind, part in errors.items()}
 
 
-def _failures(shared: VendorErrors, sim: SimPart | None) -> FailureRenderer:
+def _failures(shared: VendorErrors, tool: Record, sim: SimPart | None) -> FailureRenderer:
     """Return what renders the failures of a tool: by its own templates, else by those of the spec."""
     own = {} if sim is None or sim.errors is None else _templates(sim.errors)
-    found = shared.with_own(own) if own else shared
-    return found if found.templates else render_plain_failure
+    if not (shared.templates or own):
+        return render_plain_failure
+    return shared.of_tool(tool["name"], properties(expanded(tool["inputSchema"])) if own else (), own)
 
 
 # examples, links, errors ----------------------------------------------------------------------------------------------

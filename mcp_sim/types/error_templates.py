@@ -1,15 +1,15 @@
 """Error templates: the text of a failure, filled in from the call that failed.
 
 The templates are those of a tool spec's `errors:`. A slot is a plain name in braces: `{contact_id}`. It is filled from
-the failure (`{key}`, `{entity}`, `{status}`, ...), from the arguments of the call, from `{kind}`, or from `{message}`,
-the sentence that is used without a template. If a slot of a template is unknown, `default` is used instead, then that
+the failure (`{key}`, `{entity}`, `{status}`, ...), from the arguments of the call, from `{kind}`, from `{tool}`, the name
+of the tool, or from `{message}`, the sentence that is used without a template. If a slot of a template is unknown, `default` is used instead, then that
 sentence. A scenario may have a `message` of its own; unknown slots of a message stay as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
@@ -64,18 +64,25 @@ class VendorErrors:
     templates: Mapping[str, Template]
     own: frozenset[str] = frozenset()
     """The kinds whose templates are those of one tool. They may have slots for any of its arguments."""
+    tool: str = ""
+    """The name of the tool, the slot `tool`."""
+    arguments: frozenset[str] = frozenset()
+    """The arguments of the tool. In its own templates they come before other slots of their names."""
 
-    def with_own(self, own: Mapping[str, Template]) -> VendorErrors:
-        """Return these templates with those of one tool in front."""
-        return VendorErrors({**self.templates, **own}, frozenset(own))
+    def of_tool(self, name: str, arguments: Iterable[str], own: Mapping[str, Template]) -> VendorErrors:
+        """Return these templates for one tool, with its own in front."""
+        return VendorErrors({**self.templates, **own}, frozenset(own), name, frozenset(arguments))
 
     def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
-        known = {"kind": kind, "message": message, **slots}
+        known = {"kind": kind, "message": message, **slots, "tool": self.tool}
         own = frozenset[str]() if "problems" in slots else self.own  # such a failure has all arguments already
         for name in (kind, _WIDER.get(kind, DEFAULT), DEFAULT):
             template = self.templates.get(name)
-            if template is not None and (name in own or slots_in(template.value) <= known.keys()):
-                return replace(_observation(template, known), has_slots=name in own)
+            if template is not None and name in own:
+                others = {slot: value for slot, value in known.items() if slot not in self.arguments}
+                return replace(_observation(template, {**others, **slots}), has_slots=True)
+            if template is not None and slots_in(template.value) <= known.keys():
+                return _observation(template, known)
         return render_plain_failure(kind, message, slots)
 
 

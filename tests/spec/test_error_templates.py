@@ -5,6 +5,7 @@ from __future__ import annotations
 from support.pets import PETS, Write
 
 from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.error_templates import Template, VendorErrors
 
@@ -50,3 +51,23 @@ def test_errors_of_a_spec_word_the_failures_of_its_tools(write: Write) -> None:
     tool = load(write(PETS + errors)).domain.tools["get_pet"]
     assert tool.failure("not_found", "x", pet_id="p1").body == ToolResult("No pet p1", form="text", is_error=True)
     assert tool.failure("invalid", "bad", n=1).body == RpcError(-32602, "bad", [1])
+
+
+async def test_the_tool_is_a_slot_of_every_failure_of_a_spec_and_of_a_tool(write: Write) -> None:
+    named = "Error executing tool {tool}: No pet {value}"
+    for errors in (f"errors: {{not_found: '{named}'}}\n", f"sim: {{get_pet: {{errors: {{not_found: '{named}'}}}}}}\n"):
+        async with Simulator.load(write(PETS + errors + "entities: {pet: {open: false}}\n")).open() as world:
+            found = await world.call("get_pet", {"pet_id": "p9"})
+        assert found.body == ToolResult("Error executing tool get_pet: No pet p9", form="text", is_error=True)
+
+
+async def test_arguments_come_before_other_slots_in_errors_of_a_tool(write: Write) -> None:
+    spec = PETS.replace("pet_id: {type: string}", "pet_id: {type: string}, tool: {type: string}, kind: {type: string}")
+    closed = "entities: {pet: {open: false}}\n"
+    for errors, expected in (
+        ("sim: {get_pet: {errors: {not_found: 'no {kind} {tool} {pet_id}'}}}\n", "no big brush p9"),
+        ("errors: {not_found: 'no {kind} {tool} {pet_id}'}\n", "no not_found get_pet p9"),
+    ):
+        async with Simulator.load(write(spec + errors + closed)).open() as world:
+            found = await world.call("get_pet", {"pet_id": "p9", "tool": "brush", "kind": "big"})
+        assert found.body == ToolResult(expected, form="text", is_error=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
@@ -60,13 +60,14 @@ def with_recorded_failures(tool: Tool, plan: Plan, domain: Domain) -> Tool:
     """Return the tool with failures worded like recorded ones, unless the spec words them."""
     if not isinstance(tool.render_failure, VendorErrors) and tool.render_failure is not render_plain_failure:
         return tool
-    own: Mapping[str, Template] = tool.render_failure.templates if isinstance(tool.render_failure, VendorErrors) else {}
+    declared = tool.render_failure if isinstance(tool.render_failure, VendorErrors) else VendorErrors({})
+    own = declared.templates
     found: dict[str, Template] = {}
     for sample in samples(domain.examples, tool):
         kind = _kind_of_failure(sample.text)
         if kind is not None and kind not in own and DEFAULT not in own:
             found.setdefault(kind, Template("text", _template(sample, plan)))
-    return replace(tool, render_failure=VendorErrors({**found, **own})) if found else tool
+    return replace(tool, render_failure=replace(declared, templates={**found, **own})) if found else tool
 
 
 def _kind_of_failure(text: str) -> str | None:
