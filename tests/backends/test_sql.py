@@ -551,6 +551,13 @@ async def test_tables_of_a_wrapper_keep_their_names(tmp_path: Path) -> None:
         assert await answered(world, "list_tables") == [{"name": "items"}]
 
 
+async def test_a_column_whose_values_sql_takes_for_the_same_is_no_key(tmp_path: Path) -> None:
+    rows: Json = [{"code": "1", "name": "Ada"}, {"code": 1, "name": "Bo"}]
+    async with simulator(tmp_path, TOOLS, {"people": rows}).open() as world:
+        await answered(world, "write_query", query="INSERT INTO people VALUES ('1', 'Cy')")
+        assert await answered(world, "read_query", query="SELECT count(*) AS n FROM people") == [{"n": 3}]
+
+
 async def test_given_tables_have_the_given_columns_and_types(tmp_path: Path) -> None:
     state: dict[str, Any] = {
         "tables": {"empty": {"columns": ["a", "b c"], "rows": []}, "typed": {"columns": _TYPED, "rows": []}}

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
@@ -260,6 +260,6 @@ def _key_of(name: str, rows: Sequence[Record]) -> str | None:
     first = [column for column in columns[:1] if last_word(column) in _KEYS]
     for column in (*(one for one in columns if snake(one) in known), *first):
         values = [row.get(column) for row in rows]
-        if all(type(value) in {str, int} for value in values) and len({*cast("list[Key]", values)}) == len(values):
+        if all(type(value) in {str, int} for value in values) and len({*map(str, values)}) == len(values):
             return column
     return None
