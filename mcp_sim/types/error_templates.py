@@ -1,9 +1,9 @@
 """Error templates: the text of a failure, filled in from the call that failed.
 
 The templates are those of a tool spec's `errors:`. A slot is a plain name in braces: `{contact_id}`. It is filled from
-the failure (`{key}`, `{entity}`, `{status}`, ...), from the arguments of the call, from `{kind}`, from `{tool}`, the name
-of the tool, or from `{message}`, the sentence that is used without a template. If a slot of a template is unknown, `default` is used instead, then that
-sentence. A scenario may have a `message` of its own; unknown slots of a message stay as they are.
+the failure (`{key}`, `{entity}`, `{status}`, ...), from the arguments of the call, from `{kind}` and `{tool}`, or from
+`{message}`, the sentence that is used without a template. If a slot of a template is unknown, `default` is used
+instead, then that sentence. A scenario may have a `message` of its own; unknown slots of a message stay as they are.
 """
 
 from __future__ import annotations
