@@ -38,7 +38,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     live = parser.add_argument_group("a live server")
     live.add_argument("--against", metavar="SERVER", help="compare the recordings A with a server: a command, or a URL")
     live.add_argument(
-        "--tools", metavar="GLOB", action="append", default=[], help="also call these tools, even if they may write"
+        "--tools",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="also call these tools, even if they may write, and repeat each session in its order",
     )
     live.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
     live.add_argument(

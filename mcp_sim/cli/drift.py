@@ -7,7 +7,8 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -16,9 +17,8 @@ from pydantic import ValidationError
 
 from mcp_sim.cli.output import print_json
 from mcp_sim.cli.terminal import Palette, first_few
-from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.models.world_models.upstream import Upstream
-from mcp_sim.recordings.drift import CallDrift, Drift, compare
+from mcp_sim.recordings.drift import Call, CallDrift, Drift, compare
 from mcp_sim.server.call_log import printable, shorten
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.importers.mcp import Mcp
@@ -54,22 +54,31 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**drift.to_json(), "differs": differs})
     else:
-        print("\n".join(_lines(drift, Palette.of(sys.stdout))))
+        print("\n".join(_lines(drift, args.against, Palette.of(sys.stdout))))
     return int(differs)
 
 
 async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Drift:
     headers = _headers(args.header)
-    is_url = args.against.startswith(("http://", "https://"))
-    words = [args.against] if is_url else shlex.split(args.against)
+    words = [args.against] if _is_url(args.against) else shlex.split(args.against)
     if not words:
         raise UsageError("--against: expected a command or a URL, got an empty text")
-    server = _server({"url": args.against} if is_url else {"command": words}, headers, args.timeout)
+    upstream = _upstream({"url": args.against} if _is_url(args.against) else {"command": words}, headers, args.timeout)
+
+    @asynccontextmanager
+    async def connected() -> AsyncGenerator[Call]:
+        server = upstream.server(os.environ)
+        try:
+            yield server.call
+        finally:
+            await server.aclose()
+
     tools = await _listed(words, headers, args.timeout)
-    try:
-        return await compare(sessions, tools, server.call, args.tools)
-    finally:
-        await server.aclose()
+    return await compare(sessions, tools, connected, args.tools)
+
+
+def _is_url(server: str) -> bool:
+    return server.startswith(("http://", "https://"))
 
 
 async def _listed(words: Sequence[str], headers: dict[str, str], seconds: float) -> Sequence[Json]:
@@ -80,10 +89,10 @@ async def _listed(words: Sequence[str], headers: dict[str, str], seconds: float)
     return found.tools
 
 
-def _server(place: dict[str, Any], headers: dict[str, str], seconds: float) -> RealServer:
+def _upstream(place: dict[str, Any], headers: dict[str, str], seconds: float) -> Upstream:
     options = {**place, "headers": headers, "timeout": timedelta(seconds=seconds)}
     try:
-        return Upstream.model_validate(options).server(os.environ)
+        return Upstream.model_validate(options)
     except ValidationError as error:
         problems = "; ".join(message for _, message in error_messages(error, Upstream, options))
         raise UsageError(f"--against: {problems}") from None
@@ -103,17 +112,19 @@ def _headers(values: Sequence[str]) -> dict[str, str]:
 # output ---------------------------------------------------------------------------------------------------------------
 
 
-def _lines(drift: Drift, palette: Palette) -> Iterator[str]:
+def _lines(drift: Drift, server: str, palette: Palette) -> Iterator[str]:
     yield palette.bold("tools")
     for tool in drift.tools:
         yield f"{MARGIN}{palette.yellow(f'{tool.change:7}')}  {printable(tool.name)}"
         yield from (f"{MARGIN * 2}{printable(detail)}" for detail in tool.details)
     if not drift.tools:
         yield f"{MARGIN}equal"
-    yield palette.bold(f"calls: {drift.made} made, {drift.made - len(drift.calls)} equal")
+    yield palette.bold(f"calls: {drift.made} made, {drift.equal} equal")
     for call in drift.calls:
         yield from _call_lines(call, palette)
     yield from _notes(drift)
+    if drift.repeated and _is_url(server):
+        yield "repeated on one server, since a URL cannot be restarted: a session sees what those before it wrote"
 
 
 def _call_lines(call: CallDrift, palette: Palette) -> Iterator[str]:
@@ -130,5 +141,11 @@ def _notes(drift: Drift) -> Iterator[str]:
         yield f"not called, since they may write: {names} (--tools NAME calls them all the same)"
     if drift.redacted:
         yield f"not called, since their arguments were redacted: {drift.redacted}"
+    if drift.not_comparable:
+        names = printable(", ".join(first_few(list(dict.fromkeys(call.tool for call in drift.not_comparable)))))
+        yield (
+            f"not comparable: {len(drift.not_comparable)} ({names}); only one of the answers fails, and the writes "
+            "before were not repeated (--tools NAME repeats them)"
+        )
     if drift.after_writes:
-        yield f"compared by form only, since the session had written before: {drift.after_writes}"
+        yield f"compared by form only, since the writes before were not repeated: {drift.after_writes}"

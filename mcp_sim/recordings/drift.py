@@ -1,21 +1,25 @@
-"""Compare recorded sessions with the live server: its list of tools, and its answers to calls that only read."""
+"""Compare recorded sessions with the live server: its list of tools, and its answers to calls.
+
+Reads are made once, on one connection. If calls that may write are made too, each session is repeated in its order on a
+connection of its own, with the ids that the live server gives.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from mcp_sim.recordings.capture.redaction import Redactor
-from mcp_sim.recordings.columns import paths_of
-from mcp_sim.recordings.observed import Observed, masked, observe
+from mcp_sim.recordings.differences import Kind, ToolDrift, differences, tool_drifts
+from mcp_sim.recordings.observed import Observed, leaves, normal, observe
+from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.repair import repair_tools
 from mcp_sim.spec.sessions import PLACEHOLDER, Answer, RecordedCall, Session
@@ -23,26 +27,16 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import canonical
 
-Kind: TypeAlias = Literal["outcome", "form", "values"]
 Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
 """Makes a call on the live server."""
 
-MOST_DETAILS = 4
-LONGEST_SHOWN = 80
-_LABEL = re.compile(r"^[ \t>#*•-]{0,40}([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MULTILINE)
-"""A label at the beginning of a line of text."""
+Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Call]]
+"""Connects to the live server, which a command starts anew."""
 
-
-@frozen
-class ToolDrift:
-    """A tool that the recording and the server list differently."""
-
-    name: str
-    change: Literal["added", "removed", "changed"]
-    details: Sequence[str] = ()
+NEVER_SUCCEEDS = "no call of this tool succeeds any more"
 
 
 @frozen
@@ -67,38 +61,50 @@ class Drift:
 
     tools: list[ToolDrift] = field(default_factory=list[ToolDrift])
     calls: list[CallDrift] = field(default_factory=list[CallDrift])
+    not_comparable: list[CallDrift] = field(default_factory=list[CallDrift])
+    """The calls of which only one answer fails, after writes that were not repeated."""
     made: int = 0
     """How many calls were made."""
     may_write: list[str] = field(default_factory=list[str])
     """The recorded tools that were not called, since they may write."""
+    repeated: list[str] = field(default_factory=list[str])
+    """The tools that may write and were called."""
     redacted: int = 0
     """How many calls were not made, since their arguments have secrets that were redacted."""
     after_writes: int = 0
-    """How many calls were compared by form only, since the session had written before."""
+    """How many calls were compared by form only, after writes that were not repeated."""
+
+    @property
+    def equal(self) -> int:
+        """How many calls are answered as they were."""
+        return self.made - len(self.calls) - len(self.not_comparable)
 
     def differs(self, ignored: Sequence[str] = ()) -> bool:
         """Whether anything differs but for the ignored kinds: `tools`, `outcome`, `form`, `values`."""
         return bool(self.tools and "tools" not in ignored) or any(call.kind not in ignored for call in self.calls)
 
     def to_json(self) -> Record:
-        return asdict(self)
+        return {**asdict(self), "equal": self.equal}
 
 
-async def compare(sessions: Sequence[Session], tools: Sequence[Json], call: Call, named: Sequence[str] = ()) -> Drift:
+async def compare(
+    sessions: Sequence[Session], tools: Sequence[Json], connect: Connect, named: Sequence[str] = ()
+) -> Drift:
     """Return how a live server differs from recordings of it.
 
     `tools` is its list. Called are tools that certainly read, and those that match a glob in `named`.
     """
     newest = max(sessions, key=lambda session: str(session.header.get("started", "")))
-    drift = Drift(tools=list(_tool_drifts(newest.tools, tools)))
-    reads = _Reads(tools, named)
-    for recorded in _chosen(sessions, reads, drift):
-        answer = await call(recorded.call.tool, recorded.call.arguments)
-        drift.made += 1
-        found = _call_drift(recorded, cast("Answer", Redactor().redact(answer, "live")))
-        drift.after_writes += recorded.is_after_writes
-        if found is not None:
-            drift.calls.append(found)
+    drift = Drift(tools=list(tool_drifts(newest.tools, tools)))
+    runs = _chosen(sessions, _Reads(tools, named), drift)
+    if drift.repeated:
+        answered = [
+            one for session, run in zip(sessions, runs, strict=True) for one in await _repeat(session, run, connect)
+        ]
+    else:
+        answered = await _ask(_once(runs), connect)
+    drift.made = len(answered)
+    _judge(answered, _never_succeeding(answered, sessions), drift)
     return drift
 
 
@@ -142,183 +148,133 @@ class _Chosen:
     call: RecordedCall
     session: str
     is_after_writes: bool
+    """Whether the session had written something that is not repeated."""
 
 
-def _chosen(sessions: Sequence[Session], reads: _Reads, drift: Drift) -> list[_Chosen]:
-    """Return the calls to make, each once: as it was before the session wrote anything, if it was made then."""
-    chosen = dict[str, _Chosen]()
-    refused = dict[str, None]()
-    redacted = set[str]()
+def _chosen(sessions: Sequence[Session], reads: _Reads, drift: Drift) -> list[list[_Chosen]]:
+    """Return the calls of each session that may be made, in their order."""
+    refused, repeated, redacted = dict[str, None](), dict[str, None](), set[str]()
+    runs = list[list[_Chosen]]()
     for session in sessions:
-        has_written = False
+        run, has_written = list[_Chosen](), False
         for call in session.calls:
-            key = canonical([call.tool, call.arguments])
-            if not reads.only_reads(call.tool):
-                has_written = has_written or not observe(call.answer).failed
-            if call.tool not in reads.names:
-                continue
-            if not reads.may_call(call.tool):
+            key, only_reads = _key(call), reads.only_reads(call.tool)
+            is_made = call.tool in reads.names and reads.may_call(call.tool) and not PLACEHOLDER.search(key)
+            if is_made:
+                run.append(_Chosen(call, session.file.name, has_written))
+                repeated |= {} if only_reads else {call.tool: None}
+            elif call.tool in reads.names and not reads.may_call(call.tool):
                 refused[call.tool] = None
-            elif PLACEHOLDER.search(key):
+            elif call.tool in reads.names:
                 redacted.add(key)
-            elif key not in chosen or (chosen[key].is_after_writes and not has_written):
-                chosen[key] = _Chosen(call, session.file.name, has_written and reads.only_reads(call.tool))
-    drift.may_write, drift.redacted = list(refused), len(redacted)
+            if not is_made and not only_reads and not observe(call.answer).failed:
+                has_written = True
+        runs.append(run)
+    drift.may_write, drift.repeated, drift.redacted = list(refused), list(repeated), len(redacted)
+    return runs
+
+
+def _once(runs: Sequence[Sequence[_Chosen]]) -> list[_Chosen]:
+    """Return each call once: as it was before a session wrote anything, if it was made then."""
+    chosen = dict[str, _Chosen]()
+    for one in (one for run in runs for one in run):
+        key = _key(one.call)
+        if key not in chosen or (chosen[key].is_after_writes and not one.is_after_writes):
+            chosen[key] = one
     return list(chosen.values())
 
 
-# answers --------------------------------------------------------------------------------------------------------------
+def _key(call: RecordedCall) -> str:
+    return canonical([call.tool, call.arguments])
 
 
-def _call_drift(recorded: _Chosen, answer: Answer) -> CallDrift | None:
-    """Return how a live answer differs from the recorded one, None if it does not."""
-    call, before, now = recorded.call, observe(recorded.call.answer), observe(answer)
-    found = next(_differences(before, now), None)
-    if found is None or (recorded.is_after_writes and found[0] != "form"):
-        return None
-    return CallDrift(call.tool, call.arguments, recorded.session, call.seq, *found)
+# calls ----------------------------------------------------------------------------------------------------------------
 
 
-def _differences(before: Observed, now: Observed) -> Iterator[tuple[Kind, list[str]]]:
-    """Yield the kinds of differences, the gravest first."""
-    if before.failed != now.failed:
-        verb = "failed, and succeeds now" if before.failed else "succeeded, and fails now"
-        yield "outcome", [f"{verb}: {_short(now.value)}"]
-    form = list(islice(_form_differences(before, now), MOST_DETAILS))
-    if form:
-        yield "form", form
-    values = list(islice(_value_differences(masked(before.value), masked(now.value)), MOST_DETAILS))
-    if values:
-        yield "values", values
+@frozen
+class _Answered:
+    """A recorded call, and both answers to it."""
+
+    chosen: _Chosen
+    before: Observed
+    now: Observed
+
+    @property
+    def tool(self) -> str:
+        return self.chosen.call.tool
+
+    def drift(self) -> CallDrift | None:
+        """Return how the answers differ, None if they do not."""
+        found = next(differences(self.before, self.now), None)
+        call = self.chosen.call
+        return found and CallDrift(call.tool, call.arguments, self.chosen.session, call.seq, *found)
 
 
-def _form_differences(before: Observed, now: Observed) -> Iterator[str]:
-    if set(before.blocks) != set(now.blocks):
-        yield f"content: {_listed(before.blocks)} is now {_listed(now.blocks)}"
-    if before.is_data != now.is_data:
-        yield "data is now text" if before.is_data else "text is now data"
-    elif before.is_data:
-        yield from _set_differences(*_known_paths(before.value, now.value))
-    elif isinstance(before.value, str) and isinstance(now.value, str) and not before.failed:
-        yield from _set_differences(_labels(before.value), _labels(now.value))
+async def _ask(run: Sequence[_Chosen], connect: Connect) -> list[_Answered]:
+    """Make calls that only read."""
+    async with connect() as call:
+        return [
+            _Answered(one, observe(one.call.answer), _observed(await call(one.call.tool, one.call.arguments)))
+            for one in run
+        ]
 
 
-def _known_paths(before: Json, now: Json) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the paths and types of both values, without those below what is null or an empty list in either."""
-    unknown = tuple({*_unknown(before), *_unknown(now)})
-    ours, theirs = (
-        frozenset(path for path in paths_of(value) if not path.startswith(unknown)) for value in (before, now)
-    )
-    return ours, theirs
+async def _repeat(session: Session, run: Sequence[_Chosen], connect: Connect) -> list[_Answered]:
+    """Make the calls of a session in their order, with the ids that the live server gives for the recorded ones."""
+    ids, answered = ReplayIds(session.state), list[_Answered]()
+    async with connect() as call:
+        for one in run:
+            before = observe(one.call.answer)
+            now = _observed(await call(one.call.tool, ids.arguments(one.call)))
+            ids.pair(one.call, before, now)
+            ids.learn(before, one.call.seq)
+            answered.append(_Answered(one, replace(before, value=ids.alignment.translate(before.value)), now))
+    return answered
 
 
-def _unknown(value: Json, path: str = "$") -> Iterator[str]:
-    """Yield the beginnings of paths at which a value is null or an empty list."""
-    if isinstance(value, dict):
-        for name, part in cast("Record", value).items():
-            yield from _unknown(part, f"{path}.{name}")
-    elif isinstance(value, list) and value:
-        for part in cast("list[Json]", value):
-            yield from _unknown(part, f"{path}[]")
-    elif value is None or value == []:
-        yield from (f"{path}{sign}" for sign in ":.[{")
+def _observed(answer: Answer) -> Observed:
+    """Return what a live answer shows, without its secrets."""
+    return observe(cast("Answer", Redactor().redact(answer, "live")))
 
 
-def _labels(text: str) -> frozenset[str]:
-    return frozenset(f"{label}:" for label in _LABEL.findall(text))
+# what counts ----------------------------------------------------------------------------------------------------------
 
 
-def _set_differences(before: frozenset[str], now: frozenset[str]) -> Iterator[str]:
-    yield from (f"missing: {one}" for one in sorted(before - now))
-    yield from (f"new: {one}" for one in sorted(now - before))
+def _judge(answered: Sequence[_Answered], never_succeeding: set[str], drift: Drift) -> None:
+    """Sort what differs into what counts, and what cannot be compared after writes that were not repeated."""
+    for one in answered:
+        found = one.drift()
+        flips = found is not None and found.kind == "outcome"
+        if one.chosen.is_after_writes and not flips:
+            drift.after_writes += 1
+        if found is None or (one.chosen.is_after_writes and found.kind == "values"):
+            continue
+        if not flips or not one.chosen.is_after_writes:
+            drift.calls.append(found)
+        elif one.now.failed and one.tool in never_succeeding:
+            drift.calls.append(replace(found, details=[*found.details, NEVER_SUCCEEDS]))
+        else:
+            drift.not_comparable.append(found)
 
 
-def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str]:
-    """Yield the places where values differ. A redacted secret is equal to anything."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        ours, theirs = cast("Record", before), cast("Record", now)
-        for name in dict.fromkeys((*ours, *theirs)):
-            yield from _value_differences(ours.get(name), theirs.get(name), f"{path}.{name}")
-    elif isinstance(before, list) and isinstance(now, list):
-        pairs = zip_longest(cast("list[Json]", before), cast("list[Json]", now))
-        for at, (one, other) in enumerate(pairs):
-            yield from _value_differences(one, other, f"{path}[{at}]")
-    elif not _is_same(before, now):
-        yield f"{path}: {_short(before)} is now {_short(now)}"
+def _never_succeeding(answered: Sequence[_Answered], sessions: Sequence[Session]) -> set[str]:
+    """Return the tools of which every recorded success fails now, and not for lack of what sessions had written.
+
+    That lack explains a failure that mentions an argument, or that was recorded of the same tool.
+    """
+    calls = [call for session in sessions for call in session.calls]
+    recorded = {(call.tool, _text_of(seen)) for call in calls if (seen := observe(call.answer)).failed}
+    succeeded = [one for one in answered if not one.before.failed]
+    unexplained = {one.tool for one in succeeded if one.now.failed and not _is_explained(one, recorded)}
+    return unexplained - {one.tool for one in succeeded if not one.now.failed}
 
 
-def _is_same(before: Json, now: Json) -> bool:
-    if isinstance(before, str) and PLACEHOLDER.search(before):
-        return _fits(PLACEHOLDER.split(before), now if isinstance(now, str) else json.dumps(now))
-    return before == now and isinstance(before, bool) == isinstance(now, bool)
+def _is_explained(one: _Answered, recorded: set[tuple[str, str]]) -> bool:
+    text = _text_of(one.now)
+    names = [name for _, value in leaves(one.chosen.call.arguments) if (name := normal(value)) is not None]
+    mentions = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
+    return mentions or (one.tool, text) in recorded
 
 
-def _fits(parts: Sequence[str], text: str) -> bool:
-    """Whether a text consists of these parts, with anything but nothing between two of them."""
-    first, *between, last = parts
-    if not text.startswith(first):
-        return False
-    at = len(first)
-    for part in between:
-        found = text.find(part, at + 1)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return len(text) > at + len(last) and text.endswith(last)
-
-
-# tools ----------------------------------------------------------------------------------------------------------------
-
-
-def _tool_drifts(before: Sequence[Record], now: Sequence[Json]) -> Iterator[ToolDrift]:
-    ours = {str(tool["name"]): tool for tool in before}
-    theirs = {str(as_object(tool).get("name")): as_object(tool) for tool in now}
-    for name in dict.fromkeys((*ours, *theirs)):
-        if name not in theirs:
-            yield ToolDrift(name, "removed")
-        elif name not in ours:
-            yield ToolDrift(name, "added")
-        elif details := list(_tool_details(ours[name], theirs[name])):
-            yield ToolDrift(name, "changed", details)
-
-
-def _tool_details(before: Record, now: Record) -> Iterator[str]:
-    """Yield what differs between two definitions of a tool: its parameters one by one, and its other parts."""
-    ours, theirs = as_object(before.get("inputSchema")), as_object(now.get("inputSchema"))
-    yield from _parameter_details(ours, theirs)
-    own = {"properties", "required"}
-    if any(_differ(ours.get(key), theirs.get(key)) for key in (ours.keys() | theirs.keys()) - own):
-        yield "inputSchema"
-    for key in dict.fromkeys((*before, *now)):
-        if key not in {"inputSchema", "_meta"} and _differ(before.get(key), now.get(key)):
-            yield key
-
-
-def _parameter_details(before: Record, now: Record) -> Iterator[str]:
-    ours, theirs = as_object(before.get("properties")), as_object(now.get("properties"))
-    needed, needs = as_list(before.get("required")), as_list(now.get("required"))
-    for name in dict.fromkeys((*ours, *theirs)):
-        if name not in theirs:
-            yield f"parameter {name}: removed"
-        elif name not in ours:
-            yield f"parameter {name}: added{', required' if name in needs else ''}"
-        elif _differ(ours[name], theirs[name]):
-            yield f"parameter {name}: " + "; ".join(islice(_value_differences(ours[name], theirs[name]), MOST_DETAILS))
-        if name in ours and name in theirs and (name in needed) != (name in needs):
-            yield f"parameter {name}: {'now required' if name in needs else 'no longer required'}"
-
-
-def _differ(before: Json, now: Json) -> bool:
-    return next(_value_differences(before, now), None) is not None
-
-
-# texts ----------------------------------------------------------------------------------------------------------------
-
-
-def _listed(blocks: Sequence[str]) -> str:
-    return ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(blocks).items())) or "nothing"
-
-
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+def _text_of(observed: Observed) -> str:
+    return "\n".join(str(value) for _, value in leaves(observed.value))

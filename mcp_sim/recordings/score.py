@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.recordings.align import Alignment, ids_in
 from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
-from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.recordings.responders import Responder
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
@@ -82,42 +81,31 @@ class _Replay:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._alignment = Alignment()
-        self._known = KnownValues(session.state)
-        self._shown_ids = set[str]()
-        """The ids that recorded results have shown."""
+        self._ids = ReplayIds(session.state)
         self._shown = dict[str, Shown]()
         """What each call showed when it was last made."""
 
     def arguments(self, call: RecordedCall) -> Record:
         """Return the arguments of a call with the ids of the simulation."""
-        return self._alignment.translate(call.arguments)
+        return self._ids.arguments(call)
 
     def score(self, call: RecordedCall, answered: Answer | None, crash: str) -> CallScore:
         """Return the score of an answer, and remember what it shows."""
         arguments = self.arguments(call)
         recorded, served = observe(call.answer), None if answered is None else observe(answered)
-        self._known.learn(call.arguments, "argument", call.seq)
-        if served is not None and not recorded.is_error and not served.is_error:
-            self._alignment.add(recorded, served, lambda name: name in self._known or name in self._shown_ids)
+        self._ids.pair(call, recorded, served)
         shown = self._shown_by(recorded, served)
         made = f"{call.tool} {canonical(call.arguments)}"
-        comparison = Comparison(
-            call.seq, call.arguments, recorded, served, self._alignment, self._known, shown, self._shown.get(made)
-        )
+        about = call.seq, call.arguments, recorded, served
+        comparison = Comparison(*about, self._ids.alignment, self._ids.known, shown, self._shown.get(made))
         marks = {column.name: tuple(column.marks(comparison)) for column in COLUMNS}
         self._shown[made] = shown
-        self._learn(recorded, call.seq)
+        self._ids.learn(recorded, call.seq)
         kept = {name: found for name, found in marks.items() if found}
         where = self._session.server, self._session.name, call.seq, call.tool
         return CallScore(*where, arguments, call.answer, answered, crash, kept)
 
     def _shown_by(self, recorded: Observed, served: Observed | None) -> Shown:
-        ours = Counter[str]() if served is None else self._known.served_facts(served.value, self._alignment)
-        return Shown(self._known.facts(recorded.value), ours)
-
-    def _learn(self, recorded: Observed, seq: int) -> None:
-        """Remember the values and ids of a recorded result."""
-        if not recorded.is_error:
-            self._shown_ids |= {name for name in ids_in(recorded.value) if name not in self._known}
-        self._known.learn(recorded.value, "result", seq)
+        known = self._ids.known
+        ours = Counter[str]() if served is None else known.served_facts(served.value, self._ids.alignment)
+        return Shown(known.facts(recorded.value), ours)

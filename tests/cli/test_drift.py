@@ -12,13 +12,17 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client, StdioServerParameters
 from support.notebook_server import CALLS, record
-from support.over_http import listening
+from support.over_http import listening, started
 from support.places import SUPPORT
 
 from mcp_sim.cli import main
+from mcp_sim.recordings import session_lines
 
 NOTEBOOK = shlex.join([sys.executable, str(SUPPORT / "notebook_server.py")])
+SHELF_FILE = str(SUPPORT / "shelf_server.py")
+SHELF = shlex.join([sys.executable, SHELF_FILE])
 LIVE = """
 import json, sys
 from pathlib import Path
@@ -47,6 +51,40 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("live.py").write_text(LIVE, encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def shelves(place: Path) -> Path:
+    """Record two sessions of a server with random ids, each in a process of its own."""
+    Path("shelves").mkdir()
+    for name in ("first", "second"):
+        tools, calls = anyio.run(_shelf_session, name)
+        lines = session_lines({"server": "shelf", "session": name}, calls)
+        Path(f"shelves/{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path("shelves/tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    return place
+
+
+async def _shelf_session(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the tools, and the calls of a session that uses the ids that the server gave."""
+    lines = list[dict[str, Any]]()
+    async with Client(StdioServerParameters(command=sys.executable, args=[SHELF_FILE])) as client:
+
+        async def made(tool: str, **arguments: Any) -> str:
+            result = (await client.call_tool(tool, arguments)).model_dump(mode="json", by_alias=True, exclude_none=True)
+            lines.append({"tool": tool, "arguments": arguments, "result": result})
+            return str(result["content"][0]["text"])
+
+        tools = await client.list_tools()
+        await made("list_books")
+        kept, gone = [(await made("add_book", title=title)).split()[-1] for title in ("Persuasion", f"The {name} book")]
+        await made("show_book", book_id=kept)
+        await made("list_books")
+        await made("remove_book", book_id=gone)
+        await made("show_book", book_id=kept)
+        await made("show_book", book_id=gone)
+        await made("list_books")
+    return tools.model_dump(mode="json", by_alias=True, exclude_none=True), lines
 
 
 def tool(name: str, required: Sequence[str] = (), **properties: Any) -> dict[str, Any]:
@@ -92,15 +130,16 @@ def test_the_server_that_was_recorded_does_not_differ(place: Path, capfd: Any) -
     anyio.run(record, Path("notes"), "writes", CALLS)
     assert main(["diff", "--against", NOTEBOOK, "notes"]) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert lines[:3] == ["tools", "    equal", "calls: 3 made, 3 equal"]
+    assert lines[:3] == ["tools", "    equal", "calls: 3 made, 2 equal"]
     assert lines[3].startswith("not called, since they may write: create_note, delete_note")
+    assert lines[4].startswith("not comparable: 1 (get_note)")
 
 
 def test_a_tool_that_may_write_is_called_only_if_it_is_named(place: Path, capfd: Any) -> None:
     recorded([GET, DELETE], ("delete_note", {"note_id": "n-1"}, "done"), ("get_note", {"note_id": "n-1"}, "gone"))
     code, report = against_live(capfd, [GET, DELETE], {})
     assert (code, report["may_write"], called()) == (0, ["delete_note"], ["get_note"])
-    code, report = against_live(capfd, [GET, DELETE], {}, "--tools", "del*")
+    code, report = against_live(capfd, [GET, DELETE], {"get_note": "gone"}, "--tools", "del*")
     assert (code, report["may_write"], called()[1:]) == (0, [], ["delete_note", "get_note"])
 
 
@@ -157,6 +196,50 @@ def test_after_a_write_only_the_form_counts(place: Path, capfd: Any, text: str, 
     recorded([GET, DELETE], ("delete_note", {"note_id": "n"}, "ok"), ("get_note", {"note_id": "m"}, "Title: A\nAge: 3"))
     found, report = against_live(capfd, [GET, DELETE], {"get_note": text})
     assert (found, report["after_writes"]) == (code, 1)
+
+
+def test_a_tool_that_never_succeeds_any_more_differs_even_after_writes(shelves: Path, capfd: Any) -> None:
+    assert main(["diff", "--against", SHELF, "shelves"]) == 0
+    assert "calls: 5 made, 3 equal\n" in (text := capfd.readouterr().out)
+    assert "not comparable: 2 (show_book); only one of the answers fails" in text
+    assert main(["diff", "--against", f"{SHELF} broken", "shelves", "--json"]) == 1
+    report = json.loads(capfd.readouterr().out)
+    assert [(call["tool"], call["kind"]) for call in report["calls"]] == [("show_book", "outcome")] * 2
+    assert report["calls"][0]["details"][1] == "no call of this tool succeeds any more"
+    assert (report["equal"], report["not_comparable"], report["after_writes"]) == (3, [], 2)
+
+
+def test_a_tool_that_fails_only_for_lack_of_writes_is_not_comparable(place: Path, capfd: Any) -> None:
+    calls = [("get_note", {"note_id": one}, text) for one, text in (("m", NOTE), ("n", NOTE), ("o", "Error: gone"))]
+    recorded([GET, DELETE], ("delete_note", {"note_id": "m"}, "ok"), *calls)
+    code, report = against_live(capfd, [GET, DELETE], {"get_note": "Error: gone"})
+    assert (code, len(report["not_comparable"]), report["equal"]) == (0, 2, 1)
+    code, report = against_live(capfd, [GET, DELETE], {"get_note": "Error: no disk"})
+    assert (code, len(report["not_comparable"]), len(report["calls"])) == (1, 0, 2)
+
+
+def test_repeated_sessions_start_the_server_anew_and_align_its_ids(shelves: Path, capfd: Any) -> None:
+    assert main(["diff", "--against", SHELF, "shelves", "--tools", "*"]) == 0
+    assert capfd.readouterr().out.splitlines() == ["tools", "    equal", "calls: 18 made, 18 equal"]
+    assert main(["diff", "--against", f"{SHELF} broken", "shelves", "--tools", "*", "--json"]) == 1
+    report = json.loads(capfd.readouterr().out)
+    assert {call["tool"] for call in report["calls"]} == {"show_book"}
+    assert report["repeated"] == ["add_book", "remove_book"]
+
+
+def test_calls_after_writes_that_were_not_named_are_not_comparable(shelves: Path, capfd: Any) -> None:
+    assert main(["diff", "--against", SHELF, "shelves", "--tools", "add_book", "--json"]) == 0
+    report = json.loads(capfd.readouterr().out)
+    assert (report["repeated"], report["may_write"]) == (["add_book"], ["remove_book"])
+    assert [call["tool"] for call in report["not_comparable"]] == ["show_book"] * 2
+
+
+def test_a_server_at_a_url_is_not_restarted_and_the_report_says_so(shelves: Path, capfd: Any) -> None:
+    with started(["shelf_server.py", "http"]) as served:
+        assert main(["diff", "--against", f"{served.url}/mcp", "shelves", "--tools", "*"]) == 1
+    text = capfd.readouterr().out
+    assert 'values   list_books {} (second.jsonl, call 1)\n        $: "Empty" is now "1. Persuasion' in text
+    assert "repeated on one server, since a URL cannot be restarted" in text
 
 
 def test_redacted_secrets_are_equal_to_any_and_never_sent_or_printed(place: Path, capfd: Any) -> None:

@@ -1,0 +1,181 @@
+"""Find what differs between recorded answers and tools and those of a live server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice, zip_longest
+from typing import Literal, TypeAlias, cast
+
+from mcp_sim.recordings.columns import paths_of
+from mcp_sim.recordings.observed import Observed, masked
+from mcp_sim.spec.sessions import PLACEHOLDER
+from mcp_sim.types import Json, Record
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+Kind: TypeAlias = Literal["outcome", "form", "values"]
+
+MOST_DETAILS = 4
+LONGEST_SHOWN = 80
+_LABEL = re.compile(r"^[ \t>#*•-]{0,40}([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MULTILINE)
+"""A label at the beginning of a line of text."""
+
+
+# answers --------------------------------------------------------------------------------------------------------------
+
+
+def differences(before: Observed, now: Observed) -> Iterator[tuple[Kind, list[str]]]:
+    """Yield the kinds of differences, the gravest first."""
+    if before.failed != now.failed:
+        verb = "failed, and succeeds now" if before.failed else "succeeded, and fails now"
+        yield "outcome", [f"{verb}: {_short(now.value)}"]
+    form = list(islice(_form_differences(before, now), MOST_DETAILS))
+    if form:
+        yield "form", form
+    values = list(islice(_value_differences(masked(before.value), masked(now.value)), MOST_DETAILS))
+    if values:
+        yield "values", values
+
+
+def _form_differences(before: Observed, now: Observed) -> Iterator[str]:
+    if set(before.blocks) != set(now.blocks):
+        yield f"content: {_listed(before.blocks)} is now {_listed(now.blocks)}"
+    if before.is_data != now.is_data:
+        yield "data is now text" if before.is_data else "text is now data"
+    elif before.is_data:
+        yield from _set_differences(*_known_paths(before.value, now.value))
+    elif isinstance(before.value, str) and isinstance(now.value, str) and not before.failed:
+        yield from _set_differences(_labels(before.value), _labels(now.value))
+
+
+def _known_paths(before: Json, now: Json) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the paths and types of both values, without those below what is null or an empty list in either."""
+    unknown = tuple({*_unknown(before), *_unknown(now)})
+    ours, theirs = (
+        frozenset(path for path in paths_of(value) if not path.startswith(unknown)) for value in (before, now)
+    )
+    return ours, theirs
+
+
+def _unknown(value: Json, path: str = "$") -> Iterator[str]:
+    """Yield the beginnings of paths at which a value is null or an empty list."""
+    if isinstance(value, dict):
+        for name, part in cast("Record", value).items():
+            yield from _unknown(part, f"{path}.{name}")
+    elif isinstance(value, list) and value:
+        for part in cast("list[Json]", value):
+            yield from _unknown(part, f"{path}[]")
+    elif value is None or value == []:
+        yield from (f"{path}{sign}" for sign in ":.[{")
+
+
+def _labels(text: str) -> frozenset[str]:
+    return frozenset(f"{label}:" for label in _LABEL.findall(text))
+
+
+def _set_differences(before: frozenset[str], now: frozenset[str]) -> Iterator[str]:
+    yield from (f"missing: {one}" for one in sorted(before - now))
+    yield from (f"new: {one}" for one in sorted(now - before))
+
+
+def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str]:
+    """Yield the places where values differ. A redacted secret is equal to anything."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        ours, theirs = cast("Record", before), cast("Record", now)
+        for name in dict.fromkeys((*ours, *theirs)):
+            yield from _value_differences(ours.get(name), theirs.get(name), f"{path}.{name}")
+    elif isinstance(before, list) and isinstance(now, list):
+        pairs = zip_longest(cast("list[Json]", before), cast("list[Json]", now))
+        for at, (one, other) in enumerate(pairs):
+            yield from _value_differences(one, other, f"{path}[{at}]")
+    elif not _is_same(before, now):
+        yield f"{path}: {_short(before)} is now {_short(now)}"
+
+
+def _is_same(before: Json, now: Json) -> bool:
+    if isinstance(before, str) and PLACEHOLDER.search(before):
+        return _fits(PLACEHOLDER.split(before), now if isinstance(now, str) else json.dumps(now))
+    return before == now and isinstance(before, bool) == isinstance(now, bool)
+
+
+def _fits(parts: Sequence[str], text: str) -> bool:
+    """Whether a text consists of these parts, with anything but nothing between two of them."""
+    first, *between, last = parts
+    if not text.startswith(first):
+        return False
+    at = len(first)
+    for part in between:
+        found = text.find(part, at + 1)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) > at + len(last) and text.endswith(last)
+
+
+# tools ----------------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class ToolDrift:
+    """A tool that the recording and the server list differently."""
+
+    name: str
+    change: Literal["added", "removed", "changed"]
+    details: Sequence[str] = ()
+
+
+def tool_drifts(before: Sequence[Record], now: Sequence[Json]) -> Iterator[ToolDrift]:
+    ours = {str(tool["name"]): tool for tool in before}
+    theirs = {str(as_object(tool).get("name")): as_object(tool) for tool in now}
+    for name in dict.fromkeys((*ours, *theirs)):
+        if name not in theirs:
+            yield ToolDrift(name, "removed")
+        elif name not in ours:
+            yield ToolDrift(name, "added")
+        elif details := list(_tool_details(ours[name], theirs[name])):
+            yield ToolDrift(name, "changed", details)
+
+
+def _tool_details(before: Record, now: Record) -> Iterator[str]:
+    """Yield what differs between two definitions of a tool: its parameters one by one, and its other parts."""
+    ours, theirs = as_object(before.get("inputSchema")), as_object(now.get("inputSchema"))
+    yield from _parameter_details(ours, theirs)
+    own = {"properties", "required"}
+    if any(_differ(ours.get(key), theirs.get(key)) for key in (ours.keys() | theirs.keys()) - own):
+        yield "inputSchema"
+    for key in dict.fromkeys((*before, *now)):
+        if key not in {"inputSchema", "_meta"} and _differ(before.get(key), now.get(key)):
+            yield key
+
+
+def _parameter_details(before: Record, now: Record) -> Iterator[str]:
+    ours, theirs = as_object(before.get("properties")), as_object(now.get("properties"))
+    needed, needs = as_list(before.get("required")), as_list(now.get("required"))
+    for name in dict.fromkeys((*ours, *theirs)):
+        if name not in theirs:
+            yield f"parameter {name}: removed"
+        elif name not in ours:
+            yield f"parameter {name}: added{', required' if name in needs else ''}"
+        elif _differ(ours[name], theirs[name]):
+            yield f"parameter {name}: " + "; ".join(islice(_value_differences(ours[name], theirs[name]), MOST_DETAILS))
+        if name in ours and name in theirs and (name in needed) != (name in needs):
+            yield f"parameter {name}: {'now required' if name in needs else 'no longer required'}"
+
+
+def _differ(before: Json, now: Json) -> bool:
+    return next(_value_differences(before, now), None) is not None
+
+
+# texts ----------------------------------------------------------------------------------------------------------------
+
+
+def _listed(blocks: Sequence[str]) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(blocks).items())) or "nothing"
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
