@@ -141,9 +141,12 @@ def invalid_arguments(turn: Turn) -> Observation:
 
 
 def refused_as(template: Template, turn: Turn) -> Observation | None:
-    """Return the failure of a call with invalid arguments by a template; None if one of its slots is unknown."""
+    """Return the failure of a call with invalid arguments by a template of its tool; None if a slot is unknown.
+
+    Arguments come before other slots of their names.
+    """
     kind, sentence, slots = _invalid(turn)
-    known = {"kind": kind, "message": sentence, **slots}
+    known = {"kind": kind, "message": sentence, **slots, **turn.call.arguments}
     return _observation(template, known) if slots_in(template.value) <= known.keys() else None
 
 

@@ -22,7 +22,7 @@ PRIORITY: Any = {"schema": {"enum": ["low", "high"]}, "error": "{title}: no prio
 
 def written(folder: Path, checks: Mapping[str, Any], **part: Any) -> Path:
     """Write a spec whose tool `create_ticket` has these checks. Return the path of a scenario."""
-    names = ("title", "priority", "mail", "note")
+    names = ("title", "priority", "mail", "note", "tool")
     schema = {"type": "object", "properties": dict.fromkeys(names, TEXT), "required": ["title"]}
     tools = [{"name": "create_ticket", "inputSchema": schema}]
     spec = {"mcp_sim": 1, "name": "desk", "tools": tools, "sim": {"create_ticket": {"checks": checks, **part}}}
@@ -49,6 +49,11 @@ async def test_a_failing_check_has_the_error_of_the_tool_if_its_own_shows_an_arg
     path = written(tmp_path, checks, errors={"invalid": "refused: {problem}"})
     assert await answered(path, title="Lamp", note="a", priority="low") == "low: short note"
     assert await answered(path, title="Lamp", note="a") == "refused: 'a' is too short"
+
+
+async def test_arguments_come_before_other_slots_of_their_names(tmp_path: Path) -> None:
+    path = written(tmp_path, {"tool": {"schema": {"enum": ["saw"]}, "error": "no {tool}, only: {problem}"}})
+    assert await answered(path, title="Lamp", tool="axe") == "no axe, only: 'axe' is not one of ['saw']"
 
 
 async def test_a_check_takes_formats_as_the_input_schema_does(tmp_path: Path) -> None:
