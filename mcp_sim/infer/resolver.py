@@ -151,20 +151,27 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         filters=roles.filters,
         query=roles.query,
         paging=roles.paging,
-        envelope=_result_places(features, roles),
+        envelope=_result_places(features, roles, entity),
     )
     whole = features.item_arguments.refold(inferred)
     is_filter = "key" not in features.overrides and whole.key in features.overrides.get("filters", {})
     return whole.with_declared({**features.overrides, "key": None} if is_filter else features.overrides)
 
 
-def _result_places(features: ToolFeatures, roles: Roles) -> Envelope:
-    """Return the places in the result. What looks like a success flag is a field if the call sets it."""
-    if features.item_arguments.each is None or features.verb not in _WRITES:
-        envelope = features.envelope
-        is_field = envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values())
-        return replace(envelope, success=None) if is_field else envelope
-    return replace(batch_envelope(features.verb, features.entity, features.output), text=features.envelope.text)
+def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Envelope:
+    """Return the places in the result.
+
+    What looks like a success flag is a field if the call sets it. What looks like a total is one if it is in a single
+    record with its key: the total of an order.
+    """
+    if features.item_arguments.each is not None and features.verb in _WRITES:
+        return replace(batch_envelope(features.verb, features.entity, features.output), text=features.envelope.text)
+    envelope, total = features.envelope, features.envelope.total or ""
+    if envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values()):
+        envelope = replace(envelope, success=None)
+    is_record = envelope.record is not None and entity.key in properties(features.shape)
+    is_field = is_record and total.startswith(f"{envelope.record}." if envelope.record else "")
+    return replace(envelope, total=None) if is_field else envelope
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
