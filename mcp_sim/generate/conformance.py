@@ -20,6 +20,9 @@ from mcp_sim.types.time_formats import parse_time
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
 """Takes a shown record, the stored record, and the fields that must stay. Returns the shown record, made valid."""
 
+Adjust: TypeAlias = Callable[[Record, Container[str]], Record]
+"""Takes a stored record, and the fields that must stay. Returns the record whose shown fields are valid together."""
+
 _TOGETHER = frozenset({
     "if", "allOf", "anyOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties",
     "propertyNames", "patternProperties", "unevaluatedProperties",
@@ -49,14 +52,31 @@ def schema_conformer(entity: Entity, schema: Record) -> Conform | None:
     return conform
 
 
-def record_conformers(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
+def record_conformers(domain: Domain, entity: Entity) -> tuple[Adjust, ...]:
     """Return what adjusts an entity's records to the output schemas of its tools."""
     schemas: list[Record] = []
     for schema in shown_schemas(domain, entity):
         if schema not in schemas:
             schemas.append(schema)
-    found = (schema_conformer(entity, schema) for schema in schemas)
-    return tuple(conform for conform in found if conform is not None)
+    found = (_record_conformer(entity, schema) for schema in schemas)
+    return tuple(adjust for adjust in found if adjust is not None)
+
+
+def _record_conformer(entity: Entity, schema: Record) -> Adjust | None:
+    """Return what adjusts the fields that a schema shows, None if they are independent of each other."""
+    conform, names = schema_conformer(entity, schema), properties(schema)
+    if conform is None:
+        return None
+
+    def adjust(record: Record, given: Container[str]) -> Record:
+        shown = {name: value for name, value in record.items() if name in names} if names else record
+        made = conform(shown, record, given)
+        if made is shown:
+            return record
+        kept = {name: value for name, value in record.items() if name not in shown or name in given}
+        return {**made, **kept}
+
+    return adjust
 
 
 class _Alternative:

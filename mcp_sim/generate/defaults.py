@@ -145,7 +145,7 @@ def settling(entity: Entity, domain: Domain) -> Settle:
             mend(record)
             record.update(kept)
         for conform in conforms:
-            made = conform(record, record, given)
+            made = conform(record, given)
             for name in record.keys() - made.keys():
                 del record[name]
             record.update(made)

@@ -116,7 +116,7 @@ class RecordWriter:
         if row is None:
             self.shift(record, self._linked, moment.now)
         for conform in self.conforms:
-            record = conform(record, record, given)
+            record = conform(record, given)
         ordered = {name: record[name] for name in self.order if name in record}
         return ordered if len(ordered) == len(record) else ordered | record
 

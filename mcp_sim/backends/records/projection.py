@@ -39,14 +39,21 @@ def _linking(key: str, other: Entity, link: str) -> Derive:
 
 
 def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
-    """Compile the projection of a record to a schema: its declared properties, or all fields if it declares none."""
+    """Compile the projection of a record to a schema: its declared properties, or all fields if it declares none.
+
+    Where only other values than those of the record are valid, the projection keeps the record's.
+    """
     show, conform = _projector(entity, schema, entities), schema_conformer(entity, schema)
     if conform is None:
         return show
 
     def conformed(record: Record, view: View) -> Json:
         body: Json = show(record, view)
-        return conform(as_object(body), record, ()) if isinstance(body, dict) else body
+        if not isinstance(body, dict):
+            return body
+        shown = as_object(body)
+        made = conform(shown, record, ())
+        return made if all(record[name] == value for name, value in made.items() if name in record) else shown
 
     return conformed
 
