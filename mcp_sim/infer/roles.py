@@ -214,7 +214,8 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
 def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
     """Return the roles with those of arguments that are written. The key of a create is that of the copied record."""
     key, score = key_argument(features.verb, known.entity, known.key, features.input)
-    is_named = features.verb == "create" and _is_new_key(features, key, score)
+    is_other = key != known.key and known.key in properties(features.input)
+    is_named = features.verb == "create" and not is_other and _is_new_key(features, key, score)
     copied = key if features.verb == "create" and score > 1 and features.parsed.word in _COPYING else None
     kept = _written_leaves(_split(arguments, {key} if is_named else {copied})[1], features, known)
     sets = {key: known.key} if is_named and key is not None else {}

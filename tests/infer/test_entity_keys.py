@@ -111,3 +111,14 @@ async def test_a_declared_entity_without_a_key_has_that_of_given_records(tmp_pat
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
     async with Simulator.load(tmp_path / "run.yaml").open() as world:
         assert value(await world.call("get_task", {"task_id": "T-5"}))["title"] == "Milk"
+
+
+async def test_an_argument_named_like_the_key_is_the_key_of_a_new_record(tmp_path: Path) -> None:
+    tools = (
+        given_tool("create_bottle", "bottle_id", "name", bottle_id=INTEGER),
+        {**given_tool("get_bottle", "name"), "outputSchema": obj(name=STRING, colour=STRING)},
+    )
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        made = value(await world.call("create_bottle", {"bottle_id": 7, "name": "tall"}))
+        assert (made["bottle_id"], made["name"]) == (7, "tall")
+        assert value(await world.call("get_bottle", {"name": "tall"}))["name"] == "tall"
