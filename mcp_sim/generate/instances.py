@@ -183,8 +183,9 @@ class Search:
             yield hint
         yield from constants(part.schema)
         for way in part.ways:
-            yield from constants(way)
-            for kind in _kinds(way, part.schema, hint):
+            chosen = constants(way)
+            yield from chosen
+            for kind in () if chosen else _kinds(way, part.schema, hint):
                 yield from islice(self._builders[kind](way, part.schema, hint, depth), most)
         if "type" not in part.schema:
             yield from _ANY_TYPE

@@ -60,6 +60,9 @@ async def answers(scenario: Scenario, *calls: tuple[str, Json]) -> list[Json]:
 
 VALUES: dict[str, Json] = {
     "null beside what is impossible": {"anyOf": [{"oneOf": [{}, {}]}, {"type": "null"}]},
+    "null beside a list that is too long": {
+        "type": ["array", "null"], "items": {"enum": [1]}, "uniqueItems": True, "minItems": 2,
+    },
     "not a text": {"not": TEXT},
     "not several types": {"not": {"type": ["string", "number", "null"]}},
     "an object without a field": {"type": "object", "not": {"required": ["id"]}},
