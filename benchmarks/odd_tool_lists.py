@@ -185,7 +185,9 @@ def judge(tool: Tool, body: ToolResult, shown: str, counts: Counts) -> None:
         with within(JUDGED_WITHIN):
             validator: Any = validator_for(schema, default=Draft202012Validator)(schema)
             error = next(iter(validator.iter_errors(value)), None)
-    except (Late, Exception) as failed:  # noqa: BLE001 (what crashes is counted)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failed:  # noqa: BLE001 (the tables of `jsonschema` panic where Python's stack is full)
         counts.unjudged += 1
         counts.note(f"unjudged: {kind_of(failed)}", shown)
         return

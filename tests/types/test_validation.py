@@ -117,3 +117,13 @@ def test_no_pattern_takes_more_than_linear_time_to_explain(schema: dict[str, Any
     (problem,) = Validator(schema).problems(value)
     assert problem.startswith("a: ")
     assert "does not match" in problem
+
+
+def test_a_schema_that_refers_to_itself_is_explained_however_deep_the_call_is() -> None:
+    endless = {"type": "object", "not": {"$ref": "#/$defs/endless"}}
+    validator = Validator({"$ref": "#/$defs/endless", "required": ["name"], "$defs": {"endless": endless}})
+
+    def problems(depth: int) -> tuple[str, ...]:
+        return problems(depth - 1) if depth else validator.problems({})
+
+    assert {problems(depth) for depth in range(80)} == {('"name" is a required property',)}

@@ -119,15 +119,15 @@ def _anchored(schema: Json, name: str) -> Record:
     return next((found for part in parts if (found := _anchored(part, name))), nothing)
 
 
-def count_unfolded(schema: Json) -> int:
-    """Return the most schemas that one value is checked against.
+def count_unfolded(schema: Json, back: int = 0) -> int:
+    """Return the most schemas that one value is checked against. A way back to the same schema counts as `back`.
 
     Definitions that hold each other twice come to 2^n of them. Schemas of properties and items do not add up, since
     they are for other values.
     """
     root = as_object(schema)
     known: dict[str, int] = {}
-    counts = [_count_unfolded({"$ref": reference}, root, known) for reference in _all_references(root)]
+    counts = [_count_unfolded({"$ref": reference}, root, known, back) for reference in _all_references(root)]
     return max(counts, default=0)
 
 
@@ -143,16 +143,16 @@ def _all_references(schema: Json) -> Iterator[str]:
             yield from _all_references(part)
 
 
-def _count_unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
+def _count_unfolded(schema: Json, root: Record, known: dict[str, int], back: int) -> int:
     body = as_object(schema)
     reference: Json = next((body[word] for word in _REFERENCES if word in body), None)
     if isinstance(reference, str) and reference not in known:
-        known[reference] = 0  # for the way back to it
-        known[reference] = _count_unfolded(resolve_reference(root, reference), root, known)
+        known[reference] = back
+        known[reference] = _count_unfolded(resolve_reference(root, reference), root, known, back)
     parts = [part for word in ("allOf", "anyOf", "oneOf") for part in as_list(body.get(word))]
     parts += [body[word] for word in ("not", "if", "then", "else") if word in body]
     parts += as_object(body.get("dependentSchemas")).values()
-    return 1 + known.get(str(reference), 0) + sum(_count_unfolded(part, root, known) for part in parts)
+    return 1 + known.get(str(reference), 0) + sum(_count_unfolded(part, root, known, back) for part in parts)
 
 
 class _Source:

@@ -44,7 +44,7 @@ class Validator:
             self._error_finder = _error_finder(self.schema)
         try:
             found: list[Any] = list(self._error_finder(value))
-        except RecursionError:  # jsonschema follows a reference to itself for ever
+        except RecursionError:  # the value is too deep for jsonschema
             found = []
         errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
@@ -77,7 +77,8 @@ def _error_finder(schema: Record) -> Callable[[Json], Iterable[Any]]:
     """Return what explains the errors of a value; it finds none where only jsonschema-rs is sure to come to an end."""
     if count_unfolded(schema) > MOST_EXPLAINED:
         return lambda _: (_Error(),)
-    if _has_key(schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
+    is_endless = count_unfolded(schema, back=MOST_EXPLAINED) > MOST_EXPLAINED  # jsonschema goes round until it crashes
+    if is_endless or _has_key(schema, "patternProperties"):  # it matches names with an engine that may take for ever
         return lambda _: ()
     from jsonschema import validators  # noqa: PLC0415 (80 ms, errors only)
 
