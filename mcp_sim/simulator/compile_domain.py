@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from mcp_sim.backends.records.containers import containers_of
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
-from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.check_results import check_results
-from mcp_sim.simulator.match_tools import check_operations, match_unprogrammed, matching_backends
+from mcp_sim.simulator.match_and_infer import match_and_infer
+from mcp_sim.simulator.match_tools import check_operations
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
@@ -32,7 +32,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import Match, ServerEvidence
+from mcp_sim.types.kinds import ServerEvidence
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program
 from mcp_sim.types.scenario import GivenRecords
@@ -40,8 +40,6 @@ from mcp_sim.types.time_formats import time_example, time_format
 
 _SAMPLE_SIZE = 50
 """How many of the given records of an entity show the format of its times: the last ones."""
-_MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200_000
-"""A state with more values than this, or with longer texts, is not compared with others."""
 _EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -227,7 +225,7 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     if answered.takes_state and not answered.leaves_some(tools):
         evidence = replace(evidence, state=None)
     programmed = _program_plans(specs, tools, declared)
-    matches, found = _match_and_infer(evidence, declared, answered)
+    matches, found = match_and_infer(evidence, declared, answered)
     matched = {plan.tool: plan for plan in matches.plans} | programmed
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
@@ -243,51 +241,6 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
 def _with_result(plan: Plan, declared: Mapping[str, Any]) -> Plan:
     """Return a plan with the result templates of the spec: what else a tool does is inferred without them."""
     return plan.with_declared({"result": declared["result"]}) if "result" in declared else plan
-
-
-def _match_and_infer(
-    evidence: ServerEvidence, declared: Mapping[str, Entity], programmed: Programmed
-) -> tuple[Match, Inferred]:
-    """Return what backends match, and what is inferred of the other tools. Equal tools and states are inferred once."""
-    if not _is_small(evidence.state):
-        return _match_and_infer_anew(evidence, declared, programmed)
-    tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
-    sets = map(sorted, (programmed.tools, programmed.on_tables, programmed.tables))
-    answered = (*sets, programmed.uses_backends, programmed.takes_state)
-    text = repr((tools, answered, evidence.state, evidence.overrides, evidence.examples, declared, matching_backends()))
-    return _match_and_infer_once(ByText(text, (evidence, declared, programmed)))
-
-
-def _is_small(state: Json) -> bool:
-    """Whether a state has few enough values, and short enough texts, to be compared with others."""
-    left, length = list[Json]([state]), 0
-    for _ in range(_MOST_COMPARED):
-        if not left:
-            return length <= _LONGEST_COMPARED
-        value = left.pop()
-        length += len(value) if isinstance(value, str) else 0
-        if isinstance(value, dict | list):
-            left += value.values() if isinstance(value, dict) else cast("list[Json]", value)
-    return False
-
-
-@lru_cache(maxsize=32)
-def _match_and_infer_once(
-    known: ByText[tuple[ServerEvidence, Mapping[str, Entity], Programmed]],
-) -> tuple[Match, Inferred]:
-    return _match_and_infer_anew(*known.value)
-
-
-def _match_and_infer_anew(
-    evidence: ServerEvidence, declared: Mapping[str, Entity], programmed: Programmed
-) -> tuple[Match, Inferred]:
-    planned = {name: tool for name, tool in evidence.tools.items() if name not in programmed.tools}
-    matches = match_unprogrammed(evidence, planned, programmed)
-    matched = {plan.tool for plan in matches.plans}
-    entities = {**{entity.name: entity for entity in matches.entities}, **declared}
-    rest = {name: tool for name, tool in planned.items() if name not in matched}
-    state = None if programmed.takes_state else matches.state
-    return matches, infer(rest, entities, evidence.overrides, evidence.examples, state)
 
 
 def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: Mapping[str, Entity]) -> dict[str, Plan]:
