@@ -15,6 +15,7 @@ from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.check_results import check_results
+from mcp_sim.simulator.check_templates import check_templates
 from mcp_sim.simulator.match_and_infer import match_and_infer
 from mcp_sim.simulator.match_tools import check_operations
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
@@ -78,6 +79,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     for one in found:
         check_operations(one.specs, one.matched)
         check_results(one.specs)
+        check_templates(one.specs, one.found)
         _check_how(one.specs, one.found.plans)
         _check_entities(one.specs, one.found.entities)
     whole = found[0].found

@@ -12,10 +12,11 @@ from typing import Any, cast
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import nearest
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.merge import NEVER
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, types_of
+from mcp_sim.types.json_schema.shapes import KEYWORDS, as_list, as_object, constants, types_of
 from mcp_sim.types.json_schema.validation import Validator, compiled, enforceable
 
 _COMMON_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
@@ -114,7 +115,7 @@ def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
     """Note parts that no value fits. Whether a whole result has a value is found when the tools are compiled."""
     if not is_result and not has_finite_value(schema.value):
         schema.warning(f"no value fits in {tool}: {WITHOUT_END}")
-    for path, part in _parts(schema.value):
+    for path, part in schema_parts(schema.value):
         if path and part == NEVER:
             continue  # it forbids a property
         _check_pattern(schema.at(*path), part)
@@ -123,10 +124,14 @@ def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
             schema.at(*path).warning(f"no value fits in {tool}: {reason}")
 
 
-def check_patterns(schema: Place) -> None:
-    """Note the patterns of a schema that cannot be enforced."""
-    for path, part in _parts(schema.value):
+def check_declared_schema(schema: Place) -> None:
+    """Note the patterns of a schema that cannot be enforced, and keywords that are misspelt."""
+    for path, part in schema_parts(schema.value):
         _check_pattern(schema.at(*path), part)
+        for word in part.keys() - KEYWORDS:
+            near = nearest(word, KEYWORDS)
+            if near is not None:
+                schema.at(*path, word).warning(f"unknown keyword; did you mean {near!r}?")
 
 
 def _check_pattern(place: Place, part: Record) -> None:
@@ -159,14 +164,14 @@ def _note_invalid(schema: Place, reason: str) -> None:
         schema.error(f"is not a usable JSON Schema: {reason}")
 
 
-def _parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:
+def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:
     """Yield a schema and all schemas in it, with their paths."""
     if not isinstance(schema, dict):
         return
     body = cast("dict[str, Any]", schema)
     yield (), body
     for place, inner in _inner(body):
-        for path, part in _parts(inner):
+        for path, part in schema_parts(inner):
             yield (*place, *path), part
 
 

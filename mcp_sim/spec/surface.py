@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from mcp_sim.spec.lint import check_patterns
+from mcp_sim.spec.lint import check_declared_schema
 from mcp_sim.spec.parts.failures import error_template
 from mcp_sim.spec.parts.plans import CheckPart, SimPart
 from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
@@ -91,7 +91,7 @@ def _checks(place: Place, parts: Mapping[str, CheckPart], arguments: Sequence[st
         except ValueError as error:
             at.at("schema").error(f"is not a usable JSON Schema: {error}")
         else:
-            check_patterns(at.at("schema"))
+            check_declared_schema(at.at("schema"))
             yield ArgumentCheck(name, schema, _refusal(at.at("error"), part, arguments))
 
 

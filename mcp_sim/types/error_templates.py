@@ -38,6 +38,9 @@ FAILURES: Mapping[int, str] = {
 }
 """The failure kind of an HTTP status. Other statuses are `internal` from 500, else `refused`."""
 
+CAUSES = frozenset({*FAILURES.values(), DEFAULT, "missing", "declined", "quota_exhausted", "internal", "refused"})
+"""The failure kinds, besides those of programs."""
+
 _WIDER: Mapping[str, str] = {"missing": "invalid"}
 """Failure kind -> the kind whose template is used for it if it has none."""
 _MISSING = re.compile(r"'([^']+)' is a required property")
@@ -45,6 +48,11 @@ _MISSING = re.compile(r"'([^']+)' is a required property")
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 REFUSAL_SLOTS = frozenset({"kind", "message", "problems", "problem", "argument", "tool"})
 """The slots of a failure of invalid arguments, besides the arguments."""
+FAILURE_SLOTS = REFUSAL_SLOTS | {
+    "key", "id", "value", "entity", "noun", "label", "status", "field", "retry_after", "limit", "used", "after", "path",
+    "user", "branch",
+}  # fmt: skip
+"""The slots of any failure, besides the arguments and those of programs."""
 
 
 @frozen

@@ -166,6 +166,17 @@ class Crash(McpSimError):
         super().__init__(f"{tool}: {error}")
 
 
+_ALIKE = 0.8
+
+
+def nearest(name: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that a name is a misspelling of; None if it is like none of them."""
+    known = sorted(choices)
+    swapped = [one for one in known if sorted(one) == sorted(name)]
+    near = get_close_matches(name, known, n=1, cutoff=_ALIKE) if len(name) <= LONGEST_COMPARED else []
+    return next(iter(swapped or near), None)
+
+
 MOST_COMPARED = 2000
 LONGEST_COMPARED = 200
 """How many choices, and how long a name, are compared for a suggestion."""

@@ -32,6 +32,11 @@ OPTIONAL = re.compile(r"\{\?(.*?)\?\}", re.DOTALL)
 ROWS = "{rows}"
 """The only key of an object that stands for a list of rows."""
 _INSTEAD = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\?\?\}")
+RESULT_SLOTS = frozenset({
+    "key", "count", "total", "failed", "offset", "limit", "cursor", "more", "number", "before", "rows", "arguments",
+    "now", "text", "everything",
+})  # fmt: skip
+"""The slots of a tool on records besides fields and arguments."""
 EVERYTHING = "{everything}"
 """A slot for all that a template can show, as one object: what to write templates from."""
 

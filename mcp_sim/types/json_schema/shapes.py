@@ -20,6 +20,14 @@ LIMITS = frozenset({
 })  # fmt: skip
 """Keywords that may exclude some values of an enum."""
 
+KEYWORDS = LIMITS | {
+    "type", "enum", "const", "minContains", "additionalItems", "dependencies", "$schema", "$id", "$ref", "$anchor",
+    "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
+    "definitions", "title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly",
+    "nullable", "format", "contentEncoding", "contentMediaType", "contentSchema",
+}  # fmt: skip
+"""All keywords of JSON Schema, and those that other formats of schemas add."""
+
 
 def as_object(value: Json) -> Record:
     """Return the value if it is an object, else an empty one."""

@@ -1,0 +1,107 @@
+"""Warn about slots of templates that never have a value, and about causes that no failure has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from mcp_sim.infer import Inferred
+from mcp_sim.spec.lint import schema_parts
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.tool_specs import Spec
+from mcp_sim.spec.yaml12 import Path
+from mcp_sim.types import Json, Tool
+from mcp_sim.types.error_templates import CAUSES, FAILURE_SLOTS, slots_in
+from mcp_sim.types.errors import did_you_mean, nearest
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.result_templates import RESULT_SLOTS, SLOT, replaced_path
+
+
+def check_templates(specs: Iterable[Spec], found: Inferred) -> None:
+    """Note misspelt slots and causes in `errors` and `result`.
+
+    Programs fail with causes and slots of their own, so errors of their specs are not checked.
+    """
+    for spec in specs:
+        if spec.root is None or not spec.root.is_mapping:
+            continue
+        names = {id_: frozenset(_properties(tool.input_schema)) for id_, tool in spec.tools.items()}
+        every = frozenset[str]().union(*names.values())
+        if spec.program is None:
+            keys = {f"{entity.rpartition('.')[2]}_id" for entity in found.entities}
+            _check_errors(spec.root.at("errors"), FAILURE_SLOTS | keys | every)
+            for id_, tool in spec.tools.items():
+                _check_errors(spec.root.at("sim", tool.name, "errors"), FAILURE_SLOTS | keys | names[id_])
+        known = every | RESULT_SLOTS | _fields(found, spec.tools.values())
+        for id_, tool in spec.tools.items():
+            if id_ in found.plans and found.plans[id_].backend == "records":
+                _check_results(spec.root.at("sim", tool.name), known)
+
+
+def _properties(schema: Json) -> Iterator[str]:
+    """Yield the names of all properties of a schema, at any depth."""
+    for _, part in schema_parts(expanded(as_object(schema))):
+        yield from as_object(part.get("properties"))
+
+
+def _fields(found: Inferred, tools: Iterable[Tool]) -> frozenset[str]:
+    """Return all fields that records may have."""
+    fields = {name for entity in found.entities.values() for name in (entity.key, *entity.fields)}
+    fields |= {name for rows in found.records.values() for row in rows[:1] for name in row}
+    for plan in found.plans.values():
+        for one in plan.variants:
+            fields |= {*one.sets.values(), *one.fixed, *(rule.field for rule in one.filters.values())}
+    shown = {name for tool in tools for name in _properties(tool.output_schema)}
+    return frozenset(part for name in fields | shown for part in name.split("."))
+
+
+# errors ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_errors(errors: Place, known: frozenset[str]) -> None:
+    for kind, template in errors.mapping.items():
+        near = nearest(kind, CAUSES) if kind not in CAUSES else None
+        if near is not None:
+            errors.at(kind).warning(f"no failure has the cause {kind!r}; did you mean {near!r}?")
+        for slot in sorted(slots_in(template) - known if kind in CAUSES else ()):
+            errors.at(kind).warning(f"unknown slot {{{slot}}}{did_you_mean(slot, known)}")
+
+
+# results --------------------------------------------------------------------------------------------------------------
+
+
+def _check_results(sim: Place, known: frozenset[str]) -> None:
+    """Note slots that are like a known name, and not known. Others may be fields of records that are given later."""
+    result = sim.at("result")
+    for template in result.items or [result]:
+        for place, slot in _slots(template):
+            near = nearest(slot, known) if slot not in known else None
+            if near is not None:
+                place.warning(f"unknown slot {{{slot}}}; did you mean {near!r}?")
+    for value in sim.at("choices").mapping:
+        _check_results(sim.at("choices", value), known)
+
+
+def _slots(template: Place) -> Iterator[tuple[Place, str]]:
+    """Yield the names of the slots of a result template, each with its place."""
+    paths = [(("when", path), path) for path in template.at("when").mapping]
+    keys = ("text", "json") if template.is_mapping else ()
+    paths += [(where, path) for key in keys for where, path in _paths(template.value.get(key), (key,))]
+    paths += [] if template.is_mapping else [*_paths(template.value, ())]
+    for where, path in paths:
+        names = path.split(".")
+        yield template.at(*where), names[1] if names[0] in {"rows", "before", "arguments"} and names[1:] else names[0]
+
+
+def _paths(value: Json, where: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the paths in the slots of a document, each with its place."""
+    if isinstance(value, str):
+        yield from ((where, found[1]) for found in SLOT.finditer(value))
+    for index, part in enumerate(as_list(value)):
+        yield from _paths(part, (*where, index))
+    body = as_object(value)
+    if path := replaced_path(body):
+        yield where, path
+    for name, part in cast("Mapping[str, Json]", body).items():
+        yield from _paths(part, (*where, name))
