@@ -9,6 +9,8 @@ from collections.abc import Callable
 from threading import Condition, Thread
 from typing import Any, Protocol
 
+from mcp_sim.types.errors import UsageError
+
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes that may wait. What passes while they do is not recorded."""
 
@@ -98,7 +100,7 @@ class Backlog:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
-    return f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
 
 
 def warn(text: str) -> None:

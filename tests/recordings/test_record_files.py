@@ -76,6 +76,16 @@ def test_a_har_file_becomes_a_session_without_its_secrets(capfd: Any) -> None:
         assert b"qu3ry-secret" not in path.read_bytes()
 
 
+def test_a_har_file_of_another_server_is_refused(capfd: Any) -> None:
+    for name, code in (("notes", 0), ("tasks", 2)):
+        info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": name}}
+        entries = [entry(1, request(1, "initialize", clientInfo={"name": "browser"}), reply(1, **info))]
+        Path("web.har").write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}), encoding="utf-8")
+        assert main(["record", "-o", "notes", "--session", name, "--from", "web.har"]) == code
+    assert "notes has sessions of the server notes, and this one is tasks" in capfd.readouterr().err
+    assert [path.name for path in Path("notes").iterdir()] == ["notes.jsonl"]
+
+
 def test_a_trace_becomes_a_session_that_its_scenario_answers_alike(capfd: Any) -> None:
     calls = [CREATE, {"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}]
     Path("calls.jsonl").write_text("\n".join(map(json.dumps, calls)), encoding="utf-8")

@@ -100,6 +100,24 @@ def test_a_command_that_does_not_exist_is_invalid_usage(tmp_path: Path) -> None:
     assert done.stderr == b"mcp-sim: cannot run no-such-server: No such file or directory\n"
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_another_server_is_not_recorded_into_the_folder_of_the_first(tmp_path: Path, mode: str) -> None:
+    folder = tmp_path / "notes"
+    for name in ("notebook", "notebook", "shelf"):
+        words = command(folder, [sys.executable, str(SUPPORT / f"{name}_server.py")])
+        parameters = StdioServerParameters(command=words[0], args=words[1:], env={"PYTHONPATH": str(ROOT)})
+        with (tmp_path / "stderr").open("w", encoding="utf-8") as stderr:
+            async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
+                assert len((await client.list_tools()).tools) == 4
+                await client.call_tool("list_notes" if name == "notebook" else "list_books")
+    assert (tmp_path / "stderr").read_text(encoding="utf-8").splitlines() == [
+        f"mcp-sim: recording stopped, the connection goes on: {folder} has sessions of the server notebook, and this "
+        "one is shelf: record it into another folder (-o DIR)",
+        "mcp-sim: nothing was recorded",
+    ]
+    assert [session.header["server_info"]["name"] for session in read_sessions(folder)] == ["notebook", "notebook"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_end_of_a_killed_server_is_passed_on_and_its_calls_are_kept(tmp_path: Path, number: int) -> None:
     with recording(tmp_path, NOTEBOOK if number == signal.SIGTERM else SCRIPTED) as wire:

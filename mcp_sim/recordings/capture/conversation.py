@@ -191,17 +191,20 @@ class Conversation:
             "client_info": asked.params.get("clientInfo") or self._described.get("client_info"),
         }
         self._described |= {name: part for name, part in found.items() if part is not None}
+        self.folder.refuse_another_server(self._described.get("server_info"))
         self._opened()
 
     def _describe_from(self, result: Record) -> None:
         info = as_object(result.get("_meta")).get(f"{META}serverInfo")
-        if info is not None:
-            self._described.setdefault("server_info", info)
+        if info is not None and "server_info" not in self._described:
+            self._described["server_info"] = info
+            self.folder.refuse_another_server(info)
 
     def _list_tools(self, asked: Open, result: Record) -> None:
         """Collect the pages of the list of tools; the whole list is written."""
         if not isinstance(result.get("tools"), list):
             return
+        self._describe_from(result)
         if not asked.params.get("cursor"):
             self._pages, self._has_first_page = [], True
         self._pages += as_list(result["tools"])

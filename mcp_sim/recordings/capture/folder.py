@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -14,9 +15,14 @@ from mcp_sim import __version__
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_object
 
 MOST_NAMES = 10_000
 LONGEST_NAME = 60
+
+LONGEST_HEADER = 1_000_000
+"""Bytes of the first line of a session that are read for the name of its server."""
 
 
 class SessionFile:
@@ -60,6 +66,8 @@ class Folder:
         self._redactor = redactor
         self.session = session
         self._is_ours = False
+        self._earlier: set[str] | None = None
+        """The names of the servers of earlier sessions, once they are read."""
 
     def within(self, name: str) -> Folder:
         """Return the folder of one of several servers; this one if the name is empty."""
@@ -84,6 +92,23 @@ class Folder:
             self.sessions.append(path)
             return SessionFile(path, self._redactor)
         raise AssertionError
+
+    def refuse_another_server(self, info: Json) -> None:
+        """Raise `UsageError` if the earlier sessions are of servers with other names than this one, if it has one."""
+        name = as_object(info).get("name")
+        if name is None:
+            return
+        if self._earlier is None:
+            self._earlier = {found for path in self._earlier_sessions() if (found := _server_of(path)) is not None}
+        if self._earlier and name not in self._earlier:
+            known = ", ".join(sorted(self._earlier))
+            raise UsageError(
+                f"{self.place} has sessions of the server {known}, and this one is {name}: record it into another "
+                "folder (-o DIR)"
+            )
+
+    def _earlier_sessions(self) -> Iterator[Path]:
+        return (path for path in self.place.glob("*.jsonl") if path not in self.sessions)
 
     def header(self, path: Path, about: Record) -> Record:
         """Return the header of a session."""
@@ -112,6 +137,14 @@ class Folder:
         fresh.replace(path)
         self._is_ours = True
         return True
+
+
+def _server_of(path: Path) -> str | None:
+    """Return the name of the server in the header of a session, None if it has none."""
+    with suppress(OSError, ValueError), path.open("rb") as stream:
+        name = as_object(as_object(json.loads(stream.readline(LONGEST_HEADER))).get("server_info")).get("name")
+        return name if isinstance(name, str) else None
+    return None
 
 
 def _file_name(name: str) -> str:
