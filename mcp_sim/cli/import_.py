@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 from pydantic import ValidationError
 
-from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.server.call_log import printable
@@ -118,6 +118,8 @@ def _importer(args: argparse.Namespace) -> Importer:
     """Return the importer with the options of the command line. Raises `UsageError` if they are invalid."""
     kind = importers[args.kind]
     sources = args.sources[1:] if args.sources[:1] == ["--"] else args.sources
+    if "env" in kind.model_fields and sources == args.sources:
+        _note_a_late_output(sources)
     options: dict[str, Any] = {"sources": sources}
     for field, (flag, _) in _OPTIONS.items():
         value = getattr(args, field, None)
@@ -132,6 +134,17 @@ def _importer(args: argparse.Namespace) -> Importer:
         if not sources:
             args.parser.error("nothing to import; name a source")
         raise UsageError(f"import {args.kind}: {problems}") from None
+
+
+def _note_a_late_output(sources: Sequence[str]) -> None:
+    """Note on stderr that a last `-o` goes to the server, since the user may have meant mcp-sim."""
+    *command, option, value = ["", "", *sources]
+    if option in {"-o", "--output"} and any(command):
+        print(
+            f"note: {option} {printable(value)} comes after the command, so it goes to the server; for mcp-sim, put it "
+            "before the command (with -- before the command, there is no note)",
+            file=sys.stderr,
+        )
 
 
 def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
@@ -189,6 +202,8 @@ class Written:
     doubts: Sequence[str]
     """What was not understood."""
     errors: Sequence[str]
+    previous: Path | None
+    """The copy of an existing spec that got new entries."""
 
     @property
     def has_failed(self) -> bool:
@@ -196,7 +211,7 @@ class Written:
 
     def to_json(self) -> Record:
         """Return everything about it."""
-        return {**asdict(self), "spec": str(self.spec)}
+        return {**asdict(self), "spec": str(self.spec), "previous": self.previous and str(self.previous)}
 
     def print(self) -> None:
         """Print what was imported, and on stderr what was not understood."""
@@ -207,6 +222,8 @@ class Written:
                 print(f"  by their plans answer: {', '.join(first_few([*self.planned]))}")
         if self.changes:
             print(f"  since the last import: {', '.join(self.changes)}")
+        if self.previous is not None:
+            print(f"  Merged into {self.spec}. Its previous content is in {self.previous}.", file=sys.stderr)
         doubts = [*self.doubts, *self.errors]
         for doubt in doubts[:MOST_DOUBTS]:
             print(f"  {_line(doubt)}", file=sys.stderr)
@@ -240,16 +257,18 @@ def _news(server: Imported, folder: Path) -> list[str]:
 
 
 def _write_one(server: Imported, files: Files, changes: Sequence[str]) -> Written:
+    previous = None
     for path, text in files.texts.items():
         if text is None:
             path.unlink(missing_ok=True)
         elif not path.exists() or path.read_bytes() != text.encode():
+            previous = back_up(path) if path == files.spec else previous
             replace_file(path, text)
     errors = [str(problem) for problem in check([files.spec]) if problem.severity == "error"]
     scenario = None if errors else load(files.spec)
     tools, entities, guesses, answered, planned = (0, 0, 0, 0, []) if scenario is None else _counts(scenario)
     about = (server.name, files.spec, len(server.tools), tools, entities, guesses, files.program, answered, planned)
-    return Written(*about, changes, files.doubts, errors)
+    return Written(*about, changes, files.doubts, errors, previous)
 
 
 def _counts(scenario: Scenario) -> tuple[int, int, int, int, list[str]]:

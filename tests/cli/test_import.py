@@ -85,6 +85,19 @@ def test_a_server_over_http_is_asked_with_headers_from_the_environment(
     assert not any(SECRET in path.read_text(encoding="utf-8") for path in here.iterdir() if path != tokens)
 
 
+def test_an_output_after_the_command_goes_to_the_server_with_a_note(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [sys.executable, ODD, saved(here / "list.json", [GET]), "1", "-o", "mine.yaml"]
+    assert main(["import", "mcp", *command]) == 0
+    assert "note: -o mine.yaml comes after the command, so it goes to the server" in capsys.readouterr().err
+    assert (here / "odd.yaml").exists()
+    assert not (here / "mine.yaml").exists()
+    for words in (["--", *command], ["-o", "here", *command[:-2]]):
+        assert main(["import", "mcp", *words]) == 0
+        assert "note:" not in capsys.readouterr().err
+
+
 def test_a_list_in_pages_is_kept_as_it_came(here: Path) -> None:
     listed = [LIST, GET, {**GET, "name": "get_dog"}]
     assert main(["import", "mcp", sys.executable, ODD, saved(here / "list.json", listed), "1"]) == 0

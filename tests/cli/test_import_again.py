@@ -38,6 +38,11 @@ def test_a_later_import_keeps_what_was_written_and_reports_what_is_new(
     assert "listOwners: {verb: list, entity: owner}" in after
     captured = capsys.readouterr()
     assert "since the last import: + listOwners" in captured.out
+    assert "Merged into Pet_Store.yaml. Its previous content is in Pet_Store.yaml.bak." in captured.err
+    assert (here / "Pet_Store.yaml.bak").read_text(encoding="utf-8") == mine
+    assert main(["import", "openapi", source]) == 0
+    assert "Merged" not in capsys.readouterr().err
+    assert not (here / "Pet_Store.yaml.bak2").exists()
     assert 'version is now "2.0"; Pet_Store.yaml keeps its value' in captured.err
     assert "sim.showPet differs from Pet_Store.yaml, which keeps its value" in captured.err
     assert main(["import", "openapi", "--check", source]) == 0
