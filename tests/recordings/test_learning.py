@@ -416,6 +416,46 @@ async def test_what_a_server_requires_of_arguments_is_learnt_from_its_refusals(
     assert json.loads(found[3][0])["at"] is not None
 
 
+@pytest.mark.parametrize(
+    ("said", "taken", "refused", "schema"),
+    [
+        ("size must be one of full sun, half shade, shade; got '{}'", "half shade", "dark",
+         {"enum": ["full sun", "half shade", "shade"]}),
+        ("size: any of (full sun, half shade or shade), not '{}'", "shade", "dark",
+         {"enum": ["full sun", "half shade", "shade"]}),
+        ("size must be one of full sun, half shade, shade.", "shade", "dark",
+         {"enum": ["full sun", "half shade", "shade"]}),
+        ("size must be between 1 and 50, not {}", 50, 51, {"minimum": 1, "maximum": 50}),
+        ("size must be 1-50", 50, 51, {"minimum": 1, "maximum": 50}),
+        ("size went from 1 to 50 before {}", 50, 51, None),
+        ("size must be at least 1 and at most 50", 1, 0, {"minimum": 1, "maximum": 50}),
+        ("It holds 1, 2, 5 or 10 litres, not {}", 10, 3, {"enum": [1, 2, 5, 10]}),
+        ("size must be one of 1, 2, 5, 10", 5, 3, {"enum": [1, 2, 5, 10]}),
+        ("It holds 1, 2, 5 or 10 litres, not {}", 4, 3, None),
+        ("size must be one of full sun, half shade, shade unless it rains in spring", "shade", "dark", None),
+        ("Rows 3, 4 and 5 are locked for {}", 1, 7, None),
+        ("size {} exceeds 2.5, 3.5 or 4.5", 1, 7, None),
+    ],
+)  # fmt: skip
+async def test_lists_and_ranges_of_valid_values_are_learnt_from_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, taken: str | int, refused: str | int, schema: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind = "string" if isinstance(taken, str) else "integer"
+    hang = {"tool": "hang_tool", "arguments": {"name": "Spade", "size": taken}, "result": text({"at": 1})}
+    calls: list[dict[str, Any]] = [
+        hang,
+        {"tool": "hang_tool", "arguments": {"name": "Rake", "size": refused},
+         "result": {**text({"error": said.format(refused)}), "isError": True}},
+        {**hang, "arguments": {"name": "Axe", "size": taken}, "result": text({"at": 2})},
+    ]  # fmt: skip
+    write_shed(tmp_path / "shed", [tool("hang_tool", name="string", size=kind)], calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    found = learnt["hang_tool"].get("checks", {}).get("size", {})
+    assert found.get("schema") == schema
+
+
 async def test_a_refusal_is_no_check_of_arguments_that_it_is_not_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,20 @@ _QUOTED = re.compile(r"""(?<!\w)(['"`])(\w[\w .-]{0,30})\1(?!\w|\s*:)""")
 _BETWEEN = re.compile(r"\s*[,;/|]\s*(?:or |and )?|\s+(?:or|and)\s+")
 """What is between the words of a list."""
 _LISTED = re.compile(r"(?:\bof|\bare|\bis|:)\s*[\[(]?((?:[\w-]+,\s*(?:or |and )?){1,20}(?:or |and )?[\w-]+)")
+_WORD = r"(?!(?:not|got|but|instead)\b)[\w-]+"
+_PHRASE = rf"{_WORD}(?: {_WORD}){{0,4}}"
+_END = r"(?=\s*(?:[;)\]\n]|\.?$|\.\s|,? (?:not|got|but|instead)\b))"
+_PHRASES = re.compile(rf"\b(?:one|any) of:?\s*[\[(]?({_PHRASE}(?:,\s*{_PHRASE}){{1,20}}){_END}")
+"""A list of values that may have spaces. What is after the last one shows where it ends."""
+_NUMBERS = re.compile(
+    r"\b(?:one|any) of:?\s*[\[(]?(-?\d{1,15}(?:,\s*(?:or |and )?-?\d{1,15}){1,40})(?![\w.]*\d|,\s*(?:or |and )?-?\d)"
+)
+_ALTERNATIVES = re.compile(r"(?<![\w.,-])(?<!, )(-?\d{1,15}(?:,\s*-?\d{1,15}){1,40},? or -?\d{1,15})(?![\w.]*\d)")
+"""Numbers in a list that ends with `or`."""
+_RANGE = re.compile(
+    r"\b(?:between|be|be from|range|range from|range of) (-?\d{1,15})(?: and | to |\.\.|-)(-?\d{1,15})(?![\w.-]*\d)",
+    re.IGNORECASE,
+)
 _LEAST = re.compile(r"(?:at least|minimum(?: of)?|>=|no less than)\s*(\d{1,15})(?!\d)", re.IGNORECASE)
 _MOST = re.compile(r"(?:at most|maximum(?: of)?|<=|no more than|up to)\s*(\d{1,15})(?!\d)", re.IGNORECASE)
 _POSITIVE = re.compile(r"\bpositive\b|greater than (?:0|zero)\b", re.IGNORECASE)
@@ -119,9 +133,22 @@ def _schemas(refused: _Refusal) -> Iterator[Record]:
     elif isinstance(value, list) and not value and refused.is_for_emptiness():
         yield {"minItems": 1}
     elif isinstance(value, int | float) and not isinstance(value, bool) and refused.is_mentioned():
+        yield from _of_number(refused)
         yield from ({"minimum": int(least)} for least in _LEAST.findall(text))
         yield from ({"maximum": int(most)} for most in _MOST.findall(text))
         yield from [{"exclusiveMinimum": 0}] if _POSITIVE.search(text) else []
+
+
+def _of_number(refused: _Refusal) -> Iterator[Record]:
+    """Yield the numbers that a failure lists as valid, and ranges that it names."""
+    for listed in (*_NUMBERS.findall(refused.text), *_ALTERNATIVES.findall(refused.text)):
+        numbers: list[Json] = [int(one) for one in re.findall(r"-?\d+", listed)]
+        if not is_id(refused.name, refused.value):
+            yield {"enum": [*numbers, None] if refused.may_be_null else numbers}
+    both = zip(_LEAST.findall(refused.text), _MOST.findall(refused.text), strict=False)
+    for low, high in (*_RANGE.findall(refused.text), *both):
+        if int(low) < int(high):
+            yield {"minimum": int(low), "maximum": int(high)}
 
 
 def _of_text(refused: _Refusal, value: str) -> Iterator[Record]:
@@ -144,7 +171,7 @@ def _described(text: str) -> list[str]:
 
 
 def _listed(text: str) -> list[str]:
-    """Return the words of the longest list in a text: in quotes, else separated by commas."""
+    """Return the values of the longest list in a text: in quotes, else separated by commas."""
     found = list(_QUOTED.finditer(text))
     lists = [[one[2] for one in found[:1]]]
     for before, one in pairwise(found):
@@ -152,7 +179,8 @@ def _listed(text: str) -> list[str]:
             lists[-1].append(one[2])
         else:
             lists.append([one[2]])
-    plain = [re.split(r",\s*(?:or |and )?|\s+(?:or|and)\s+", one) for one in _LISTED.findall(text)]
+    named = _PHRASES.findall(text) or _LISTED.findall(text)
+    plain = [re.split(r",\s*(?:or |and )?|\s+(?:or|and)\s+", one) for one in named]
     quoted = max(lists, key=len)
     longest = quoted if len(quoted) >= _FEWEST else max(plain, key=len, default=list[str]())
     return [*dict.fromkeys(filter(None, longest))]
