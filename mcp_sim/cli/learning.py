@@ -7,15 +7,17 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 
 import anyio
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import print_json, table_lines
-from mcp_sim.cli.terminal import Palette, StepProgress
+from mcp_sim.cli.terminal import Palette, StepProgress, first_few
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import Learnt, learn
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
@@ -34,8 +36,8 @@ def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace,
         found = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)
     finally:
         progress.clear()
-    report = {**found.to_json(), **({} if found.is_empty else {"spec": str(output)})}
     said = _write(found, output)
+    report = {**found.to_json(), **({} if found.is_empty else {"spec": str(output), "guesses": _guesses(output, args)})}
     if args.json:
         print_json(report)
     else:
@@ -59,6 +61,11 @@ def _write(found: Learnt, output: Path) -> list[str]:
     return said
 
 
+def _guesses(spec: Path, args: argparse.Namespace) -> list[str]:
+    """Return the tools of a spec whose plans are guesses."""
+    return [plan.tool for plan in load(spec, trust=args.trust).guesses]
+
+
 def spec_text(document: Record) -> str:
     """Return a tool spec as YAML."""
     return "".join(yaml12.dump({key: part}, blocks=_DEEP if isinstance(part, dict) else 1)
@@ -73,6 +80,9 @@ def _print(report: Record) -> None:
     scores = report["score"]
     print(f"{report['kept']} of {len(report['tools'])} tools; {where}: {scores['learnt']:.3f}, "
           f"inferred {scores['inferred']:.3f}.")  # fmt: skip
+    if report.get("guesses"):
+        named = ", ".join(first_few(report["guesses"]))
+        print(f"Plans that are still guesses: {named}; `mcp-sim plan {quote(report['spec'])}` shows why.")
 
 
 def _rows(tools: Record) -> Iterator[list[str]]:

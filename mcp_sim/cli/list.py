@@ -61,9 +61,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _known(family: str) -> str:
-    if family not in FAMILIES:
+    """Return a family by its name or the name of its folder, with hyphens or underscores."""
+    folders = {folder: name for name, folder in SHIPPED.items()}
+    name = folders.get(family.replace("-", "_"), family.replace("_", "-"))
+    if name not in FAMILIES:
         raise UsageError(f"unknown family {family!r}{did_you_mean(family, FAMILIES)}")
-    return family
+    return name
 
 
 def _overview(family: str, palette: Palette) -> Iterator[str]:

@@ -6,10 +6,11 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import cast
 
@@ -27,6 +28,7 @@ from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
 from mcp_sim.recordings.compiling.report import report_of
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
 from mcp_sim.recordings.compiling.subject import Subject, can_be_edited
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import display
 from mcp_sim.spec.tool_specs import is_tool_list
@@ -100,6 +102,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     kept = {} if outcome.judged is None else {"program": display(file)}
     report = {**report_of(gate, outcome), **kept, "seconds": round(monotonic() - began, 1)}
     written = _write(subject, outcome, file)
+    written += [] if outcome.judged is None else _needed_trust(subject, file, args.trust)
     _print(report, outcome, written, as_json=args.json, shows_complaints=args.reply is not None)
     return 0 if outcome.judged is not None else 1
 
@@ -199,6 +202,15 @@ def _files(subject: Subject, file: Path, said: list[str]) -> Iterator[tuple[Path
         yield spec, f"{text.rstrip()}\nprogram: {file.name}\n"
 
 
+def _needed_trust(subject: Subject, file: Path, trust: Iterable[Path]) -> Iterator[str]:
+    """Yield how to serve a program that was written, if it is not trusted."""
+    named = [spec for spec in (subject.file, file.with_suffix(".yaml")) if spec is not None and can_be_edited(spec)]
+    for spec in {one.resolve(): one for one in named if one.is_file()}.values():
+        if load(spec, trust=trust).untrusted:
+            command = f"mcp-sim trust {quote(display(spec))}"
+            yield f"To serve it, read {file} and run `{command}`, or serve it with --sandbox."
+
+
 def _spec_text(subject: Subject, tools: str, program: str) -> str:
     """Return a tool spec: what the subject's own says, with its tools and the program in files."""
     kept = {key: value for key, value in subject.document.items() if key not in {"mcp_sim", "tools"}}
@@ -213,9 +225,12 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
     if as_json:
         print_json(report)
     else:
-        heading, *rows = table_lines([*_rows(report)])
+        shared = _shared_reason(report)
+        heading, *rows = table_lines([*_rows(report, shared)])
         print(Palette.of(sys.stdout).bold(heading))
         print("\n".join(rows))
+        if shared:
+            print(f"All tools: {shared}")
         print(_totals(report))
         if report["sessions"]["held_back"]:
             print(f"Held back for the gate: {', '.join(first_few(report['sessions']['held_back']))}.")
@@ -227,12 +242,18 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
         _say(line)
 
 
-def _rows(report: Record) -> Iterator[list[str]]:
+def _shared_reason(report: Record) -> str:
+    """Return why no tool is kept, if it is the same for several tools; else ''."""
+    reasons = {one["why"][0].split("\n")[0] if one["why"] else "" for one in report["tools"].values()}
+    return reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
+
+
+def _rows(report: Record, shared: str) -> Iterator[list[str]]:
     yield ["tool", "result", "gate", "plan", "checked", "why"]
     for tool, one in report["tools"].items():
         scores = ["-" if one[name] is None else f"{one[name]:.3f}" for name in ("held_back", "plan")]
         why = one["why"][0].split("\n")[0] if one["why"] else ""
-        yield [tool, one["result"], *scores, ", ".join(one["checks"]) or "-", why]
+        yield [tool, one["result"], *scores, ", ".join(one["checks"]) or "-", "" if why == shared else why]
     for hook, one in report["hooks"].items():
         if not one["kept"]:
             yield [hook, "dropped", "-", "-", "answers", *one["why"][:1]]

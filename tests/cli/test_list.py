@@ -128,3 +128,12 @@ def test_operations_are_listed_as_python_declares_them(name: str, capsys: pytest
     assert calls
     for call in calls:
         ast.parse(f"def {call}: pass")
+
+
+@pytest.mark.parametrize(
+    ("spelling", "family"), [("tool_specs", "specs"), ("tool-specs", "specs"), ("world_models", "world-models")]
+)
+def test_a_family_is_known_by_its_folder_and_with_underscores(
+    spelling: str, family: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert listed(capsys, spelling) == listed(capsys, family)

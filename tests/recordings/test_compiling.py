@@ -236,6 +236,24 @@ async def test_of_a_reply_without_a_program_nothing_is_written(
     assert not (pantry / "pantry.py").exists()
 
 
+async def test_the_reason_that_all_tools_share_is_shown_once(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (pantry / "empty.txt").write_text("")
+    assert await run("compile", "pantry.yaml", "--reply", "empty.txt") == 1
+    table = capfd.readouterr().out.partition("For the model:")[0]
+    assert table.count("The reply has no Python file") == 1
+
+
+async def test_how_to_trust_a_program_is_said_unless_it_is_trusted(
+    pantry: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(pantry / "config"))
+    reply = str(COMPILED / "pantry.reply.md")
+    assert await run("compile", "pantry.yaml", "--reply", reply) == 0
+    assert "run `mcp-sim trust pantry.yaml`" in capfd.readouterr().err.partition("Wrote")[2]
+    assert await run("compile", "pantry.yaml", "--reply", reply, "--trust", ".") == 0
+    assert "mcp-sim trust" not in capfd.readouterr().err
+
+
 async def test_a_program_that_exists_is_backed_up(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (pantry / "pantry.py").write_text("# mine\n")
     assert await run("compile", "pantry.tools.json", "--reply", str(COMPILED / "pantry.reply.md")) == 0

@@ -416,6 +416,20 @@ async def test_what_a_server_requires_of_arguments_is_learnt_from_its_refusals(
     assert json.loads(found[3][0])["at"] is not None
 
 
+async def test_tools_whose_plans_are_still_guesses_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    calls: list[dict[str, Any]] = [
+        {"tool": "hang_tool", "arguments": {"name": name}, "result": text({"at": number, "hung": True})}
+        for number, name in enumerate(["Spade", "Rake", "Axe"], 1)
+    ]
+    write_shed(tmp_path / "shed", [tool("hang_tool", name="string"), tool("frob_shed", size="integer")], calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    [named] = [line for line in capfd.readouterr().out.splitlines() if "mcp-sim plan" in line]
+    assert named == "Plans that are still guesses: hang_tool, frob_shed; `mcp-sim plan shed.yaml` shows why."
+
+
 @pytest.mark.parametrize(
     ("said", "taken", "refused", "schema"),
     [
