@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from mcp_sim.backends.rendering.templates import Scope
 from mcp_sim.infer.keys import noun_of_key
-from mcp_sim.recordings.align import Alignment, ids_in
+from mcp_sim.recordings.align import Alignment, ids_in, is_id
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
-from mcp_sim.recordings.observed import Observed, key_of, leaves, normal, observe
+from mcp_sim.recordings.observed import LONGEST_READ, TIME, Observed, key_of, leaves, normal, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -30,6 +31,7 @@ from mcp_sim.world.world import World
 
 _DUMP = (ResultTemplate("json", EVERYTHING),)
 _DUMPED_FAILURE = VendorErrors({DEFAULT: Template("json", {"kind": "{kind}"})})
+_DIGIT = re.compile(r"\d")
 _START = datetime.fromisoformat("2030-01-01T09:00:00+00:00")
 
 
@@ -125,8 +127,9 @@ class _Replay:
         arguments = self._alignment.translate(call.arguments)
         recorded = observe(call.answer)
         self._known.learn(call.arguments, "argument", call.seq)
-        answered = await _asked(self._plain, self._ids.get(call.tool, call.tool), arguments)
-        dumped = await _asked(self._dumping, self._ids.get(call.tool, call.tool), arguments)
+        name = self._ids.get(call.tool, call.tool)
+        answered, dumped = [await _asked(world, name, arguments, has_effect=not recorded.failed)
+                            for world in (self._plain, self._dumping)]  # fmt: skip
         shown = _dump_of(dumped)
         tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
         plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
@@ -173,9 +176,10 @@ class _Replay:
         none.
         """
         own = {normal(leaf) for _, leaf in leaves(call.arguments)}
-        new = [name for name in ids_in(recorded.value) if name not in own and self._was_never_shown(name)]
-        later = [(normal(leaf), key_of(path)) for other in self._session.calls if other.seq > call.seq
-                 for path, leaf in leaves(other.arguments)]  # fmt: skip
+        later = [(name, key_of(path)) for other in self._session.calls if other.seq > call.seq
+                 for path, leaf in leaves(other.arguments) if (name := normal(leaf)) is not None]  # fmt: skip
+        ids = ids_in(recorded.value) | _named_words(recorded.value, later)
+        new = [name for name in ids if name not in own and self._was_never_shown(name)]
         named = {name for name, _ in later}
         meant = {name for name, argument in later if noun_of_key(argument) == entity}
         shown = canonical(recorded.value)
@@ -200,11 +204,25 @@ class _Replay:
             self._alignment.add(recorded, served, is_known)
 
 
-async def _asked(world: World, tool: str, arguments: Record) -> Answer | None:
+def _named_words(value: Json, later: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the words with digits in a text that later arguments name as ids: the text says in no other way so."""
+    if not isinstance(value, str):
+        return set()
+    named = {name for name, argument in later if is_id(argument, name) and _DIGIT.search(name) is not None}
+    text = TIME.sub(" ", value[:LONGEST_READ])
+    return {name for name in named if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None}
+
+
+async def _asked(world: World, tool: str, arguments: Record, *, has_effect: bool) -> Answer | None:
+    """Return the answer to a call; None if there is none. What the real server refused has no effect."""
+    before = world.moment()
     try:
         return answer_of(await world.call(tool, arguments))
     except (BadArguments, Crash):
         return None
+    finally:
+        if not has_effect:
+            world.return_to(before)
 
 
 def _dump_of(answer: Answer | None) -> Record | None:
