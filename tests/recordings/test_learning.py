@@ -553,3 +553,43 @@ async def test_the_day_of_a_call_and_the_numbers_of_rows_are_learnt(
         '{"day":"2031-05-06","counted":true}',
         "Tools:\n1. Axe, good as new\n2. Saw, good as new",
     ]
+
+
+def said(tool: str, arguments: dict[str, Any], text: str, *, fails: bool = False) -> dict[str, Any]:
+    """Return a recorded call that answered with a text."""
+    result = {"content": [{"type": "text", "text": text}], "isError": fails}
+    return {"tool": tool, "arguments": arguments, "result": result}
+
+
+async def test_ids_without_separators_short_numbers_and_lists_in_texts_are_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only later calls show that a word is an id, and what was refused is in no list."""
+    monkeypatch.chdir(tmp_path)
+    tools = [tool("add_tool", name="string", count="integer"), tool("list_tools"), tool("borrow", tool_id="string")]
+    calls = [
+        said("add_tool", {"name": "Spade", "count": 3}, "Hung up 3 x Spade as W001 (new)."),
+        said("add_tool", {"name": "Anvil", "count": 99}, "The wall holds no anvil", fails=True),
+        said("list_tools", {}, "1 here:\n* W001 Spade x3"),
+        said("add_tool", {"name": "Rake", "count": 4}, "Hung up 4 x Rake as W002 (new)."),
+        said("add_tool", {"name": "Shears", "count": 7}, "Hung up 7 x Shears as W003 (new)."),
+        said("list_tools", {}, "3 here:\n* W001 Spade x3\n* W002 Rake x4\n* W003 Shears x7"),
+        said("borrow", {"tool_id": "W001"}, "Spade is yours."),
+        said("borrow", {"tool_id": "W002"}, "Rake is yours."),
+        said("borrow", {"tool_id": "W003"}, "Shears is yours."),
+    ]
+    write_shed(tmp_path / "shed", tools, calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    scenario: dict[str, Any] = {"mcp_sim": 1, "tools": "shed.yaml", "world": {"records": {"tool": 0}}}
+    Path("other.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    found = await answers(
+        "other.yaml",
+        ("add_tool", {"name": "Axe", "count": 8}),
+        ("add_tool", {"name": "Saw", "count": 12}),
+        ("list_tools", {}),
+    )
+    assert [shown for shown, _ in found] == [
+        "Hung up 8 x Axe as W001 (new).",
+        "Hung up 12 x Saw as W002 (new).",
+        "2 here:\n* W001 Axe x8\n* W002 Saw x12",
+    ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.rendering.templates import SPELLINGS, Scope, time_spelling
@@ -24,6 +26,8 @@ _TOKEN = re.compile(r"\w+|\s|[^\w\s]")
 _IGNORED = frozenset({"limit", "offset", "cursor", "more", "failed", "text", "number"})
 _NUMBERS = frozenset({"count", "total"})
 _JOINTS = (", ", ",", "\n", " ", "; ", " | ")
+_DOUBT = 3000
+"""What is added to the rank of short numbers that may be there by chance."""
 _LONGEST_SPELLED = 80
 _NEAR = 40
 _NOUN_OF_TIME = re.compile(
@@ -31,6 +35,8 @@ _NOUN_OF_TIME = re.compile(
 )
 _SUPPORT = 0.6
 """The share of the texts that must show a value wherever there is one, for its slot to count."""
+_SURE = 0.8
+"""The share of the texts that must show a short number where there is one."""
 _DISTINCTIVE = 12
 """The length from which a value in a text is there for a reason, even if other texts do not show theirs."""
 
@@ -44,6 +50,8 @@ class Span:
     slot: str
     rank: int
     """The lowest first."""
+    is_doubtful: bool = False
+    """Whether it shows a short number that may be there by chance."""
 
 
 @frozen
@@ -56,14 +64,21 @@ class Skeleton:
 
 def skeleton(text: str, scope: Scope) -> Tokens:
     """Return the tokens of a text, with slots for the values of a scope."""
-    return _tokens(text, _spans(text, scope), {})
+    return _tokens(text, (span for span in _spans(text, scope) if not span.is_doubtful), {})
 
 
 def skeletons(shown: Sequence[tuple[str, Scope]]) -> list[Skeleton]:
-    """Return the skeletons of texts of one form. A slot counts if most texts show its value wherever there is one."""
+    """Return the skeletons of texts of one form. A slot counts if most texts show its value wherever there is one.
+
+    Short numbers count if they also differ between the texts.
+    """
     found = [[*_spans(text, scope)] for text, scope in shown]
     support = {slot: _support(slot, found, shown) for slot in {span.slot for spans in found for span in spans}}
-    kept = ([span for span in spans if _is_borne_out(span, support[span.slot])] for spans in found)
+    differing = _differing(found, shown)
+    kept = (
+        [span for span in spans if _is_borne_out(span, support[span.slot], is_differing=span.slot in differing)]
+        for spans in found
+    )
     return [Skeleton(_tokens(text, spans, support), scope) for (text, scope), spans in zip(shown, kept, strict=True)]
 
 
@@ -76,7 +91,18 @@ def _support(slot: str, found: Sequence[Sequence[Span]], shown: Sequence[tuple[s
     return sum(has) / max(1, sum(one or other for one, other in zip(known, has, strict=True)))
 
 
-def _is_borne_out(span: Span, support: float) -> bool:
+def _differing(found: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> set[str]:
+    """Return the slots of short numbers that are not the same in all texts."""
+    values = defaultdict[str, set[str]](set)
+    for spans, (text, _) in zip(found, shown, strict=True):
+        for span in spans:
+            values[span.slot].add(text[span.start : span.end])
+    return {slot for slot, different in values.items() if len(different) > 1}
+
+
+def _is_borne_out(span: Span, support: float, *, is_differing: bool) -> bool:
+    if span.is_doubtful:
+        return support >= _SURE and is_differing
     return support >= _SUPPORT or span.end - span.start >= _DISTINCTIVE
 
 
@@ -133,9 +159,11 @@ def _occurrences(text: str, path: str, value: Json, rank: int) -> Iterator[Span]
             yield from _joined(text, path, plain, rank, least=1)
         return
     shown = str(value)
-    if isinstance(value, int | float):
-        if path in _NUMBERS or len(shown) > 2 or _is_named(text, path, shown):
-            yield from _found(text, shown, f"{{{path}}}", rank)
+    if isinstance(value, int | float) or (shown.isdecimal() and len(shown) == 1):
+        is_sure = isinstance(value, int | float) and (path in _NUMBERS or len(shown) > 2)
+        is_doubtful = not is_sure and not _is_named(text, path, shown)
+        found = _found(text, shown, f"{{{path}}}", rank + _DOUBT * is_doubtful)
+        yield from (replace(span, is_doubtful=is_doubtful) for span in found)
         return
     if len(shown.strip()) < 2:
         return
@@ -165,6 +193,7 @@ def _spelled(value: str) -> Iterator[tuple[str, str]]:
 def _found(text: str, value: str, slot: str, rank: int) -> Iterator[Span]:
     is_number = value.isdecimal()
     before = r"(?<![\w.-])" if is_number and len(value) < 3 else r"(?<!\w)" if value[:1].isalnum() else ""
+    before = rf"(?:{before}|(?<=\bx))" if is_number else before  # 3 in x3
     after = r"(?!\w|[.,:]\d)" if is_number else r"(?!\w)" if value[-1:].isalnum() else ""
     for found in re.finditer(f"{before}{re.escape(value)}{after}", text):
         yield Span(found.start(), found.end(), slot, rank)
