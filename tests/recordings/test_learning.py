@@ -430,6 +430,20 @@ async def test_tools_whose_plans_are_still_guesses_are_named(
     assert named == "Plans that are still guesses: hang_tool, frob_shed; `mcp-sim plan shed.yaml` shows why."
 
 
+async def test_a_learnt_spec_reports_the_name_that_the_real_server_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = {"tool": "hang_tool", "arguments": {"name": "Spade"}, "result": text({"at": 1, "hung": True})}
+    write_shed(tmp_path / "shed", [tool("hang_tool", name="string")], [call, call], {})
+    for session in (tmp_path / "shed").glob("*.jsonl"):
+        header, *lines = session.read_text(encoding="utf-8").splitlines()
+        named = {**json.loads(header), "server_info": {"name": "Tool Shed", "version": "2"}}
+        session.write_text("\n".join([json.dumps(named), *lines]) + "\n", encoding="utf-8")
+    assert await run("learn", "shed") == 0
+    assert yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["name"] == "Tool Shed"
+
+
 @pytest.mark.parametrize(
     ("said", "taken", "refused", "schema"),
     [

@@ -91,7 +91,15 @@ def recorded_subject(sessions: Sequence[Session]) -> Subject:
         raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
     tools = {tool["name"]: tool for session in sessions for tool in session.tools}
     (server,) = servers
-    return Subject(server, server, {"mcp_sim": 1, "name": server, "tools": [*tools.values()]}, {})
+    name = _reported_name(sessions) or server
+    return Subject(server, name, {"mcp_sim": 1, "name": name, "tools": [*tools.values()]}, {})
+
+
+def _reported_name(sessions: Iterable[Session]) -> str:
+    """Return the name that a server reported in all sessions; '' if there is none."""
+    names: set[Json] = {as_object(session.header.get("server_info")).get("name") for session in sessions}
+    name: Json = names.pop() if len(names) == 1 else None
+    return name if isinstance(name, str) else ""
 
 
 def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int | None, seed: int = 0) -> Subject:
