@@ -20,7 +20,7 @@ from mcp_sim.types.json_values import canonical
 _QUOTED = re.compile(r"""(?<!\w)(['"`])(\w[\w .-]{0,30})\1(?!\w|\s*:)""")
 _BETWEEN = re.compile(r"\s*[,;/|]\s*(?:or |and )?|\s+(?:or|and)\s+")
 """What is between the words of a list."""
-_LISTED = re.compile(r"(?:\bof|\bare|\bis|:)\s*[\[(]?((?:[\w-]+,\s*(?:or |and )?){1,20}(?:or |and )?[\w-]+)")
+_LISTED = re.compile(r"(?:\bof|\bare|\bis|:)\s*[\[(]?((?:[\w-]+,\s*(?:or |and )?){1,60}(?:or |and )?[\w-]+)")
 _WORD = r"(?!(?:not|got|but|instead)\b)[\w-]+"
 _PHRASE = rf"{_WORD}(?: {_WORD}){{0,4}}"
 _END = r"(?=\s*(?:[;)\]\n]|\.?$|\.\s|,? (?:not|got|but|instead)\b))"
@@ -108,7 +108,12 @@ def _is_valid(schema: Record, value: Json) -> bool:
 
 
 def _separates(schema: Record, value: Json, taken: Sequence[Json]) -> bool:
-    """Whether a refused value violates a schema, and the values of other calls do not."""
+    """Whether a refused value violates a schema, and the values of other calls do not.
+
+    Words in a failure are the valid values only if a call with one of them succeeded: others are states and the like.
+    """
+    if "enum" in schema and all(other is None for other in taken):
+        return False
     validator = Validator(schema)
     return not validator.is_valid(value) and all(validator.is_valid(other) for other in taken)
 
