@@ -12,7 +12,7 @@ from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import induce
 from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.learning.skeletons import skeleton
-from mcp_sim.recordings.learning.text_forms import induce_text
+from mcp_sim.recordings.learning.text_forms import head_of, induce_text
 from mcp_sim.recordings.observed import TIME, is_wrapped, leaves
 from mcp_sim.spec.parts.results import ResultPart, template_of
 from mcp_sim.types import Json, Record
@@ -117,7 +117,7 @@ def _signature(sample: Sample) -> Hashable:
         return "object", frozenset(cast("Record", value))
     if isinstance(value, list):
         return "list", sample.is_blocks
-    tokens = skeleton(str(value), sample.scope)
+    tokens = skeleton(head_of(str(value), sample.scope), sample.scope)
     fixed = [token for token in tokens if token.isalpha()]
     return "text", bool(sample.rows), *fixed[:_WORDS]
 

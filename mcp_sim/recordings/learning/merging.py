@@ -6,7 +6,7 @@ optional one, a slot with a text for a missing value, a table of texts by value,
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -19,7 +19,7 @@ from mcp_sim.recordings.learning.skeletons import Skeleton, Tokens
 from mcp_sim.recordings.learning.slots import paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.types import Json
-from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types.json_values import NOWHERE, canonical
 from mcp_sim.types.result_templates import SLOT
 
 _MOST_TEXTS = 40
@@ -225,9 +225,19 @@ def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
         if any(name is None or table.setdefault(name, text) != text for name, text in named) or len(table) < 2:
             continue
         is_flag = all(scope.get(path) in (True, False, None, NOWHERE) for _, scope in wanted)
-        if is_flag or len(table) * 2 <= len(wanted):
+        if is_flag or (len(table) * 2 <= len(wanted) and not _names_records(path, [scope for _, scope in wanted])):
             entries = ";".join(f"{name}={text}" for name, text in sorted(table.items()))
             yield f"{{{path}:{entries}}}" if is_flag or not usual else f"{{{path}:{entries}??{usual}}}"
+
+
+def _names_records(path: str, scopes: Sequence[Scope]) -> bool:
+    """Whether most values of a field are those of one record each: a table of texts by them is memory, and no form."""
+    owners = defaultdict[str, set[str]](set)
+    for scope in scopes:
+        name, ids = _name_of(scope.get(path)), [part for key, part in scope.record.items() if is_id(key, part)]
+        if name and ids:
+            owners[name].add(canonical(ids[0]))
+    return sum(len(records) == 1 for records in owners.values()) * 2 > len(owners)
 
 
 def _is_name(path: str, value: Json) -> bool:

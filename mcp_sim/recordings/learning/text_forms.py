@@ -39,6 +39,12 @@ def induce_text(shown: Sequence[ShownText]) -> Json:
     return merged(skeletons(shown))
 
 
+def head_of(text: str, scope: Scope) -> str:
+    """Return what is before the rows in a text that lists them, else the text."""
+    listed = _split(text, scope)
+    return text if listed is None else listed.head
+
+
 def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
     row = _merged_rows([row for one, _ in listed for row in one.rows])
     head = _around([(one.head, scope) for one, scope in listed])
