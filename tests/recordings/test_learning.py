@@ -607,3 +607,47 @@ async def test_ids_without_separators_short_numbers_and_lists_in_texts_are_learn
         "Hung up 12 x Saw as W002 (new).",
         "2 here:\n* W001 Axe x8\n* W002 Saw x12",
     ]
+
+
+async def test_what_lists_no_longer_show_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = [tool("add_tool", name="string"), tool("list_tools"), tool("fling", tool_id="string")]
+    calls = [
+        said("add_tool", {"name": "Spade"}, "Hung up Spade as W-1."),
+        said("add_tool", {"name": "Rake"}, "Hung up Rake as W-2."),
+        said("add_tool", {"name": "Shears"}, "Hung up Shears as W-3."),
+        said("list_tools", {}, "Here:\n* W-1 Spade\n* W-2 Rake\n* W-3 Shears"),
+        said("fling", {"tool_id": "W-1"}, "You see no more of Spade."),
+        said("list_tools", {}, "Here:\n* W-2 Rake\n* W-3 Shears"),
+    ]
+    write_shed(tmp_path / "shed", tools, calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    assert (learnt["fling"]["verb"], learnt["fling"]["entity"]) == ("delete", "tool")
+
+
+async def test_what_records_are_called_decides_between_no_texts_and_no_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = [tool("add_tool", name="string", wall="string"), tool("list_tools", wall="string?")]
+    tools.append(tool("get_tool", tool_id="string"))
+    rows = [("Spade", "north", "left"), ("Rake", "south", "right"), ("Shears", "south", "middle")]
+    calls = [said("list_tools", {}, "The wall is bare.")]
+    calls += [
+        said("add_tool", {"name": name, "wall": wall}, f"Hung up {name} ({wall}) as W-{number}.")
+        for number, (name, wall, _) in enumerate(rows, 1)
+    ]
+    listed = [f"* W-{number} {name} ({wall})" for number, (name, wall, _) in enumerate(rows, 1)]
+    calls.append(said("list_tools", {}, "\n".join(["3 found:", *listed])))
+    calls.append(said("list_tools", {"wall": "south"}, "\n".join(["2 found:", *listed[1:]])))
+    for number, (name, _, side) in enumerate([*rows, *rows], 3):
+        calls.append(said("get_tool", {"tool_id": f"W-{number % 3 + 1}"}, f"{name} hangs on the {side} hook."))
+    write_shed(tmp_path / "shed", tools, calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml") == 0
+    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
+    assert learnt["list_tools"]["result"] == [
+        {"when": {"rows": 0}, "text": "The wall is bare."},
+        {"text": ["{count} found:", {"rows": "* {id} {name} ({wall})"}]},
+    ]
+    assert "Spade" not in learnt["get_tool"]["result"]["text"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.infer.keys import noun_of_key
@@ -81,11 +82,13 @@ def _parts(
     plan = own[0].plan
     may_write = plan.verb not in {"get", "list", "search"}
     if key is not None:
-        if may_write and _is_gone(own, key, samples):
+        is_gone = may_write and _is_gone(own, key, samples)
+        if is_gone:
             yield {"verb": "delete", **base, "key": key}
         if may_write and given:
             yield {"verb": "update", **base, "key": key, "sets": sets}
-        yield {"verb": "get", **base, "key": key}
+        if not is_gone:
+            yield {"verb": "get", **base, "key": key}
         return
     if may_write and any(sample.fresh for sample in own):
         yield {"verb": "create", **base, "sets": sets}
@@ -112,12 +115,30 @@ def _key_argument(own: Sequence[Sample], entity: Entity, owners: Mapping[str, st
 
 
 def _is_gone(own: Sequence[Sample], key: str, samples: Sequence[Sample]) -> bool:
-    """Whether later calls with the same key fail."""
-    later = [
-        other.recorded.failed
-        for sample in own
-        for other in samples
-        if other.session == sample.session and other.seq > sample.seq
-        if normal(sample.arguments.get(key)) in {normal(leaf) for leaf in other.arguments.values()}
-    ]
+    """Whether records are gone after the calls of a tool.
+
+    Later calls with their keys fail. If there are none, and a tool takes only keys, later answers lack what the same
+    calls showed before.
+    """
+    pairs = [(sample, other) for sample in own for other in samples if other.session == sample.session]
+    later = [other.recorded.failed for sample, other in pairs
+             if other.seq > sample.seq and _takes(other, sample.arguments.get(key))]  # fmt: skip
+    if not later and all({*sample.arguments} == {key} for sample in own):
+        later = [gone for sample in own for gone in _absences(sample, normal(sample.arguments[key]) or "", samples)]
     return bool(later) and all(later)
+
+
+def _takes(sample: Sample, value: Json) -> bool:
+    return normal(value) in {normal(leaf) for leaf in sample.arguments.values()}
+
+
+def _absences(sample: Sample, key: str, samples: Sequence[Sample]) -> Iterator[bool]:
+    """Yield for the later answers of calls that have shown a key before whether they lack it."""
+    word, shown = re.compile(rf"(?<!\w){re.escape(key)}(?!\w)"), dict[str, bool]()
+    for other in samples:
+        if other.session == sample.session and not _takes(other, key):
+            call, shows = canonical([other.tool, other.arguments]), word.search(canonical(other.value)) is not None
+            if other.seq < sample.seq:
+                shown[call] = shows
+            elif shown.get(call):
+                yield not shows

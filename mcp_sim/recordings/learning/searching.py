@@ -19,7 +19,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 
 _GOOD = 0.75
-"""From this score on, the plan of a tool is not doubted."""
+"""From this score on, the plan of a tool is not doubted for its own answers."""
 _ROUNDS = 3
 """How often other plans are tried."""
 _MOST_TRIALS = 5
@@ -33,7 +33,7 @@ async def taught(plain: Draft, sessions: Sequence[Session]) -> Lesson:
     search = _Search(plain, sessions, entities, _Trial(draft, {}, Report(await score(draft, sessions))))
     for number in range(_ROUNDS):
         guesses = {tool: parts[number] for tool, parts in hypotheses(replayed.samples, replayed.domain).items()
-                   if number < len(parts) and search.score_of(tool) < _GOOD}  # fmt: skip
+                   if number < len(parts) and search.doubts(tool, parts[number])}  # fmt: skip
         parts = {**corrections(replayed.samples, replayed.domain), **guesses}
         if await search.tries(parts) and number + 1 < _ROUNDS:
             replayed = await collect(search.best.draft, sessions)
@@ -58,8 +58,9 @@ class _Search:
         self._refused = set[str]()
         self._left = 0
 
-    def score_of(self, tool: str) -> float:
-        return scores_by_tool(self.best.report).get(tool) or 0.0
+    def doubts(self, tool: str, part: Record) -> bool:
+        """Whether another plan for a tool is worth a trial: what it deletes shows in the answers of others."""
+        return part["verb"] == "delete" or (scores_by_tool(self.best.report).get(tool) or 0.0) < _GOOD
 
     async def tries(self, parts: Mapping[str, Record]) -> bool:
         """Try other plans. Return whether some of them are better and kept."""
