@@ -3,10 +3,11 @@
     python benchmarks/plans.py [DIR|FILE ...] [--write FILE] [--against FILE] [--renamed OLD=NEW ...]
                                [--ignore FIELD ...] [--moved FIELD=PATH ...] [--unordered]
 
-A FILE is a tools/list result. A DIR is a folder of such files, or of recordings: DIR/tools.json or DIR/*/tools.json,
-next to sessions (*.jsonl) whose first line holds the `initial_state`. A server with sessions is read without a state,
-and with the states of up to `--sessions` sessions, evenly spread, each state once. The shipped tool specs are always
-read. `--write` writes one line per plan or entity: all its fields, and the order of keys of its mappings.
+A FILE is a tools/list result or an OpenAPI document. A DIR is a folder of such files, or of recordings: DIR/tools.json
+or DIR/*/tools.json, next to sessions (*.jsonl) whose first line holds the `initial_state`. A server with sessions is
+read without a state, and with the states of up to `--sessions` sessions, evenly spread, each state once. The shipped
+tool specs are always read. `--write` writes one line per plan or entity: all its fields, and the order of keys of its
+mappings.
 
 `--against` exits with 1 if a plan or an entity differs from the earlier file, is missing, or is new. A renamed word of
 the earlier file, as a key or as a whole string, is equal to its new name. A word may have several new names:
@@ -17,19 +18,25 @@ order of keys. `--moved shows=envelope.shows` says where a field of earlier plan
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeGuard
 
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec.import_files import build_files, with_program
+from mcp_sim.spec.importers.openapi import Openapi
 from mcp_sim.spec.sources import shipped
-from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.kinds import Imported
 
 REASONS, CHOICES = "reasons", "choices"
 """The fields of a plan with its prose, and with the plans that an argument chooses from."""
@@ -37,6 +44,10 @@ REASONS, CHOICES = "reasons", "choices"
 ABSENT = "(absent)"
 SHOWN = 5
 """The number of differing fields that are printed per plan or entity."""
+
+ENDINGS = (".json", ".yaml", ".yml")
+OPENAPI = re.compile(r"""^[ {]{0,5}["']?openapi["']?\s*:""", re.MULTILINE)
+"""A line of an OpenAPI document that no tools/list result has."""
 
 Json = Any
 Words = Mapping[str, Sequence[str]]
@@ -100,7 +111,7 @@ def documents(places: Sequence[Path], sessions: int) -> Iterator[Document]:
         elif (place / "tools.json").is_file():
             yield from recordings(place, sessions)
         else:
-            yield from map(tool_list, sorted(place.glob("*.json")))
+            yield from map(tool_list, sorted(file for file in place.iterdir() if file.suffix in ENDINGS))
             for file in sorted(place.glob("*/tools.json")):
                 yield from recordings(file.parent, sessions)
 
@@ -130,23 +141,41 @@ def inferred(document: Document, *, reasons: bool) -> dict[str, dict[str, Json]]
     """Return all plans and entities of a document, as JSON by kind and name."""
     try:
         domain = loaded(document).domain
-    except DocumentError as error:
-        print(f"{document.name}: {error}", file=sys.stderr)
+    except McpSimError as error:
+        print(f"{document.name}: {str(error).partition(chr(10))[0]}", file=sys.stderr)
         return {"refused": {"document": {}}}
     plans = {name: part(plan, reasons=reasons) for name, plan in domain.plans.items()}
     return {"plan": plans, "entity": {name: part(one, reasons=reasons) for name, one in domain.entities.items()}}
 
 
 def loaded(document: Document) -> Any:
-    """Return the scenario of a document. A file without a state is loaded unchanged."""
+    """Return the scenario of a document. A tools/list result without a state is loaded unchanged."""
     if document.state is None:
-        return load(document.file)
+        return of_file(document.file)
     with TemporaryDirectory() as folder:
         tools = json.loads(Path(document.file).read_text(encoding="utf-8"))["tools"]
         Path(folder, "listed.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
         scenario = {"mcp_sim": 1, "tools": "listed.json", "world": {"state": document.state}}
         Path(folder, "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
         return load(Path(folder, "scenario.yaml"))
+
+
+@cache
+def of_file(file: str) -> Any:
+    is_openapi = Path(file).is_file() and OPENAPI.search(Path(file).read_text(encoding="utf-8"))
+    return imported(file) if is_openapi else load(file)
+
+
+def imported(file: str) -> Any:
+    """Return the scenario of an OpenAPI document, as `mcp-sim import openapi` imports it."""
+    (server,) = asyncio.run(Openapi(sources=(file,)).imported())
+    assert isinstance(server, Imported)
+    with TemporaryDirectory() as folder:
+        files = build_files(with_program(server, Path(folder)), "openapi", Path(folder))
+        for path, text in files.texts.items():
+            if text is not None:
+                path.write_text(text, encoding="utf-8")
+        return load(files.spec)
 
 
 def part(value: Any, *, reasons: bool) -> Json:
