@@ -11,11 +11,11 @@ import pytest
 from support.places import ROOT
 from support.services import value as value_of
 from support.specs_made import has_no_errors, value
+from support.vendors import PLANNED_SPECS, PROGRAM_SPECS
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
-from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.scenario import Scenario
 
@@ -169,13 +169,13 @@ def test_a_small_server_is_recognised_if_its_tools_and_arguments_are_the_same(
     assert value(spec).get("program") == ("web_fetch" if is_known else None)
 
 
-@pytest.mark.parametrize("name", [name for name in shipped("tool_specs") if not load(name).domain.programs])
+@pytest.mark.parametrize("name", PLANNED_SPECS)
 def test_servers_of_other_vendors_are_not_recognised(name: str, here: Path) -> None:
     tools = [tool.definition for tool in load(name).domain.tools.values()]
     assert "program" not in value(imported(here, tools))
 
 
-@pytest.mark.parametrize("name", [name for name in shipped("tool_specs") if load(name).domain.programs])
+@pytest.mark.parametrize("name", PROGRAM_SPECS)
 def test_each_shipped_program_is_recognised_by_its_own_tools(name: str, here: Path) -> None:
     tools = [tool.definition for tool in load(name).domain.tools.values()]
     spec = imported(here, tools)

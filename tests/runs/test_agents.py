@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from support.vendors import FAULTED_SCENARIOS, GRADED_SCENARIOS
 
 from mcp_sim import Simulator
 from mcp_sim.runs.agents.clients import play
@@ -19,9 +20,8 @@ from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import Scenario
 
 SEEDS = range(3)
-SCENARIOS = [name for name in sorted(shipped("scenarios")) if load(name).expectations]
-CALM = [name for name in SCENARIOS if not load(name).perturbations]
-FAULTED = [name for name in SCENARIOS if load(name).perturbations]
+CALM = [name for name in GRADED_SCENARIOS if name not in FAULTED_SCENARIOS]
+FAULTED = [name for name in GRADED_SCENARIOS if name in FAULTED_SCENARIOS]
 
 
 async def outcomes(scenario: Scenario, agent: str, seeds: Iterable[int] = SEEDS) -> set[str]:
@@ -41,7 +41,7 @@ def test_there_are_scenarios_of_both_kinds() -> None:
     assert len(FAULTED) >= 10
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", GRADED_SCENARIOS)
 async def test_golden_passes(name: str) -> None:
     assert await outcomes(load(name), "golden") == {"passed"}
 
@@ -69,7 +69,7 @@ async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
 
 
 def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:
-    used = {entry.kind for name in SCENARIOS for entry in load(name).expectations}
+    used = {entry.kind for name in GRADED_SCENARIOS for entry in load(name).expectations}
     assert used == set(expectations.names()) - {"asked_user"}
 
 

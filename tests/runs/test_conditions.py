@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.vendors import FAULTED_SCENARIOS
 
 from mcp_sim import Simulator
 from mcp_sim.runs.results import AppliedFault, Condition, applied_faults
 from mcp_sim.runs.runner import variant
 from mcp_sim.simulator.compile import load
-from mcp_sim.spec.sources import shipped
 
 CLEAN = Condition("clean", has_faults=False)
 FAULTS = Condition("faults")
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(shipped("scenarios")) if load(name).perturbations])
+@pytest.mark.parametrize("name", FAULTED_SCENARIOS)
 async def test_without_faults_the_same_tools_are_listed_and_no_fault_is_applied(name: str) -> None:
     scenario = load(name)
     async with Simulator(variant(scenario, CLEAN)) as clean, Simulator(variant(scenario, FAULTS)) as faulted:

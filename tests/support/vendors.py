@@ -1,9 +1,32 @@
-"""The shipped documents whose tools follow inferred plans. Programs answer the others."""
+"""The shipped documents by what they declare, read without compiling them: test modules list them at import."""
 
 from __future__ import annotations
 
-from mcp_sim.simulator.compile import load
+from pathlib import Path
+from typing import Any
+
+from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
 
-PLANNED_SPECS = [name for name in sorted(shipped("tool_specs")) if not load(name).domain.programs]
-PLANNED_SCENARIOS = [name for name in sorted(shipped("scenarios")) if not load(name).domain.programs]
+
+def _document(path: Path) -> dict[str, Any]:
+    return yaml12.load(path.read_bytes(), path.name).value
+
+
+def _spec_names(scenario: dict[str, Any]) -> list[str]:
+    tools: str | dict[str, str] = scenario["tools"]
+    return [tools] if isinstance(tools, str) else list(tools.values())
+
+
+_SPECS = {name: _document(path) for name, path in sorted(shipped("tool_specs").items())}
+_SCENARIOS = {name: _document(path) for name, path in sorted(shipped("scenarios").items())}
+
+PROGRAM_SPECS = [name for name, spec in _SPECS.items() if "program" in spec]
+"""Specs that a program answers."""
+
+PLANNED_SPECS = [name for name in _SPECS if name not in PROGRAM_SPECS]
+"""Specs whose tools follow inferred plans."""
+
+PLANNED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if not {*_spec_names(scenario)} & {*PROGRAM_SPECS}]
+GRADED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if "expect" in scenario]
+FAULTED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if "perturbations" in scenario]
