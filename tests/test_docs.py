@@ -15,11 +15,14 @@ from support.trace_example import every_kind_of_line, kind_of
 from mcp_sim.simulator.compile import check
 from mcp_sim.spec import yaml12
 from mcp_sim.types.json_values import decode
+from mcp_sim.types.kinds import perturbations
 
 PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
     "README.md",
     "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
     "examples/ci/README.md",
     "examples/claude_desktop/README.md",
     "examples/quickstart/README.md",
@@ -85,6 +88,11 @@ def timeless(line: dict[str, Any]) -> dict[str, Any]:
     """Return the line without the parts that differ between runs or versions of the documents."""
     measured = {"measured": sorted(line["measured"])} if "measured" in line else {}
     return {name: value for name, value in line.items() if name != "sha256"} | measured
+
+
+def test_the_table_of_readme_has_every_fault() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Faults")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`(\w+)`", table.partition("| ---")[2])) == set(perturbations.names())
 
 
 @pytest.mark.parametrize("document", SHIPPED)
