@@ -32,6 +32,7 @@ COMMANDS = {
     "serve": "serve a scenario as an MCP server, over stdio or HTTP",
     "connect": "connect a stdio client to a running HTTP server",
     "run": "run your agent in worlds of a scenario, and judge what it did",
+    "compare": "compare two reports of runs: whether a later version of an agent is worse",
     "hunt": "search for faults that make your agent fail, and write them as regression tests",
     "demo": "watch a scripted agent work with a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",

@@ -5,6 +5,7 @@ All intervals are two-sided. Sample sizes are those of a two-sided test.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from math import ceil, comb, sqrt
 from statistics import NormalDist, fmean
@@ -24,7 +25,7 @@ class Interval:
     high: float
 
 
-def wilson(passes: int, runs: int, confidence: float = CONFIDENCE) -> Interval:
+def wilson(passes: float, runs: float, confidence: float = CONFIDENCE) -> Interval:
     """Return the interval of a pass rate, by E. B. Wilson (1927). Without runs it is 0 to 1."""
     if runs == 0:
         return Interval(0.0, 1.0)
@@ -34,6 +35,21 @@ def wilson(passes: int, runs: int, confidence: float = CONFIDENCE) -> Interval:
     scale = 1 + z * z / runs
     low, high = (centre - margin) / scale, (centre + margin) / scale
     return Interval(0.0 if passes == 0 else low, 1.0 if passes == runs else high)
+
+
+def newcombe(first: tuple[float, float], second: tuple[float, float], confidence: float = CONFIDENCE) -> Interval:
+    """Return the interval of the first pass rate minus the second, by R. G. Newcombe (1998), his method 10.
+
+    Each is `(passes, runs)`. If one has no runs, it is as wide as what that rate may be.
+    """
+    rates = [passes / runs if runs else 0.5 for passes, runs in (first, second)]
+    (low, high), (other_low, other_high) = (
+        (interval.low, interval.high) for interval in (wilson(*first, confidence), wilson(*second, confidence))
+    )
+    difference = rates[0] - rates[1]
+    below = sqrt((rates[0] - low) ** 2 + (other_high - rates[1]) ** 2)
+    above = sqrt((high - rates[0]) ** 2 + (rates[1] - other_low) ** 2)
+    return Interval(difference - below, difference + above)
 
 
 def pass_hat(k: int, tasks: Iterable[tuple[int, int]]) -> float | None:
@@ -47,32 +63,36 @@ def pass_hat(k: int, tasks: Iterable[tuple[int, int]]) -> float | None:
 
 @frozen
 class Pairs:
-    """Pairs of runs, with and without faults: how many passed both, only one, or none."""
+    """Pairs of runs: in how many both passed, only the first, only the second, or neither.
 
-    both: int = 0
-    only_clean: int = 0
-    only_faulted: int = 0
-    neither: int = 0
+    The first is the run without faults, or that of the earlier report. Numbers of a projection may be fractions.
+    """
+
+    both: float = 0
+    only_first: float = 0
+    only_second: float = 0
+    neither: float = 0
 
     @classmethod
     def count(cls, pairs: Iterable[tuple[bool, bool]]) -> Pairs:
-        """Count pairs of (passed without faults, passed with faults)."""
-        found = list(pairs)
-        return cls(*(found.count(kind) for kind in ((True, True), (True, False), (False, True), (False, False))))
+        """Count pairs of (the first passed, the second passed)."""
+        counts = Counter(pairs)
+        return cls(*(counts[kind] for kind in ((True, True), (True, False), (False, True), (False, False))))
 
     @property
-    def total(self) -> int:
-        return self.both + self.only_clean + self.only_faulted + self.neither
+    def total(self) -> float:
+        return self.both + self.only_first + self.only_second + self.neither
 
     @property
-    def cost(self) -> float:
-        """The pass rate without faults minus the pass rate with them."""
-        return (self.only_clean - self.only_faulted) / self.total if self.total else 0.0
+    def difference(self) -> float:
+        """The pass rate of the first runs minus that of the second."""
+        return (self.only_first - self.only_second) / self.total if self.total else 0.0
 
 
 def mcnemar(pairs: Pairs) -> float:
     """Return the two-sided p-value of McNemar's exact test: 1 if no pair differs."""
-    fewer, differing = min(pairs.only_clean, pairs.only_faulted), pairs.only_clean + pairs.only_faulted
+    counts = int(pairs.only_first), int(pairs.only_second)
+    fewer, differing = min(counts), sum(counts)
     tail, term = 0, 1
     for k in range(fewer + 1):
         tail += term
@@ -81,25 +101,31 @@ def mcnemar(pairs: Pairs) -> float:
 
 
 def paired_interval(pairs: Pairs, confidence: float = CONFIDENCE) -> Interval:
-    """Return the score interval of the cost, by T. Tango (1998). Without pairs it is -1 to 1."""
+    """Return the score interval of the difference, by T. Tango (1998). Without pairs it is -1 to 1."""
     if pairs.total == 0:
         return Interval(-1.0, 1.0)
     z = _z(confidence)
-    low = -1.0 if pairs.cost == -1 else _root(lambda cost: _score(pairs, cost) - z, -1.0, pairs.cost)
-    high = 1.0 if pairs.cost == 1 else _root(lambda cost: _score(pairs, cost) + z, pairs.cost, 1.0)
+    low = (
+        -1.0
+        if pairs.difference == -1
+        else _root(lambda difference: _score(pairs, difference) - z, -1.0, pairs.difference)
+    )
+    high = (
+        1.0 if pairs.difference == 1 else _root(lambda difference: _score(pairs, difference) + z, pairs.difference, 1.0)
+    )
     return Interval(low, high)
 
 
-def _score(pairs: Pairs, cost: float) -> float:
-    """Return Tango's statistic for a cost. It falls as the cost grows."""
-    n, b, c = pairs.total, pairs.only_clean, pairs.only_faulted
-    linear, constant = (2 * n - b + c) * cost - b - c, -c * cost * (1 - cost)
+def _score(pairs: Pairs, difference: float) -> float:
+    """Return Tango's statistic for a difference. It falls as the difference grows."""
+    n, b, c = pairs.total, pairs.only_first, pairs.only_second
+    linear, constant = (2 * n - b + c) * difference - b - c, -c * difference * (1 - difference)
     likeliest = (sqrt(max(0.0, linear * linear - 8 * n * constant)) - linear) / (4 * n)
-    variance = n * (2 * likeliest + cost * (1 - cost))
-    difference = b - c - n * cost
+    variance = n * (2 * likeliest + difference * (1 - difference))
+    deviation = b - c - n * difference
     if variance <= 0:
-        return 0.0 if difference == 0 else float("inf") if difference > 0 else float("-inf")
-    return difference / sqrt(variance)
+        return 0.0 if deviation == 0 else float("inf") if deviation > 0 else float("-inf")
+    return deviation / sqrt(variance)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

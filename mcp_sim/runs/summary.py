@@ -92,7 +92,13 @@ class Cost:
         return mcnemar(self.pairs)
 
     def to_json(self) -> Record:
-        return {"pairs": asdict(self.pairs), "cost": self.pairs.cost, "interval": asdict(self.interval), "p": self.p}
+        pairs = {
+            "both": self.pairs.both,
+            "only_clean": self.pairs.only_first,
+            "only_faulted": self.pairs.only_second,
+            "neither": self.pairs.neither,
+        }
+        return {"pairs": pairs, "cost": self.pairs.difference, "interval": asdict(self.interval), "p": self.p}
 
 
 @frozen
@@ -181,7 +187,7 @@ class Summary:
         """Return how many pairs would show such a cost of the faults, if as many pairs differ as did here."""
         pairs = [one.pairs for one in self.costs.values()]
         total = sum(one.total for one in pairs)
-        differing = sum(one.only_clean + one.only_faulted for one in pairs)
+        differing = sum(each.only_first + each.only_second for each in pairs)
         return pairs_needed(cost, differing / total) if total else None
 
 

@@ -100,16 +100,16 @@ def test_the_interval_of_a_cost_is_tangos(pairs: Pairs, confidence: float, expec
 def test_the_interval_holds_the_cost_and_turns_with_it(pairs: Pairs) -> None:
     found, turned = (
         paired_interval(pairs),
-        paired_interval(Pairs(pairs.both, pairs.only_faulted, pairs.only_clean, pairs.neither)),
+        paired_interval(Pairs(pairs.both, pairs.only_second, pairs.only_first, pairs.neither)),
     )
-    assert -1 <= found.low <= pairs.cost <= found.high <= 1
+    assert -1 <= found.low <= pairs.difference <= found.high <= 1
     assert (found.low, found.high) == pytest.approx((-turned.high, -turned.low), abs=1e-9)
 
 
 def test_pairs_are_counted_by_what_passed() -> None:
     pairs = Pairs.count([(True, True), (True, False), (True, False), (False, True), (False, False)])
     assert pairs == Pairs(1, 2, 1, 1)
-    assert pairs.cost == pytest.approx(0.2)
+    assert pairs.difference == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(("first", "second", "runs"), [(0.5, 0.6, 388), (0.6, 0.7, 356), (0.1, 0.2, 199)])

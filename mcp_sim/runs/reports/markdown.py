@@ -15,23 +15,23 @@ def markdown(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"### mcp-sim: {_text(report.scenario.name)}"
+    yield f"### mcp-sim: {escaped(report.scenario.name)}"
     yield ""
-    yield f"**{_text(report.conclusion[0].upper() + report.conclusion[1:])}**"
+    yield f"**{escaped(report.conclusion[0].upper() + report.conclusion[1:])}**"
     yield ""
     (_, conditions), *others = TABLES.items()
-    yield from _table(conditions(report.summary))
+    yield from markdown_table(conditions(report.summary))
     for sentence in sentences(report.summary):
-        yield from (_text(sentence), "")
+        yield from (escaped(sentence), "")
     for title, table in others:
-        yield from _folded(title, _table(table(report.summary)))
+        yield from _folded(title, markdown_table(table(report.summary)))
     yield from _folded("Runs that did not pass", _troubled(report), is_open=True)
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def markdown_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield a table, and an empty line; nothing for no rows."""
     for at, row in enumerate(rows):
-        yield f"| {' | '.join(map(_text, row))} |"
+        yield f"| {' | '.join(map(escaped, row))} |"
         if at == 0:
             yield f"| --- |{' ---: |' * (len(row) - 1)}"
     if rows:
@@ -48,8 +48,8 @@ def _folded(title: str, lines: Iterator[str], *, is_open: bool = False) -> Itera
 def _troubled(report: Report) -> Iterator[str]:
     found = groups(report.troubled("crashed", "failed", "inconclusive"))
     for group in found[:MOST_SHOWN]:
-        yield f"- {_text(group_title(group))}"
-        yield from (f"  - {_text(reason)}" for reason in reasons(group[0]))
+        yield f"- {escaped(group_title(group))}"
+        yield from (f"  - {escaped(reason)}" for reason in reasons(group[0]))
         yield f"  - repeat: `{report.repeat(group[0])}`"
     if len(found) > MOST_SHOWN:
         yield f"- {sum(map(len, found[MOST_SHOWN:]))} more runs"
@@ -57,7 +57,7 @@ def _troubled(report: Report) -> Iterator[str]:
         yield ""
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape what Markdown or HTML would read as its own."""
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
     for sign in "\\`*_|[]":

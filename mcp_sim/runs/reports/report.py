@@ -118,12 +118,12 @@ def span(interval: Interval) -> str:
 def cost_sentence(name: str, cost: Cost) -> str:
     """Render what faults cost."""
     pairs = cost.pairs
-    verb = "cost" if pairs.cost >= 0 else "gained"
+    verb = "cost" if pairs.difference >= 0 else "gained"
     interval = f"{100 * cost.interval.low:.0f} to {100 * cost.interval.high:.0f}"
     return (
-        f"{name} {verb} {abs(100 * pairs.cost):.0f} points of the pass rate (95 % interval {interval}; "
-        f"{pairs.total} pairs of one seed, of which {pairs.only_clean} passed only without faults and "
-        f"{pairs.only_faulted} only with them; McNemar p = {cost.p:.2g})"
+        f"{name} {verb} {abs(100 * pairs.difference):.0f} points of the pass rate (95 % interval {interval}; "
+        f"{pairs.total} pairs of one seed, of which {pairs.only_first} passed only without faults and "
+        f"{pairs.only_second} only with them; McNemar p = {cost.p:.2g})"
     )
 
 
@@ -190,7 +190,7 @@ def fault_table(summary: Summary) -> list[list[str]]:
             str(fault.met.met),
             str(fault.met.survived) if fault.met.met else "-",
             *([str(fault.met.unknown)] if has_unknown else []),
-            *(["-" if fault.cost is None else f"{100 * fault.cost.pairs.cost:.0f} points"] if has_costs else []),
+            *(["-" if fault.cost is None else f"{100 * fault.cost.pairs.difference:.0f} points"] if has_costs else []),
         ]
         for fault in summary.faults
     ]

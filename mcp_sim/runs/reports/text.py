@@ -56,13 +56,13 @@ def _tables(report: Report) -> Iterator[str]:
     for table in TABLES.values():
         rows = table(report.summary)
         if rows:
-            yield from _table(rows)
+            yield from text_table(rows)
             yield ""
     yield from sentences(report.summary)
     yield ""
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table: the first column to the left, the others to the right."""
     widths = table_columns(rows)
     for row in rows:
