@@ -78,7 +78,10 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def take_plans(documents: Sequence[plans.Document]) -> plans.Found:
-    return {document.name: plans.inferred(document, reasons=False) for document in documents}
+    """Return what is inferred from each document, without the order of keys: `answers` shows where it matters."""
+    inferred = {document.name: plans.inferred(document, reasons=False) for document in documents}
+    plans.remove_order(inferred)
+    return inferred
 
 
 def take_ledgers(_documents: Sequence[plans.Document]) -> Calls:
