@@ -58,6 +58,8 @@ def main(arguments: argparse.Namespace) -> int:
     """Take the snapshot, and write it or compare it. Return the exit status."""
     earlier = json.loads(arguments.before.read_text(encoding="utf-8")) if arguments.before.exists() else None
     places = list(map(str, arguments.places)) or (earlier["places"] if earlier else [])
+    if earlier is None and not places:
+        sys.exit(f"{arguments.before}: no such snapshot; with documents, a snapshot is taken and written there")
     if missing := [place for place in places if not Path(place).exists()]:
         sys.exit(f"no such file or folder: {', '.join(missing)}")
     snapshot: dict[str, Any] = {"places": places}
@@ -66,7 +68,8 @@ def main(arguments: argparse.Namespace) -> int:
         snapshot[section] = TAKEN[section](list(plans.documents(list(map(Path, places)), 0)))
         print(f"{section}: {len(snapshot[section])} taken in {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if earlier is None:
-        arguments.before.write_text(json.dumps(snapshot, ensure_ascii=False), encoding="utf-8")
+        with arguments.before.open("x", encoding="utf-8") as stream:  # never replaces what another run wrote meanwhile
+            json.dump(snapshot, stream, ensure_ascii=False)
         print(f"{arguments.before} written")
         return 0
     different = [line for section in arguments.only for line in COMPARED[section](earlier[section], snapshot[section])]
