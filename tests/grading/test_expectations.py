@@ -54,10 +54,30 @@ async def test_called_counts_the_calls_that_match(crm: Crm, options: str, made: 
     assert (await verdict(crm(f"expect: [{{called: {options}}}]"), [CREATE] * made)).outcome == outcome
 
 
-async def test_a_call_that_a_perturbation_answered_counts_as_called(crm: Crm) -> None:
-    simulator = crm("perturbations: [{error: 503}]\nexpect: [{called: {tool: create_deal, at_least: 3, at_most: 3}}]")
+@pytest.mark.parametrize(
+    ("fault", "options", "outcome", "because"),
+    [
+        ("error: 503", "create_deal", "failed", "create_deal was called with success 0 times; expected at least once"),
+        (
+            "error: 503",
+            "{tool: create_deal, failed: true}",
+            "passed",
+            "create_deal was called 3 times; expected at least once",
+        ),
+        (
+            "lost_ack: {}",
+            "create_deal",
+            "passed",
+            "create_deal was called with success 3 times; expected at least once",
+        ),
+    ],
+)
+async def test_called_counts_calls_that_succeeded_or_took_effect(
+    crm: Crm, fault: str, options: str, outcome: str, because: str
+) -> None:
+    simulator = crm(f"perturbations: [{{{fault}}}]\nexpect: [{{called: {options}}}]")
     judged = await verdict(simulator, [CREATE] * 3)
-    assert (judged.outcome, judged.because) == ("passed", "create_deal was called 3 times; expected 3 times")
+    assert (judged.outcome, judged.because) == (outcome, because)
 
 
 async def test_not_called_names_the_first_call(crm: Crm) -> None:

@@ -39,7 +39,7 @@ perturbations:
     id: after-errors
     when: {history: {tool: create_deal, outcome: ok, at_least: 3}}
 expect:
-  - called: {tool: create_deal, at_most: 3}
+  - called: {tool: create_deal, at_most: 3, failed: true}
   - recovered: lost
   - not_called: delete_contact
   - order: [get_contact, create_deal]

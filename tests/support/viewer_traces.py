@@ -37,7 +37,7 @@ perturbations:
 expect:
   - {state: {entity: deal, where: {title: Spring order}, count: 1}, id: one-deal}
   - {recovered: lost-deal}
-  - {called: {tool: create_deal, at_most: 2}, id: no-hammering}
+  - {called: {tool: create_deal, at_most: 2, failed: true}, id: no-hammering}
   - {answered: {contains: deal}, id: says-so, weight: 2}
   - {state: {entity: contact, where: {job_title: Head of purchasing}, count: 1}, id: promoted, gate: true}
 """

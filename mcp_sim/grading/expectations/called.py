@@ -25,14 +25,15 @@ class Facts:
 
 @expectations.register("called")
 class Called(CallExpectation):
-    """The agent called the tool, by default at least once.
+    """The agent called the tool with success, by default at least once.
 
-    Every call counts, also one that a perturbation answered: an agent that repeats a failing call has called the tool.
-    Vacuous if the tool was not called and did not have to be.
+    A call succeeds if the agent got a result that is no error, or if it took effect although its answer was lost. With
+    `failed: true` every call counts, however it was answered. Vacuous if no call counts and none had to be made.
     """
 
     at_least: CountFromZero = Field(default=1, description="How often at least.")
     at_most: Count | None = Field(default=None, description="How often at most; left out: no bound.", examples=[2])
+    failed: bool = Field(default=False, description="Whether calls that failed count as well.")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -44,19 +45,28 @@ class Called(CallExpectation):
         return Facts()
 
     def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
-        if not self.fits(step, scenario.domain):
+        if not self.fits(step, scenario.domain) or not (self.failed or _succeeded(step)):
             return facts
         return Facts(facts.count + 1, facts.evidence.with_step(step))
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
+        how = "called" if self.failed else "called with success"
         if not facts.count and not self.at_least:
-            return judged("vacuous", f"{self.tool} was never called")
+            return judged("vacuous", f"{self.tool} was never {how}")
         is_met = facts.count >= self.at_least and (self.at_most is None or facts.count <= self.at_most)
         count = times(facts.count) if facts.count else "0 times"
-        because = f"{self.tool} was called {count}; expected {self._wanted()}"
+        because = f"{self.tool} was {how} {count}; expected {self._wanted()}"
         return judged("passed" if is_met else "failed", because, facts.evidence)
 
     def _wanted(self) -> str:
         if self.at_most is None:
             return f"at least {times(self.at_least)}" if self.at_least else "any number of calls"
         return times(self.at_most) if self.at_most == self.at_least else f"{self.at_least} to {self.at_most} times"
+
+
+def _succeeded(step: Step) -> bool:
+    """Whether the agent got a result that is no error, or the call took effect all the same."""
+    if step.served is not None and step.served.ok:
+        return True
+    is_carried_out = step.truth is not None and step.truth.observation.ok
+    return is_carried_out and any(change.op != "reserve" for change in step.committed)
