@@ -30,7 +30,8 @@ async def second() -> str:
 
 async def look_up(crm: Client) -> dict[str, Any] | None:
     answer = await crm.call_tool("list_deals", {"contact_id": DEAL["contact_id"]})
-    deals: list[dict[str, Any]] = (answer.structured_content or {})["deals"]
+    content: dict[str, Any] = answer.structured_content or {}
+    deals: list[dict[str, Any]] = content["deals"]
     return next((deal for deal in deals if deal["title"] == DEAL["title"]), None)
 
 
