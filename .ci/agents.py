@@ -57,7 +57,9 @@ def agent(name: str, folder: Path, programs: Path) -> list[str]:
 
 def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the runs of an agent with their names."""
-    tasks = [one.task.split() for one in scripts() if not any(step.check and step.check.shows for step in one.steps)]
+    tasks = [
+        script.task.split() for script in scripts() if not any(step.check and step.check.shows for step in script.steps)
+    ]
     scenarios = [one for one in sorted(shipped("scenarios")) if load(one).task.split() in tasks]
     for at, scenario in enumerate(scenarios):
         turn, own = divmod(at, len(FRAMEWORKS))

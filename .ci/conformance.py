@@ -121,10 +121,10 @@ def serving(scenario: str) -> Generator[str]:
         assert server.stderr is not None
         try:
             lines = [line for line, _ in zip(server.stderr, range(2), strict=False)]
-            found = URL.search("".join(lines))
-            if found is None:
+            match = URL.search("".join(lines))
+            if match is None:
                 raise SystemExit(f"the server printed no URL:\n{''.join(lines)}")
-            yield found[0]
+            yield match[0]
         finally:
             server.terminate()
             server.communicate(timeout=20)

@@ -119,10 +119,10 @@ WORDS = (
     Word("wrapping", "argument unwrapping", None, None, "wrapping"),
 )
 _PROSE = [
-    (one, re.compile(rf"\b(?:{one.prose})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE)) for one in WORDS if one.prose
+    (word, re.compile(rf"\b(?:{word.prose})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE)) for word in WORDS if word.prose
 ]
-_NAME = [(one, re.compile(rf"(?<![a-z])(?:{one.name})(?![a-z])")) for one in WORDS if one.name]
-_MODULE = [(one, re.compile(one.module)) for one in WORDS if one.module]
+_NAME = [(word, re.compile(rf"(?<![a-z])(?:{word.name})(?![a-z])")) for word in WORDS if word.name]
+_MODULE = [(word, re.compile(word.module)) for word in WORDS if word.module]
 
 _CODE = re.compile(r"``[^`]*``|`[^`]*`|\"[^\"\n]*\"|“[^”\n]*”")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w./]*")
@@ -228,8 +228,8 @@ def _questions(source: str, *, every: bool) -> Iterator[tuple[int, str, str]]:
 def _first_sentence(text: str) -> str:
     # Code may end with a full stop or a question mark.
     plain = _CODE.sub(lambda code: "x" * len(code[0]), text)
-    found = _SENTENCE.match(plain)
-    return plain[: found.end(1)] if found else plain
+    match = _SENTENCE.match(plain)
+    return plain[: match.end(1)] if match else plain
 
 
 def _python(path: Path, source: str) -> Iterator[tuple[int, str, str]]:
@@ -249,7 +249,7 @@ def _python(path: Path, source: str) -> Iterator[tuple[int, str, str]]:
             yield from ((token.start[0], word, token.string) for word in _name_words(token.string))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):
-            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
             parts = [part for module in modules if module.startswith("mcp_sim") for part in module.split(".")]
             yield from ((node.lineno, word, part) for part in parts for word in _module_words(part))
 
@@ -331,8 +331,8 @@ def _in_prose(texts: Iterable[Text]) -> Iterator[tuple[int, str, str]]:
         # Blanks keep the offsets, and so the line numbers.
         plain = _CODE.sub(lambda code: re.sub(r"\S", "\0", code[0]), text.text)
         for word, pattern in _PROSE:
-            for found in pattern.finditer(plain):
-                yield text.line + plain.count("\n", 0, found.start()), word.word, found[0]
+            for match in pattern.finditer(plain):
+                yield text.line + plain.count("\n", 0, match.start()), word.word, match[0]
 
 
 def _name_words(name: str) -> list[str]:

@@ -210,7 +210,7 @@ class ImpliedRecords:
             known = record.facts.get(name)
             searched = searches and (known is None or known.searched)
             provisional = not self.reads(call.tool) and not (
-                (known and same(known.value, value)) or any(same(value, one) for one in leaves(call.arguments))
+                (known and same(known.value, value)) or any(same(value, leaf) for leaf in leaves(call.arguments))
             )
             record.facts[name] = Fact(value, self._calls, searched, provisional)
 

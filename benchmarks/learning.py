@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the figures as JSON")
     args = parser.parse_args(argv)
     only, without = ((text or "").split(",") for text in (args.only, args.without))
-    folders = [one for one in sorted(args.recordings.iterdir()) if one.is_dir() and [*one.glob("*.jsonl")]]
+    folders = [path for path in sorted(args.recordings.iterdir()) if path.is_dir() and [*path.glob("*.jsonl")]]
     rows: dict[str, dict[str, float]] = {}
     print(f"{'server':24} sessions   cold learnt   gain  ratio   structure        echo       exact")
     for folder in folders:

@@ -105,7 +105,7 @@ def main(arguments: argparse.Namespace) -> int:
             print(f"{number} x {kind}\n    {counts.examples[kind]}")
         print(f"slowest call: {counts.slowest}")
     figures = [getattr(counts, one.name) for one in fields(counts)][: len(HEAD)]
-    row = [f"{one:.2f}" if isinstance(one, float) else f"{one:,}" for one in figures]
+    row = [f"{figure:.2f}" if isinstance(figure, float) else f"{figure:,}" for figure in figures]
     print_table("Odd tool lists", HEAD, [row])
     slow = counts.slowest_load > SLOWEST_LOAD or counts.slowest_call > SLOWEST_CALL
     return 1 if counts.crashes or counts.invalid or slow else 0

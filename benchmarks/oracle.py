@@ -228,11 +228,11 @@ def mutate_answer(
     """Return an answer with one value altered that was shown before, if there is one that can be."""
     facts = [one for one in shown if one.is_fact and not isinstance(one.value, list) and not one.named]
     random.shuffle(facts)
-    for one in sorted(facts, key=lambda one: one.loose):
-        value = other_value(one.value, implied.others(one.field, one.value), random)
-        answer = mutated(call.answer, one.path, value)
+    for fact in sorted(facts, key=lambda one: one.loose):
+        value = other_value(fact.value, implied.others(fact.field, fact.value), random)
+        answer = mutated(call.answer, fact.path, value)
         if answer is not None and (conforms(answer, schema) or not conforms(call.answer, schema)):
-            return Mutation(one.identity, list(one.path), one.value, value, fixed=not one.loose), answer
+            return Mutation(fact.identity, list(fact.path), fact.value, value, fixed=not fact.loose), answer
     return None, call.answer
 
 

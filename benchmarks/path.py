@@ -67,10 +67,10 @@ def main(*, scenario: str, files: bool) -> None:
     calls = asyncio.run(trace_calls(scenario))
     rows = [[one.name, str(len(one.files)), str(one.jumps), str(len(one.entries)), one.faults] for one in calls]
     print_table(f"One warm call, {scenario}", ["", "files", "jumps", "entries", "faults"], rows)
-    rows = [[one.name, str(len(one.files)), f"{len(one.entries):,}"] for one in loads]
+    rows = [[load.name, str(len(load.files)), f"{len(load.entries):,}"] for load in loads]
     print_table(f"Loading {scenario}", ["", "files", "entries"], rows)
-    for one in calls if files else ():
-        print_table(one.name, ["file", "entries"], [[name, str(number)] for name, number in one.files.items()])
+    for call in calls if files else ():
+        print_table(call.name, ["file", "entries"], [[name, str(number)] for name, number in call.files.items()])
 
 
 def trace_load(name: str, scenario: str) -> Route:

@@ -69,7 +69,7 @@ async def measure(simulators: Sequence[Simulator], rounds: int, calls: int) -> N
         for _ in range(rounds):
             for rules, simulator in zip(RULES, simulators, strict=True):
                 spans[rules].append(await seconds_per_call(simulator.world(), tool, arguments, calls))
-        print_rows(title, {rules: statistics.median(found) for rules, found in spans.items()})
+        print_rows(title, {rules: statistics.median(span) for rules, span in spans.items()})
     for simulator in simulators:
         await simulator.aclose()
 

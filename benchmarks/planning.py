@@ -130,7 +130,7 @@ def tools_of_one_entity(size: int) -> Tools:
 
 def tools_of_entities(size: int) -> Tools:
     """Return the five usual tools of many entities."""
-    return [one for at in range(size // 5) for one in usual_tools(f"thing_{word(at)}")]
+    return [usual_tool for at in range(size // 5) for usual_tool in usual_tools(f"thing_{word(at)}")]
 
 
 def tables(number: int) -> Json:
@@ -204,7 +204,7 @@ CASES: tuple[Case, ...] = (
         [tool("update_task", {"task_id": TEXT, **fields(size)}, result={"id": TEXT, **fields(size)})])),
     ("arguments and other result", "property", 5_000, lambda size: one_server([
         tool("update_task", {"task_id": TEXT, **fields(size)}, result={"id": TEXT, **fields(size)}),
-        tool("create_task", {"name": TEXT}, result={f"task_{name}": part for name, part in fields(size).items()})])),
+        tool("create_task", {"name": TEXT}, result={f"task_{name}": field for name, field in fields(size).items()})])),
     ("arguments of a set", "property", 5_000, lambda size: one_server(
         [tool("set_task", {"task_id": TEXT, **fields(size)}), tool("get_task", {"task_id": TEXT})])),
     ("lists of objects", "property", 5_000, lambda size: one_server([tool("create_task", fields(size, PAIRS))])),

@@ -145,7 +145,7 @@ def inferred(document: Document, *, reasons: bool) -> dict[str, dict[str, Json]]
         print(f"{document.name}: {str(error).partition(chr(10))[0]}", file=sys.stderr)
         return {"refused": {"document": {}}}
     plans = {name: part(plan, reasons=reasons) for name, plan in domain.plans.items()}
-    return {"plan": plans, "entity": {name: part(one, reasons=reasons) for name, one in domain.entities.items()}}
+    return {"plan": plans, "entity": {name: part(entity, reasons=reasons) for name, entity in domain.entities.items()}}
 
 
 def loaded(document: Document) -> Any:
@@ -180,7 +180,7 @@ def imported(file: str) -> Any:
 
 def part(value: Any, *, reasons: bool) -> Json:
     """Return a plan or an entity with the order of its mappings, and on request its reasons as a separate entry."""
-    mappings = {one.name: getattr(value, one.name) for one in fields(value)}
+    mappings = {field.name: getattr(value, field.name) for field in fields(value)}
     order = {name: list(held) for name, held in mappings.items() if is_mapping(held) and len(held) > 1}
     return {"fields": plain(value), "order": order, **({REASONS: list(prose(value))} if reasons else {})}
 
@@ -195,7 +195,7 @@ def prose(plan: Any) -> Iterator[str]:
 def plain(value: Any) -> Json:
     """Return a value as JSON: all fields of dataclasses except reasons. Raises `TypeError` for other values."""
     if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.name != REASONS}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name != REASONS}
     if is_mapping(value):
         return {name: plain(held) for name, held in value.items()}
     if is_sequence(value):

@@ -121,7 +121,7 @@ async def figures(worlds: dict[str, World], tool: str, arguments: dict[str, Any]
             taken[side].append((time.perf_counter() - began) / calls)
             assert all(answer.ok for answer in answers)
     medians = [statistics.median(times) for times in taken.values()]
-    return [*map(micro, medians), *(ratio(one, medians[0]) for one in medians[1:])]
+    return [*map(micro, medians), *(ratio(median, medians[0]) for median in medians[1:])]
 
 
 async def iteration(folder: Path, rounds: int) -> None:
@@ -140,7 +140,7 @@ async def iteration(folder: Path, rounds: int) -> None:
             await world.call("count_items", {})
             program.append(time.perf_counter() - began)
     medians = statistics.median(plain), statistics.median(program)
-    table = [[f"{MANY:,} rows", *(f"{one * 1e3:.1f}" for one in medians), ratio(medians[1], medians[0])]]
+    table = [[f"{MANY:,} rows", *(f"{median * 1e3:.1f}" for median in medians), ratio(medians[1], medians[0])]]
     print_table("Milliseconds for a loop over all rows", ("loop", "plain dicts", "program", "ratio"), table)
 
 

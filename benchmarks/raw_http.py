@@ -39,8 +39,8 @@ class Listening:
     def resident_megabytes(self) -> float:
         """Return the resident memory of the process (Linux; 0 elsewhere)."""
         status = Path(f"/proc/{self.pid}/status")
-        found = re.search(r"VmRSS:\s+(\d+) kB", status.read_text(encoding="ascii")) if status.exists() else None
-        return int(found[1]) / 1024 if found else 0.0
+        match = re.search(r"VmRSS:\s+(\d+) kB", status.read_text(encoding="ascii")) if status.exists() else None
+        return int(match[1]) / 1024 if match else 0.0
 
 
 def queued_seconds(pid: int) -> float:
@@ -53,12 +53,12 @@ def queued_seconds(pid: int) -> float:
 def start_server(command: list[str], *, ends_at_once: bool = False) -> Generator[Listening]:
     """Yield a running server, whose log is dropped. It is killed in the end if it `ends_at_once`."""
     with TemporaryFile() as log, subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log) as process:
-        while (found := URL.search(_read(log))) is None:
+        while (match := URL.search(_read(log))) is None:
             if process.poll() is not None:
                 raise RuntimeError(_read(log).decode())
             time.sleep(0.02)
         try:
-            yield Listening(process.pid, int(found[1]))
+            yield Listening(process.pid, int(match[1]))
         finally:
             process.kill() if ends_at_once else process.terminate()
 

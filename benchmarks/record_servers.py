@@ -359,7 +359,7 @@ def flatten(error: BaseException) -> list[BaseException]:
     """Return the exceptions in a group."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
-        return [leaf for part in group.exceptions for leaf in flatten(part)]
+        return [leaf for exception in group.exceptions for leaf in flatten(exception)]
     return [error]
 
 

@@ -86,7 +86,7 @@ async def steer_one(operator: Operator, name: str) -> None:
     ):
         await operator.do("POST", f"{world}/{path}", body)
     comparison = await operator.do("GET", f"{world}/compare?other={name}-twin")
-    assert [one["key"] for one in comparison["differences"]] == ["deal_0001"]
+    assert [difference["key"] for difference in comparison["differences"]] == ["deal_0001"]
     await operator.do("GET", f"{world}/grade")
     await operator.do("POST", f"{world}/reset")
     assert (await operator.do("GET", world))["steps"] == 4

@@ -222,7 +222,7 @@ async def read_all(client: Client) -> None:
     if has.prompts is not None:
         for prompt in (await client.list_prompts()).prompts[:3]:
             with suppress(MCPError):
-                await client.get_prompt(prompt.name, {one.name: "x" for one in prompt.arguments or ()})
+                await client.get_prompt(prompt.name, {argument.name: "x" for argument in prompt.arguments or ()})
 
 
 async def over_stdio(name: str, declaration: Declaration, scratch: Path, form: type[Piped]) -> list[Outcome]:

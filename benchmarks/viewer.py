@@ -90,7 +90,7 @@ def clock_of(page: Page) -> Callable[[], float]:
     def spent() -> float:
         nonlocal before
         metrics = cast("Any", session.send("Performance.getMetrics"))  # pyright: ignore[reportUnknownMemberType]
-        now = {one["name"]: float(one["value"]) for one in metrics["metrics"]}["TaskDuration"] * 1000
+        now = {metric["name"]: float(metric["value"]) for metric in metrics["metrics"]}["TaskDuration"] * 1000
         before, since = now, now - before
         return since
 

@@ -55,8 +55,8 @@ def main(arguments: argparse.Namespace) -> int:
     with ProcessPoolExecutor() as pool:
         walks = list(pool.map(walk_document, tasks))
     if arguments.details:
-        for one in walks:
-            print_details(one)
+        for walk in walks:
+            print_details(walk)
     whole = DocumentWalk("all", sum(one.tools for one in walks), sum(one.guesses for one in walks), total(walks))
     print_table("Random walks", HEAD, [row(one) for one in (*walks, whole)])
     print("", *(f"refused: {one.refused}" for one in walks if one.refused), sep="\n")
@@ -136,8 +136,8 @@ def row(one: DocumentWalk) -> list[str]:
 def total(walks: Sequence[DocumentWalk]) -> Walked:
     """Return the sum of all walks."""
     whole = Walked()
-    for one in walks:
-        whole = whole + one.walk
+    for walk in walks:
+        whole = whole + walk.walk
     return whole
 
 

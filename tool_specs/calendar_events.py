@@ -135,7 +135,9 @@ def known(world, calendar, event_id):
 def guests(attendees, before=()):
     """Return attendees with their answers; those invited before keep theirs."""
     answers = {one["email"]: one for one in before}
-    return [{"responseStatus": "needsAction", **answers.get(one["email"], {}), **one} for one in attendees]
+    return [
+        {"responseStatus": "needsAction", **answers.get(attendee["email"], {}), **attendee} for attendee in attendees
+    ]
 
 
 def busy(world, calendar, start, end):
@@ -327,7 +329,7 @@ def get_current_time(world, timeZone=None):
 @tool("respond-to-event", verb="update", entity="event", key="eventId")
 def respond_to_event(world, calendarId, eventId, response, comment=None, sendUpdates="all"):
     row = known(world, calendars(world, calendarId)[0], eventId)
-    mine = next((one for one in row["attendees"] if one["email"] == ME), None)
+    mine = next((attendee for attendee in row["attendees"] if attendee["email"] == ME), None)
     if mine is None:
         raise Refused("You are not listed as an attendee of this event")
     if row["organizer"]["email"] == ME:

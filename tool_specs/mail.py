@@ -64,11 +64,12 @@ def begin(given, world):
         topic = re.sub(r"^(Re|Fwd): ", "", subject)
         row = world.message.add(
             id=key, thread=first.setdefault(topic, key), sender=sender, to=[to], subject=subject, body=body,
-            at=(world.now - timedelta(days=days)).isoformat(timespec="seconds"), labels=[ids[one] for one in labels],
+            at=(world.now - timedelta(days=days)).isoformat(timespec="seconds"),
+            labels=[ids[label] for label in labels],
             attachments=[attachment(key, number, file) for number, file in enumerate(files)],
         )  # fmt: skip
         row["size"] = size_of(row)
-    sender = next(one[1] for one in MESSAGES if "Invoices" in one[5])
+    sender = next(message[1] for message in MESSAGES if "Invoices" in message[5])
     world.filter.add(criteria={"from": parseaddr(sender)[1]}, action={"addLabelIds": [ids["Invoices"]]})
 
 
@@ -93,7 +94,8 @@ def written(world, labels, to, subject, body, html, cc, bcc, thread, attachments
     """Add a message of the owner."""
     row = world.message.add(
         sender=OWNER, to=[*to], cc=[*(cc or [])], bcc=[*(bcc or [])], subject=subject, body=body, html=html or "",
-        at=world.now.isoformat(timespec="seconds"), labels=labels,
+        at=world.now.isoformat(timespec="seconds"),
+            labels=labels,
     )  # fmt: skip
     row["thread"] = thread or row["id"]
     names = [path.replace("\\", "/").rpartition("/")[2] for path in attachments or []]
@@ -171,7 +173,7 @@ def read_email(world, messageId):
     if row["html"] and not row["body"]:
         note = "[Note: This email is HTML-formatted. Plain text version not available.]\n\n"
     files = row["attachments"]
-    shown = [f"- {one['filename']} ({one['mimeType']}, {kilobytes(one)} KB, ID: {one['id']})" for one in files]
+    shown = [f"- {file['filename']} ({file['mimeType']}, {kilobytes(file)} KB, ID: {file['id']})" for file in files]
     listed = f"\n\nAttachments ({len(files)}):\n" + "\n".join(shown) if files else ""
     head = f"Thread ID: {row['thread']}\nSubject: {row['subject']}\nFrom: {row['sender']}\nTo: {', '.join(row['to'])}"
     return f"{head}\nDate: {date_of(row, world)}\n\n{note}{row['body'] or row['html']}{listed}"
@@ -199,7 +201,7 @@ def unknown_label(world, *lists):
 
 
 def relabel(row, added, removed):
-    kept = [one for one in row["labels"] if one not in (removed or ())]
+    kept = [label for label in row["labels"] if label not in (removed or ())]
     row["labels"] = [*dict.fromkeys([*kept, *(added or ())])]
 
 

@@ -12,7 +12,7 @@ HIDDEN = ("TRASH", "SPAM")
 
 def parse(query):
     """Return a search as nested tuples: ("and" | "or", parts), ("not", part) or (field, text)."""
-    tokens = [(found.lastgroup, found[found.lastgroup]) for found in TOKEN.finditer(query.strip())]
+    tokens = [(match.lastgroup, match[match.lastgroup]) for match in TOKEN.finditer(query.strip())]
     tree, _ = group(tokens, 0, "and", "")
     return tree
 
@@ -127,10 +127,10 @@ def compared(is_after):
 
 def aged(is_newer):
     def test(text, row, _names, now):
-        found = re.fullmatch(r"(\d+)([dmy])", text)
-        if found is None:
+        match = re.fullmatch(r"(\d+)([dmy])", text)
+        if match is None:
             return False
-        limit = now - timedelta(days=int(found[1]) * SPANS[found[2]])
+        limit = now - timedelta(days=int(match[1]) * SPANS[match[2]])
         return (datetime.fromisoformat(row["at"]) >= limit) == is_newer
 
     return test
@@ -138,9 +138,9 @@ def aged(is_newer):
 
 def sized(is_larger):
     def test(text, row, _names, _now):
-        found = re.fullmatch(r"(\d+)([km]?)b?", text)
-        limit = int(found[1]) * {"": 1, "k": 1024, "m": 1 << 20}[found[2]] if found else 0
-        return found is not None and (row["size"] > limit if is_larger else row["size"] < limit)
+        match = re.fullmatch(r"(\d+)([km]?)b?", text)
+        limit = int(match[1]) * {"": 1, "k": 1024, "m": 1 << 20}[match[2]] if match else 0
+        return match is not None and (row["size"] > limit if is_larger else row["size"] < limit)
 
     return test
 
@@ -150,7 +150,7 @@ TESTS = {
     "to": lambda text, row, *_: text in " ".join([*row["to"], *row["cc"], *row["bcc"]]).lower(),
     "cc": lambda text, row, *_: text in " ".join(row["cc"]).lower(),
     "subject": lambda text, row, *_: text in row["subject"].lower(),
-    "filename": lambda text, row, *_: any(text in one["filename"].lower() for one in row["attachments"]),
+    "filename": lambda text, row, *_: any(text in attachment["filename"].lower() for attachment in row["attachments"]),
     "list": lambda *_: False,
     "rfc822msgid": lambda text, row, *_: text == row["id"],
     "is": is_marked,

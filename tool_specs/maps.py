@@ -63,7 +63,7 @@ def chance_of(text):
 def normal(text):
     """Return the words of a question. The country at the end is left out: a city is enough."""
     words = " ".join(re.findall(r"[^\W_]+", text.casefold()))
-    return next((words.removesuffix(f" {one}") for one in COUNTRIES if words.endswith(f" {one}")), words)
+    return next((words.removesuffix(f" {country}") for country in COUNTRIES if words.endswith(f" {country}")), words)
 
 
 def place_id(text):

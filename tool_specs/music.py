@@ -229,7 +229,7 @@ def playlist_problem(world, playlist, tracks):
     """Return the body of the service's refusal; None if the playlist and the tracks exist."""
     known = playlist in world.playlist
     status, message = (404, "Resource not found") if not known else (400, "Payload contains a non-existing ID")
-    if known and all(one in world.track for one in tracks):
+    if known and all(track in world.track for track in tracks):
         return None
     return json.dumps({"error": {"status": status, "message": message}})
 
@@ -244,7 +244,7 @@ def remove_tracks(world, playlistId, trackIds):
     if problem:
         return f"Error removing tracks from playlist: Spotify API error 404: {problem}"
     row = world.playlist.get(playlistId)
-    row["tracks"] = [one for one in row["tracks"] if one not in trackIds]
+    row["tracks"] = [track for track in row["tracks"] if track not in trackIds]
     return f"Successfully removed {tracks_text(trackIds)} from playlist (ID: {playlistId})"
 
 
@@ -369,7 +369,7 @@ def get_now_playing(world):
 @tool("getQueue", verb="get", entity="player")
 def get_queue(world, limit=10):
     tracks, _, _ = playback(world)
-    rows = [world.track.get(one) for one in tracks[: int(limit) + 1]]
+    rows = [world.track.get(track) for track in tracks[: int(limit) + 1]]
     now = f"Currently Playing: {line(world, rows[0])}" if rows else "Nothing is currently playing"
     if len(rows) < 2:
         return f"# Spotify Queue\n\n{now}\n\nNo upcoming items in the queue"

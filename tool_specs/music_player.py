@@ -13,7 +13,7 @@ MOST_PAST = 50
 def playback(world):
     """Return what plays now, as time has passed: the tracks from the current one on, those before, and the progress."""
     player = world.player
-    tracks = [one for one in player["tracks"] if one in world.track]
+    tracks = [track for track in player["tracks"] if track in world.track]
     past, progress = [*player["past"]], player["progress_ms"]
     if player["is_playing"]:
         began = datetime.fromisoformat(player["since"])
@@ -38,9 +38,9 @@ def start(world, tracks, is_playing):
     """Let a playlist play for some tracks."""
     n = 5 if is_playing else len(tracks)
     at, past = world.now - timedelta(milliseconds=71_000), []
-    for one in tracks[:n][::-1]:
-        at -= timedelta(milliseconds=world.track.get(one)["duration_ms"])
-        past.insert(0, {"track": one, "at": at.isoformat()})
+    for track in tracks[:n][::-1]:
+        at -= timedelta(milliseconds=world.track.get(track)["duration_ms"])
+        past.insert(0, {"track": track, "at": at.isoformat()})
     play(world, tracks[n:], past, 71_000 if tracks[n:] else 0)
 
 

@@ -121,14 +121,14 @@ def get_object_details(world, schema_name, object_name, object_type="table"):
         return shown(f"Error: Unsupported object type: {object_type}")
     row = world.pg_relation.get(object_name) if is_here else None
     columns = [
-        {"column": one["name"], "data_type": one["type"], "is_nullable": "YES" if one["nullable"] else "NO",
-         "default": one["default"]} for one in (row["columns"] if row else ())
+        {"column": column["name"], "data_type": column["type"], "is_nullable": "YES" if column["nullable"] else "NO",
+         "default": column["default"]} for column in (row["columns"] if row else ())
     ]  # fmt: skip
     return shown({
         "basic": {"schema": schema_name, "name": object_name, "type": object_type},
         "columns": columns,
         "constraints": constraints_of(row) if row else [],
-        "indexes": [dict(one) for one in row["indexes"]] if row else [],
+        "indexes": [dict(index) for index in row["indexes"]] if row else [],
     })  # fmt: skip
 
 

@@ -40,8 +40,8 @@ def pointer(sql, at):
 
 def place_of(word, sql):
     """Return the line of a statement that has a word, and a mark below the word; empty if there is none."""
-    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sql, re.IGNORECASE)
-    return pointer(sql, found.start()) if found else ""
+    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sql, re.IGNORECASE)
+    return pointer(sql, match.start()) if match else ""
 
 
 def count_rows(world, table, values=None):
@@ -121,11 +121,11 @@ class Catalog:
     def create_table(self, name, schema):
         """Add the table that a statement creates. Give its checks the names by which SQLite then reports them."""
         self.relations[name] = self._new(name, "BASE TABLE")
-        for part in schema.expressions:
-            if isinstance(part, exp.ColumnDef):
-                self.add_column(name, part)
+        for expression in schema.expressions:
+            if isinstance(expression, exp.ColumnDef):
+                self.add_column(name, expression)
             else:
-                self._add_table_constraint(name, part)
+                self._add_table_constraint(name, expression)
 
     def create_view(self, name, columns):
         self.relations[name] = {**self._new(name, "VIEW"), "columns": columns}
@@ -140,39 +140,39 @@ class Catalog:
                 "name": sequence, "table": table, "column": part.name, "type": column["type"], "last": 0,
             }  # fmt: skip
             column |= {"nullable": False, "default": f"nextval('{sequence}'::regclass)"}
-        for declared, one in zip(part.constraints, constraints, strict=True):
-            if isinstance(one, exp.NotNullColumnConstraint):
-                column["nullable"] = bool(one.args.get("allow_null"))
-            elif isinstance(one, exp.DefaultColumnConstraint):
-                column["default"] = default_text(one.this, column["type"])
-            elif isinstance(one, exp.PrimaryKeyColumnConstraint):
+        for declared, constraint in zip(part.constraints, constraints, strict=True):
+            if isinstance(constraint, exp.NotNullColumnConstraint):
+                column["nullable"] = bool(constraint.args.get("allow_null"))
+            elif isinstance(constraint, exp.DefaultColumnConstraint):
+                column["default"] = default_text(constraint.this, column["type"])
+            elif isinstance(constraint, exp.PrimaryKeyColumnConstraint):
                 self.add_constraint(table, "PRIMARY KEY", [part.name], declared.name)
-            elif isinstance(one, exp.UniqueColumnConstraint):
+            elif isinstance(constraint, exp.UniqueColumnConstraint):
                 self.add_constraint(table, "UNIQUE", [part.name], declared.name)
-            elif isinstance(one, exp.CheckColumnConstraint):
+            elif isinstance(constraint, exp.CheckColumnConstraint):
                 made = self.add_constraint(table, "CHECK", [part.name], declared.name)
                 declared.set("this", exp.to_identifier(made, quoted=True))
-            elif isinstance(one, exp.Reference):
-                self.add_constraint(table, "FOREIGN KEY", [part.name], declared.name, self._target(one))
+            elif isinstance(constraint, exp.Reference):
+                self.add_constraint(table, "FOREIGN KEY", [part.name], declared.name, self._target(constraint))
 
     def _add_table_constraint(self, table, part):
         name, kinds = "", [part]
         if isinstance(part, exp.Constraint):
             name, kinds = part.name, part.expressions
-        for one in kinds:
-            columns = [column.name for column in one.find_all(exp.Identifier)]
-            if isinstance(one, exp.PrimaryKey):
-                self.add_constraint(table, "PRIMARY KEY", [part.name for part in one.expressions], name)
-            elif isinstance(one, exp.UniqueColumnConstraint):
+        for kind in kinds:
+            columns = [column.name for column in kind.find_all(exp.Identifier)]
+            if isinstance(kind, exp.PrimaryKey):
+                self.add_constraint(table, "PRIMARY KEY", [expression.name for expression in kind.expressions], name)
+            elif isinstance(kind, exp.UniqueColumnConstraint):
                 self.add_constraint(table, "UNIQUE", [*dict.fromkeys(columns)], name)
-            elif isinstance(one, exp.ForeignKey):
-                own = [column.name for column in one.expressions]
-                self.add_constraint(table, "FOREIGN KEY", own, name, self._target(one.args["reference"]))
-            elif isinstance(one, exp.CheckColumnConstraint):
-                used = [*dict.fromkeys(column.name for column in one.find_all(exp.Column))]
+            elif isinstance(kind, exp.ForeignKey):
+                own = [column.name for column in kind.expressions]
+                self.add_constraint(table, "FOREIGN KEY", own, name, self._target(kind.args["reference"]))
+            elif isinstance(kind, exp.CheckColumnConstraint):
+                used = [*dict.fromkeys(column.name for column in kind.find_all(exp.Column))]
                 made = self.add_constraint(table, "CHECK", used if len(used) == 1 else [], name)
                 if not name:
-                    wrapped = exp.Constraint(this=exp.to_identifier(made, quoted=True), expressions=[one.copy()])
+                    wrapped = exp.Constraint(this=exp.to_identifier(made, quoted=True), expressions=[kind.copy()])
                     part.replace(wrapped)
 
     def add_constraint(self, table, kind, columns, name="", target=None):
@@ -180,7 +180,10 @@ class Catalog:
         relation = self.relations[table]
         suffix = {"PRIMARY KEY": "pkey", "UNIQUE": "key", "CHECK": "check", "FOREIGN KEY": "fkey"}[kind]
         middle = [] if kind == "PRIMARY KEY" else columns
-        plain, taken = "_".join([table, *middle, suffix]), {one["name"] for one in relation["constraints"]}
+        plain, taken = (
+            "_".join([table, *middle, suffix]),
+            {constraint["name"] for constraint in relation["constraints"]},
+        )
         made = name or next(one for n in count() if (one := f"{plain}{n or ''}") not in taken)
         relation["constraints"].append({"name": made, "type": kind, "columns": columns, "target": target})
         if kind in ("PRIMARY KEY", "UNIQUE"):
@@ -201,12 +204,12 @@ class Catalog:
 
     def index_table(self, name):
         """Return the table that an index is of; None if there is no such index."""
-        known = (row for row in self.relations.values() if any(one["name"] == name for one in row["indexes"]))
+        known = (row for row in self.relations.values() if any(index["name"] == name for index in row["indexes"]))
         return next(known, None)
 
     def drop_indexes(self, names):
         for row in self.relations.values():
-            row["indexes"] = [one for one in row["indexes"] if one["name"] not in names]
+            row["indexes"] = [index for index in row["indexes"] if index["name"] not in names]
 
     def rename(self, table, name):
         self.relations[name] = {**self.relations.pop(table), "name": name}
@@ -216,17 +219,21 @@ class Catalog:
     def references(self, table):
         """Return the foreign keys of other tables to this one: pairs of a table's name and its constraint."""
         return [
-            (name, one) for name, row in self.relations.items() for one in row["constraints"]
-            if one["target"] and one["target"]["table"] == table and name != table
+            (name, constraint) for name, row in self.relations.items() for constraint in row["constraints"]
+            if constraint["target"] and constraint["target"]["table"] == table and name != table
         ]  # fmt: skip
 
     def _target(self, reference):
         schema = reference.this
         table = schema.find(exp.Table).name
-        columns = [one.name for one in schema.expressions] if isinstance(schema, exp.Schema) else []
+        columns = [expression.name for expression in schema.expressions] if isinstance(schema, exp.Schema) else []
         if table not in self.relations:
             raise Failed(f'relation "{table}" does not exist')
-        keys = [one["columns"] for one in self.relations[table]["constraints"] if one["type"] == "PRIMARY KEY"]
+        keys = [
+            constraint["columns"]
+            for constraint in self.relations[table]["constraints"]
+            if constraint["type"] == "PRIMARY KEY"
+        ]
         return {"table": table, "columns": columns or (keys[0] if keys else [])}
 
     def _new(self, name, kind):
@@ -238,7 +245,10 @@ class Catalog:
 def type_of(kind):
     """Return the type of a column: as it is shown, and its sizes."""
     shown = TYPES.get(kind.this.name, kind.sql("postgres").lower())
-    return {"type": shown, "size": [int(one.name) for one in kind.expressions if one.name.isdigit()]}
+    return {
+        "type": shown,
+        "size": [int(expression.name) for expression in kind.expressions if expression.name.isdigit()],
+    }
 
 
 def written_type(column):
@@ -279,18 +289,19 @@ def information(catalog, name):
         ]  # fmt: skip
     if name == "columns":
         return [
-            {"table_catalog": DATABASE, "table_schema": "public", "table_name": row["name"], "column_name": one["name"],
-             "ordinal_position": at, "column_default": one["default"], "data_type": one["type"],
-             "is_nullable": "YES" if one["nullable"] else "NO",
-             "character_maximum_length": one["size"][0] if one["size"] and "char" in one["type"] else None}
-            for row in relations for at, one in enumerate(row["columns"], 1)
+            {"table_catalog": DATABASE, "table_schema": "public", "table_name": row["name"],
+             "column_name": column["name"],
+             "ordinal_position": at, "column_default": column["default"], "data_type": column["type"],
+             "is_nullable": "YES" if column["nullable"] else "NO",
+             "character_maximum_length": column["size"][0] if column["size"] and "char" in column["type"] else None}
+            for row in relations for at, column in enumerate(row["columns"], 1)
         ]  # fmt: skip
     if name == "pg_tables":
         return [{"schemaname": "public", "tablename": row["name"], "tableowner": USER} for row in relations
                 if row["kind"] == "BASE TABLE"]  # fmt: skip
     if name == "pg_indexes":
-        return [{"schemaname": "public", "tablename": row["name"], "indexname": one["name"],
-                 "indexdef": one["definition"]} for row in relations for one in row["indexes"]]  # fmt: skip
+        return [{"schemaname": "public", "tablename": row["name"], "indexname": index["name"],
+                 "indexdef": index["definition"]} for row in relations for index in row["indexes"]]  # fmt: skip
     return None
 
 

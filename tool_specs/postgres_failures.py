@@ -24,16 +24,16 @@ def _explained(world, catalog, statement, sql, message):
     if failed:
         explain = {"UNIQUE": _duplicate, "NOT NULL": _missing, "CHECK": _check, "FOREIGN KEY": _foreign}[failed["kind"]]
         return explain(world, catalog, statement, table, failed["what"] or "")
-    if found := re.search(r"no such column: (\S+)", message):
-        name, tables = found[1], {one.alias_or_name for one in statement.find_all(exp.Table)}
+    if match := re.search(r"no such column: (\S+)", message):
+        name, tables = match[1], {one.alias_or_name for one in statement.find_all(exp.Table)}
         if "." in name and name.partition(".")[0] not in tables:
             return f'missing FROM-clause entry for table "{name.partition(".")[0]}"{place_of(name, sql)}'
         shown = f"column {name}" if "." in name else f'column "{name}"'
         return f"{shown} does not exist{place_of(name, sql)}"
-    if found := re.search(r"no such table: ([^;\s]+)", message):
-        return f'relation "{found[1]}" does not exist{place_of(found[1], sql)}'
-    if found := re.search(r"no such function: (\w+)", message):
-        return _no_function(statement, sql, found[1].lower())
+    if match := re.search(r"no such table: ([^;\s]+)", message):
+        return f'relation "{match[1]}" does not exist{place_of(match[1], sql)}'
+    if match := re.search(r"no such function: (\w+)", message):
+        return _no_function(statement, sql, match[1].lower())
     return message
 
 
@@ -52,11 +52,11 @@ def _given(catalog, statement, table):
     if not isinstance(source, exp.Values):
         return []
     columns = catalog.table(table)["columns"]
-    names = [one.name for one in statement.this.expressions] or [one["name"] for one in columns]
+    names = [expression.name for expression in statement.this.expressions] or [column["name"] for column in columns]
     rows = []
     for row in source.expressions:
         given = dict(zip(names, row.expressions, strict=False))
-        rows.append({one["name"]: _value(given, one, catalog, table) for one in columns})
+        rows.append({column["name"]: _value(given, column, catalog, table) for column in columns})
     return rows
 
 
@@ -83,7 +83,8 @@ def _contains(catalog, statement, table, is_wrong):
     row = next((row for row in _given(catalog, statement, table) if is_wrong(row)), None)
     if row is None:
         return ""
-    return f"\nDETAIL:  Failing row contains ({', '.join(stored_text(row[one['name']], one) for one in columns)})."
+    values = ", ".join(stored_text(row[column["name"]], column) for column in columns)
+    return f"\nDETAIL:  Failing row contains ({values})."
 
 
 def _missing(world, catalog, statement, table, what):
@@ -102,9 +103,10 @@ def _updated_row(world, catalog, statement, table):
     """Return the first row as an UPDATE would have left it."""
     if not isinstance(statement, exp.Update):
         return ""
-    columns, changed = catalog.table(table)["columns"], {one.this.name: one.expression for one in statement.expressions}
-    shown = [exp.alias_(changed[one["name"]].copy(), one["name"]) if one["name"] in changed else exp.column(one["name"])
-             for one in columns]  # fmt: skip
+    columns = catalog.table(table)["columns"]
+    changed = {assigned.this.name: assigned.expression for assigned in statement.expressions}
+    names = [column["name"] for column in columns]
+    shown = [exp.alias_(changed[name].copy(), name) if name in changed else exp.column(name) for name in names]
     query = exp.select(*shown).from_(table)
     if statement.args.get("where"):
         query = query.where(statement.args["where"].this.copy())
@@ -112,7 +114,8 @@ def _updated_row(world, catalog, statement, table):
     if not rows:
         return ""
     [row] = rows
-    return f"\nDETAIL:  Failing row contains ({', '.join(stored_text(row[one['name']], one) for one in columns)})."
+    values = ", ".join(stored_text(row[column["name"]], column) for column in columns)
+    return f"\nDETAIL:  Failing row contains ({values})."
 
 
 def _duplicate(world, catalog, statement, table, what):
@@ -120,7 +123,9 @@ def _duplicate(world, catalog, statement, table, what):
     known = catalog.table(table)["constraints"]
     name = next((one["name"] for one in known if one["columns"] == names and one["type"] != "FOREIGN KEY"), None)
     if name is None:
-        found = (one["name"] for one in catalog.table(table)["indexes"] if f"({', '.join(names)})" in one["definition"])
+        found = (
+            index["name"] for index in catalog.table(table)["indexes"] if f"({', '.join(names)})" in index["definition"]
+        )
         name = next(found, "_".join([table, *names, "idx"]))
     message = f'duplicate key value violates unique constraint "{name}"'
     for row in _given(catalog, statement, table):
@@ -132,15 +137,15 @@ def _duplicate(world, catalog, statement, table, what):
 
 def _foreign(world, catalog, statement, table, _what):
     for row in _given(catalog, statement, table):
-        for one in catalog.table(table)["constraints"]:
-            target, values = one["target"], [row[column] for column in one["columns"]]
+        for constraint in catalog.table(table)["constraints"]:
+            target, values = constraint["target"], [row[column] for column in constraint["columns"]]
             if (
                 target
                 and None not in values
                 and not count_rows(world, target["table"], dict(zip(target["columns"], values, strict=True)))
             ):
-                shown = f"Key ({', '.join(one['columns'])})=({', '.join(map(str, values))}) is not present"
-                message = f'insert or update on table "{table}" violates foreign key constraint "{one["name"]}"'
+                shown = f"Key ({', '.join(constraint['columns'])})=({', '.join(map(str, values))}) is not present"
+                message = f'insert or update on table "{table}" violates foreign key constraint "{constraint["name"]}"'
                 return f'{message}\nDETAIL:  {shown} in table "{target["table"]}".'
     return _still_used(world, catalog, statement, table) or _new_value(catalog, statement, table)
 
@@ -162,11 +167,15 @@ def _still_used(world, catalog, statement, table):
 
 
 def _new_value(catalog, statement, table):
-    changed = {one.this.name: one.expression for one in statement.expressions if isinstance(one, exp.EQ)}
-    for one in catalog.table(table)["constraints"]:
-        if one["target"] and set(one["columns"]) <= changed.keys():
-            message = f'insert or update on table "{table}" violates foreign key constraint "{one["name"]}"'
-            values = ", ".join(changed[column].name for column in one["columns"])
-            shown = f"Key ({', '.join(one['columns'])})=({values}) is not present"
-            return f'{message}\nDETAIL:  {shown} in table "{one["target"]["table"]}".'
+    changed = {
+        expression.this.name: expression.expression
+        for expression in statement.expressions
+        if isinstance(expression, exp.EQ)
+    }
+    for constraint in catalog.table(table)["constraints"]:
+        if constraint["target"] and set(constraint["columns"]) <= changed.keys():
+            message = f'insert or update on table "{table}" violates foreign key constraint "{constraint["name"]}"'
+            values = ", ".join(changed[column].name for column in constraint["columns"])
+            shown = f"Key ({', '.join(constraint['columns'])})=({values}) is not present"
+            return f'{message}\nDETAIL:  {shown} in table "{constraint["target"]["table"]}".'
     return f'update or delete on table "{table}" violates a foreign key constraint'

@@ -56,7 +56,7 @@ def _rendered(steps):
         lines.append(f"{indent}→ {name} (Cost: {start:.2f}..{cost:.2f}){where} [Rows: {rows}]")
         if condition:
             lines.append(f"{indent}  Filter: {condition}")
-        lines += [f"  {'  ' * depth}{line}" for one in siblings for line in _rendered([one])]
+        lines += [f"  {'  ' * depth}{line}" for sibling in siblings for line in _rendered([sibling])]
     return lines
 
 
@@ -72,7 +72,10 @@ def _select(world, catalog, query):
             other = _scan(world, catalog, join.this, None, is_alone=False)
             rows, cost = max(rows, other[2]), cost + other[4] + 1
             steps = [("Hash Join", "", rows, other[4], cost, "", [other]), *steps]
-    group, is_total = query.args.get("group"), any(isinstance(one.unalias(), exp.AggFunc) for one in query.selects)
+    group, is_total = (
+        query.args.get("group"),
+        any(isinstance(select.unalias(), exp.AggFunc) for select in query.selects),
+    )
     if group or is_total:
         rows, cost = (max(rows // SELECTIVITY, 1) if group else 1), cost + 0.01 * rows
         steps = [("Aggregate", "", rows, cost, cost + 0.01, "", []), *steps]

@@ -113,19 +113,23 @@ class Statement:
     def _check_groups(self, query):
         """Raise `Failed` for a column that is neither grouped nor within an aggregate."""
         group = query.args.get("group")
-        selects = [one.unalias() for one in query.selects]
-        if group is None and not any(isinstance(one, exp.AggFunc) for one in selects):
+        selects = [select.unalias() for select in query.selects]
+        if group is None and not any(isinstance(select, exp.AggFunc) for select in selects):
             return
-        keys = [one.sql() for one in group.expressions] if group else []
-        named = {one.alias: one.unalias().sql() for one in query.selects if one.alias}
+        keys = [expression.sql() for expression in group.expressions] if group else []
+        named = {select.alias: select.unalias().sql() for select in query.selects if select.alias}
         grouped = {selects[int(key) - 1].sql() if key.isdigit() else named.get(key, key) for key in keys}
         plain = {key.rpartition(".")[2] for key in grouped}
         tables = [one for one in query.find_all(exp.Table) if one.parent_select is query]
-        for column in (found for one in selects if one.sql() not in grouped for found in one.find_all(exp.Column)):
+        for column in (
+            found for select in selects if select.sql() not in grouped for found in select.find_all(exp.Column)
+        ):
             owners = [
-                one for one in tables if self._has(one.name, column.name) and column.table in ("", one.alias_or_name)
+                table
+                for table in tables
+                if self._has(table.name, column.name) and column.table in ("", table.alias_or_name)
             ]
-            is_fixed = any(set(self._key(one.name)) <= plain and self._key(one.name) for one in owners)
+            is_fixed = any(set(self._key(owner.name)) <= plain and self._key(owner.name) for owner in owners)
             if (
                 column.find_ancestor(exp.AggFunc, exp.Filter, exp.Subquery)
                 or column.name in plain
@@ -141,7 +145,12 @@ class Statement:
 
     def _key(self, table):
         return next(
-            (one["columns"] for one in self.catalog.table(table)["constraints"] if one["type"] == "PRIMARY KEY"), []
+            (
+                constraint["columns"]
+                for constraint in self.catalog.table(table)["constraints"]
+                if constraint["type"] == "PRIMARY KEY"
+            ),
+            [],
         )
 
     def _with_catalog(self):
@@ -173,17 +182,19 @@ class Statement:
         target, source = self.statement.this, self.statement.expression
         table = target.this.name if isinstance(target, exp.Schema) else target.name
         relation = self.catalog.relations[table]
-        names = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
+        names = [expression.name for expression in target.expressions] if isinstance(target, exp.Schema) else []
         for name in names:
             self._check_column(table, name)
         if isinstance(source, exp.Values):
-            names = names or [one["name"] for one in relation["columns"]][: len(source.expressions[0].expressions)]
+            names = (
+                names or [column["name"] for column in relation["columns"]][: len(source.expressions[0].expressions)]
+            )
             self._check_rows(relation, names, source)
             self._number(target, table, names, source)
         return columns_of(self.statement, self.catalog.schema()) if self.statement.args.get("returning") else None
 
     def _check_rows(self, relation, names, source):
-        columns = {one["name"]: one for one in relation["columns"]}
+        columns = {column["name"]: column for column in relation["columns"]}
         for row in source.expressions:
             if len(row.expressions) > len(names):
                 raise Failed("INSERT has more expressions than target columns")
@@ -203,22 +214,24 @@ class Statement:
 
     def _number(self, target, table, names, source):
         """Give the new rows the next numbers of serial columns, which SQLite would use again after a deletion."""
-        for column in [one["column"] for one in self.catalog.sequences.values() if one["table"] == table]:
+        for column in [
+            sequence["column"] for sequence in self.catalog.sequences.values() if sequence["table"] == table
+        ]:
             if column not in names:
                 for row in source.expressions:
                     row.append("expressions", exp.Literal.number(self.catalog.next_number(table, column)))
                 names.append(column)
         if isinstance(target, exp.Table):
             self.statement.set("this", exp.Schema(this=target.copy()))
-        self.statement.this.set("expressions", [exp.to_identifier(one, quoted=True) for one in names])
+        self.statement.this.set("expressions", [exp.to_identifier(name, quoted=True) for name in names])
 
     def update(self):
         self.check_tables()
         table = self.statement.this.name
-        columns = {one["name"]: one for one in self.catalog.relations[table]["columns"]}
-        for one in self.statement.expressions:
-            self._check_column(table, one.this.name)
-            self._check_value(one.expression, columns[one.this.name])
+        columns = {column["name"]: column for column in self.catalog.relations[table]["columns"]}
+        for expression in self.statement.expressions:
+            self._check_column(table, expression.this.name)
+            self._check_value(expression.expression, columns[expression.this.name])
         return columns_of(self.statement, self.catalog.schema()) if self.statement.args.get("returning") else None
 
     def delete(self):
@@ -264,13 +277,13 @@ class Statement:
         if table not in self.catalog.relations:
             raise Failed(f'relation "{table}" does not exist')
         keys = index.args["params"].args.get("columns") or ()
-        columns = [one.this.sql("postgres") + (" DESC" if one.args.get("desc") else "") for one in keys]
+        columns = [key.this.sql("postgres") + (" DESC" if key.args.get("desc") else "") for key in keys]
         made = name or f"{table}_{'_'.join(columns)}_idx"
         index.set("this", exp.to_identifier(made))
         self.catalog.add_index(table, made, columns, is_unique=is_unique)
 
     def drop(self):
-        kind, names = self.statement.args["kind"].upper(), [one.name for one in self.statement.args["tables"]]
+        kind, names = self.statement.args["kind"].upper(), [table.name for table in self.statement.args["tables"]]
         if kind not in DROPPED:
             raise Failed(f"DROP {kind} is not supported by this database")
         if kind == "INDEX":
@@ -312,7 +325,7 @@ class Statement:
 
     def truncate(self):
         self.check_tables()
-        names = [one.name for one in self.statement.expressions]
+        names = [expression.name for expression in self.statement.expressions]
         for name in names:
             for user, _ in self.catalog.references(name):
                 if user not in names and (self.statement.args.get("option") or "").upper() != "CASCADE":
@@ -376,7 +389,7 @@ class Statement:
         return not isinstance(action, exp.AlterColumn)
 
     def _column(self, relation, name):
-        return next(one for one in relation["columns"] if one["name"] == name)
+        return next(column for column in relation["columns"] if column["name"] == name)
 
     def _at(self, word):
         return place_of(word, self.sql)

@@ -23,13 +23,13 @@ def columns_of(statement, schema):
     query = statement
     if not isinstance(statement, exp.Query):
         returning, table = statement.args["returning"], statement.find(exp.Table)
-        query = exp.select(*(one.copy() for one in returning.expressions)).from_(exp.to_table(table.name))
+        query = exp.select(*(expression.copy() for expression in returning.expressions)).from_(exp.to_table(table.name))
     try:
         known = qualify(query.copy(), schema=schema, dialect="postgres", validate_qualify_columns=False)
         known = annotate_types(known, schema=schema, dialect="postgres")
     except SqlglotError:
         return {}
-    written = [one for one in query.selects if not one.is_star]
+    written = [select for select in query.selects if not select.is_star]
     names = [one.output_name for one in written] if len(written) == len(known.selects) else []
     found = {}
     for at, column in enumerate(known.selects):
@@ -171,7 +171,7 @@ def stored_text(value, column):
 def written_columns(columns):
     """Return the columns of a view as the catalog keeps them."""
     return [
-        {"name": name, "type": "text" if one["type"] == "unknown" else one["type"],
-         "size": [] if MEAN in one["size"] else one["size"], "nullable": True, "default": None}
-        for name, one in columns.items()
+        {"name": name, "type": "text" if column["type"] == "unknown" else column["type"],
+         "size": [] if MEAN in column["size"] else column["size"], "nullable": True, "default": None}
+        for name, column in columns.items()
     ]  # fmt: skip

@@ -415,7 +415,7 @@ def issue_read(world, method, owner, repo, issue_number, page=1, perPage=30):
         return [comment_view(world, one) for one in paged(world.comment, comments_of(world, row), page, perPage)]
     if method == "get_labels":
         labels = [one for one in world.label.find(repository=row["repository"]) if one["name"] in row["labels"]]
-        return {"labels": [label_view(one) for one in labels], "totalCount": len(labels)}
+        return {"labels": [label_view(label) for label in labels], "totalCount": len(labels)}
     return []
 
 

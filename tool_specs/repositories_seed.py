@@ -173,7 +173,7 @@ def fill_pull(world, repository, main, part, at, who, moment, is_open):
     commit_to(world, branch, f"Describe {part}", {path: text}, who, moment)
     body = f"Adds a page about the {part}."
     pull = open_pull(world, repository, repository, branch, main, f"Describe {part}", body, False, who, moment)
-    reviewer = world.random.choice([one for one in PEOPLE if one != who])
+    reviewer = world.random.choice([person for person in PEOPLE if person != who])
     last = fill_comments(world, pull, moment) + timedelta(hours=2)
     if is_open:
         pull["requested_reviewers"] = [reviewer]

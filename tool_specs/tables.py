@@ -151,7 +151,7 @@ def date_of(field, value):
 def chosen(field, name):
     """Return an option of a select field, which is added if it is new."""
     choices = field.setdefault("options", {}).setdefault("choices", [])
-    if name not in [one["name"] for one in choices]:
+    if name not in [choice["name"] for choice in choices]:
         choices.append({"id": id_of("sel", field["id"], name), "name": name, "color": "grayLight2"})
     return name
 
@@ -159,10 +159,10 @@ def chosen(field, name):
 def several(world, field, value):
     items = value if isinstance(value, list) else [value]
     if field["type"] == "multipleSelects":
-        return [chosen(field, str(one)) for one in items]
+        return [chosen(field, str(item)) for item in items]
     if field["type"] == "multipleRecordLinks":
-        return [linked(world, field, one) for one in items]
-    return [attachment(world, one) for one in items]
+        return [linked(world, field, item) for item in items]
+    return [attachment(world, item) for item in items]
 
 
 def linked(world, field, one):

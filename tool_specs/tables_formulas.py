@@ -18,11 +18,11 @@ def parse(formula):
     tokens, at = [], 0
     formula = formula.strip()
     while at < len(formula):
-        found = TOKEN.match(formula, at)
-        if found is None:
+        match = TOKEN.match(formula, at)
+        if match is None:
             raise Wrong(f"unexpected {formula[at]!r}")
-        tokens.append((found.lastgroup, found[found.lastgroup]))
-        at = found.end()
+        tokens.append((match.lastgroup, match[match.lastgroup]))
+        at = match.end()
     tree, rest = comparison(tokens, 0)
     if rest < len(tokens):
         raise Wrong(f"unexpected {tokens[rest][1]!r}")
@@ -181,8 +181,8 @@ def called(name, values, now):
 
 
 FUNCTIONS = {
-    "AND": lambda *values: all(truth(one) for one in values),
-    "OR": lambda *values: any(truth(one) for one in values),
+    "AND": lambda *values: all(truth(value) for value in values),
+    "OR": lambda *values: any(truth(value) for value in values),
     "NOT": lambda value: not truth(value),
     "IF": lambda test, one, other=None: one if truth(test) else other,
     "FIND": lambda what, where, start=0.0: float(text(where).find(text(what), max(int(number(start)) - 1, 0)) + 1),

@@ -93,7 +93,8 @@ def view(world, row):
     reactions = world.reaction.find(message=row["key"])
     if reactions:
         shown["reactions"] = [
-            {"name": one["name"], "users": [*one["users"]], "count": len(one["users"])} for one in reactions
+            {"name": reaction["name"], "users": [*reaction["users"]], "count": len(reaction["users"])}
+            for reaction in reactions
         ]
     return shown
 

@@ -58,7 +58,9 @@ def source(page):
     if page["html"] or not page["type"].startswith("text/html"):
         return page["html"] or page["text"]
     blocks = [block for block in page["text"].split("\n\n") if block.strip()]
-    body = "\n".join(f"<h2>{one.lstrip('# ')}</h2>" if one.startswith("#") else f"<p>{one}</p>" for one in blocks)
+    body = "\n".join(
+        f"<h2>{block.lstrip('# ')}</h2>" if block.startswith("#") else f"<p>{block}</p>" for block in blocks
+    )
     return f"<!doctype html>\n<html><head><title>{page['title']}</title></head>\n<body>\n{body}\n</body></html>\n"
 
 
@@ -101,10 +103,10 @@ def complaint(name, arguments):
 
 def flaw(url):
     """Return why a text is not an address; an empty text for an address."""
-    found = ADDRESS.match(url)
-    if not found:
+    match = ADDRESS.match(url)
+    if not match:
         return "empty host" if re.match(r"\w+:", url) else "relative URL without a base" if url else "input is empty"
-    host = found[2].rpartition("@")[2]
+    host = match[2].rpartition("@")[2]
     try:
         urlsplit(f"//{host}")
     except ValueError:

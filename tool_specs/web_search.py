@@ -41,7 +41,9 @@ def brave_web_search(world, query, count=10, offset=0):
     count = max(1, min(int(count), 20))
     first = count * max(0, min(int(offset), 9))
     pages = found_pages(world.page, query, first, count)
-    return "\n\n".join(f"Title: {one['title']}\nDescription: {one['description']}\nURL: {one['url']}" for one in pages)
+    return "\n\n".join(
+        f"Title: {page['title']}\nDescription: {page['description']}\nURL: {page['url']}" for page in pages
+    )
 
 
 @tool(verb="search", entity="business")

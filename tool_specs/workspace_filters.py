@@ -149,7 +149,9 @@ def rank(schema, value):
     if value in (None, "", []):
         return None
     if schema["type"] in ("select", "status"):
-        return next((at for at, one in enumerate(schema[schema["type"]]["options"]) if one["name"] == value), None)
+        return next(
+            (at for at, option in enumerate(schema[schema["type"]]["options"]) if option["name"] == value), None
+        )
     if isinstance(value, list):
         return [str(one).casefold() for one in value]
     return value.casefold() if isinstance(value, str) else value

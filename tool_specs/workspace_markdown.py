@@ -14,11 +14,11 @@ KEPT = re.compile(r'<(?:page|database|unknown) url="[^"]*?([0-9a-f]{32})"')
 def written(text):
     """Return the rich text of a line of Markdown."""
     pieces, end = [], 0
-    for found in INLINE.finditer(text):
-        pieces += [(text[end : found.start()], {}, None)]
-        marks = {name: True for name in ("bold", "code") if found[name]}
-        pieces += [(found["bold"] or found["code"] or found["text"], marks, found["link"])]
-        end = found.end()
+    for match in INLINE.finditer(text):
+        pieces += [(text[end : match.start()], {}, None)]
+        marks = {name: True for name in ("bold", "code") if match[name]}
+        pieces += [(match["bold"] or match["code"] or match["text"], marks, match["link"])]
+        end = match.end()
     pieces += [(text[end:], {}, None)]
     given = [
         {"text": {"content": content, "link": link and {"url": link}}, "annotations": marks}
@@ -31,10 +31,10 @@ def written(text):
 def marked(pieces):
     """Return a rich text as Markdown."""
     shown = ""
-    for one in pieces:
-        text, marks = one["plain_text"], one["annotations"]
+    for piece in pieces:
+        text, marks = piece["plain_text"], piece["annotations"]
         text = f"`{text}`" if marks["code"] else f"**{text}**" if marks["bold"] else text
-        shown += f"[{text}]({one['href']})" if one["href"] else text
+        shown += f"[{text}]({piece['href']})" if piece["href"] else text
     return shown
 
 

@@ -12,7 +12,7 @@ NAME = "Assistant"
 def key_of(value, path="path"):
     """Return an id with its dashes. Raises `Wrong` for what is no id."""
     digits = value.replace("-", "").lower() if isinstance(value, str) else ""
-    if len(digits) != 32 or not all(one in "0123456789abcdef" for one in digits):
+    if len(digits) != 32 or not all(digit in "0123456789abcdef" for digit in digits):
         raise invalid(path, "a valid uuid", value)
     return dashed(digits)
 
@@ -132,7 +132,7 @@ def address(title, key):
 
 def page(world, row, only=None):
     schemas = schemas_of(world, row)
-    shown = {name: prop(world, one, row) for name, one in schemas.items() if not only or one["id"] in only}
+    shown = {name: prop(world, schema, row) for name, schema in schemas.items() if not only or schema["id"] in only}
     outside = {"cover": row["cover"], "icon": row["icon"], "properties": shown}
     return head(world, "page", row) | outside | {"url": address(row["title"], row["id"]), "public_url": None}
 
@@ -162,7 +162,8 @@ def shown_value(world, schema, row, value):
         return {"prefix": schema[kind].get("prefix"), "number": value}
     if kind in ("select", "status", "multi_select"):
         options = {
-            one["name"]: {name: one[name] for name in ("id", "name", "color")} for one in schema[kind]["options"]
+            option["name"]: {name: option[name] for name in ("id", "name", "color")}
+            for option in schema[kind]["options"]
         }
         return [options[one] for one in value or [] if one in options] if kind == "multi_select" else options.get(value)
     if kind == "people":

@@ -66,7 +66,7 @@ def option(schema, name, color=None):
 
 def property_of(schemas, name):
     """Return the property of a name or an id; None if there is none."""
-    return schemas.get(str(name)) or next((one for one in schemas.values() if one["id"] == name), None)
+    return schemas.get(str(name)) or next((schema for schema in schemas.values() if schema["id"] == name), None)
 
 
 # values ---------------------------------------------------------------------------------------------------------------

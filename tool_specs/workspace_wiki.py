@@ -130,8 +130,8 @@ def fill(world, most):
                              properties={"title": rich([{"text": {"content": title}}], "")})  # fmt: skip
         row["in_trash"] = title == TRASHED[0]
         write(world, row, parsed(text), author, 4 * days + 30)
-    for at, (name, one) in enumerate(DATABASES.items()):
-        fill_database(world, name, one, 200 + at, most)
+    for at, (name, database) in enumerate(DATABASES.items()):
+        fill_database(world, name, database, 200 + at, most)
     for at, (title, author, days, text) in enumerate(COMMENTS):
         if world.page.get(id_of("page", title)) is not None:
             world.comment.add(

@@ -178,7 +178,7 @@ def new_source(world, above, properties, title):
     name = plain(rich(title or [], "body.title"))
     given = mapping(properties, "body.properties").items()
     schemas = {one: schema_of(f"{above['id']}/{name}", one, schema) for one, schema in given}
-    if [one["type"] for one in schemas.values()].count("title") != 1:
+    if [schema["type"] for schema in schemas.values()].count("title") != 1:
         raise Wrong("Title is not provided.")
     return world.data_source.add(made(world), parent=above["id"], title=name, properties=schemas)
 
@@ -190,7 +190,7 @@ def change_source(world, row, title, description, properties):
     schemas = dict(row["properties"])
     for name, change in mapping(properties, "body.properties").items():
         schemas = changed(row["id"], schemas, name, change)
-    if [one["type"] for one in schemas.values()].count("title") != 1:
+    if [schema["type"] for schema in schemas.values()].count("title") != 1:
         raise Wrong("A data source has one title property, which can be renamed only.")
     row.update(texts, properties=schemas)
     touch(world, row)
@@ -204,14 +204,14 @@ def changed(source, schemas, name, change):
             raise Wrong(f"Could not find property with name or id: {name}")
         return schemas | {name: schema_of(source, name, change)}
     if change is None:
-        return {key: one for key, one in schemas.items() if one is not old}
+        return {key: schema for key, schema in schemas.items() if schema is not old}
     path = f"body.properties.{name}"
     title = string(mapping(change, path).get("name", old["name"]), f"{path}.name")
     if title != old["name"] and title in schemas:
         raise Wrong(f"There is a property with the name {title} already.")
     new = schema_of(source, title, change) if any(one in change for one in TYPES) else {**old, "name": title}
     new["id"] = old["id"] if new["type"] == old["type"] else new["id"]
-    return {new["name"] if one is old else key: new if one is old else one for key, one in schemas.items()}
+    return {new["name"] if schema is old else key: new if schema is old else schema for key, schema in schemas.items()}
 
 
 # Markdown -------------------------------------------------------------------------------------------------------------

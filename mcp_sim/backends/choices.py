@@ -19,7 +19,7 @@ def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) ->
     Transitions of a guessed choice are marked as guessed.
     """
     name = plan.choice or ""
-    answers = {value: _marked(one, compiled(_with_result(one, plan))) for value, one in plan.choices.items()}
+    answers = {value: _marked(choice, compiled(_with_result(choice, plan))) for value, choice in plan.choices.items()}
     first = None if name in required(tool.input_schema) else next(iter(answers), None)
     usual: Json = properties(tool.input_schema).get(name, {}).get("default", first)
 

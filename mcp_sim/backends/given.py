@@ -59,13 +59,13 @@ def take_given(state: Json, sought: Sequence[Sought], *, is_whole: bool = False)
     They may be nested under any wrappers. `is_whole`: if nothing has a known name, the whole state is the first table.
     """
     entities = [one.entity for one in sought]
-    found = take_matching(state, entities, lambda name, value: next(_matching(name, value, sought), None))
-    if is_whole and sought and not any(found.records.values()):
+    given = take_matching(state, entities, lambda name, value: next(_matching(name, value, sought), None))
+    if is_whole and sought and not any(given.records.values()):
         inner = innermost(state)
         rows = _rows(inner, sought[0])
         if rows:
-            return Given({**found.records, sought[0].entity: rows}, unwrap_rows(inner)[1] or None)
-    return found
+            return Given({**given.records, sought[0].entity: rows}, unwrap_rows(inner)[1] or None)
+    return given
 
 
 def take_matching(state: Json, entities: Iterable[str], take: Take) -> Given:
@@ -100,11 +100,11 @@ def _left(value: Json, take: Take, records: dict[str, list[Record]], depth: int)
         return value
     left: Record = {}
     for name, inner in islice(as_object(value).items(), MAX_OBJECTS):
-        found = take(name, inner)
-        if found is not None:
-            for entity, rows in found.records.items():
+        given = take(name, inner)
+        if given is not None:
+            for entity, rows in given.records.items():
                 records[entity] += rows
-            rest = found.rest
+            rest = given.rest
         else:
             rest = _left(inner, take, records, depth - 1) if depth else inner
         if rest is not None or inner is None:
@@ -129,7 +129,7 @@ def is_named(name: str, known: Collection[str]) -> bool:
     return not {whole, singular(whole), singular(whole.rsplit("_", 1)[-1])}.isdisjoint(known)
 
 
-def _rows(value: Json, one: Sought) -> list[Record] | None:
-    rows = rows_of(value, one.key, one.plain)
-    records = None if rows is None else [one.read(row) for row in rows]
+def _rows(value: Json, sought: Sought) -> list[Record] | None:
+    rows = rows_of(value, sought.key, sought.plain)
+    records = None if rows is None else [sought.read(row) for row in rows]
     return None if records is None or None in records else [row for row in records if row is not None]

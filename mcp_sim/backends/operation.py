@@ -158,11 +158,11 @@ def _read_names(package: str) -> BackendNames:
     for line in text.splitlines():
         if line.startswith("#"):
             continue
-        found = _NAMES_LINE.fullmatch(line)
-        marks = frozenset(found[4].split() if found is not None else ())
-        if found is None or marks - _TYPES - {"positional", "similar"}:
+        match = _NAMES_LINE.fullmatch(line)
+        marks = frozenset(match[4].split() if match is not None else ())
+        if match is None or marks - _TYPES - {"positional", "similar"}:
             raise ValueError(f"{package}/names.txt: {line!r} is no role, fact or list of words")
-        kind, key, name, _, names = found.groups()
+        kind, key, name, _, names = match.groups()
         if kind == "role":
             flags = {mark: mark in marks for mark in ("positional", "similar")}
             roles[key] = role(name or key, names, marks & _TYPES, **flags)

@@ -53,12 +53,12 @@ class OperationsBackend(Backend):
         """Match the tools of each server; tools for which a spec chooses this backend match on any evidence."""
         matched: list[MatchedTool] = []
         for listed in self.profiles(evidence):
-            found = self.candidates(listed)
-            matched += self._with_declared(listed, found, self.accepts(found, listed), evidence.declared(self.name))
+            tools = self.candidates(listed)
+            matched += self._with_declared(listed, tools, self.accepts(tools, listed), evidence.declared(self.name))
         if not matched:
             return None
         entities = self.entities_for(matched)
-        whole = {one.profile.tool.id for one in matched} == set(evidence.tools)
+        whole = {tool.profile.tool.id for tool in matched} == set(evidence.tools)
         given = self.given(evidence.state, matched, entities, is_whole=whole)
         first = next((entity.name for entity in entities), None)
         return Match(plans_of(matched, self.name, first), entities, given.records, given.rest)
@@ -70,7 +70,7 @@ class OperationsBackend(Backend):
     def _with_declared(
         self,
         listed: Sequence[ToolProfile],
-        found: Sequence[MatchedTool],
+        tools: Sequence[MatchedTool],
         accepted: Sequence[MatchedTool],
         declared: Mapping[str, Mapping[str, Any]],
     ) -> list[MatchedTool]:
@@ -78,8 +78,8 @@ class OperationsBackend(Backend):
 
         They do what the spec declares, or else what their words mean.
         """
-        chosen = [one for one in found if one.profile.tool.id in declared]
-        matched = {(one.profile.tool.id, one.profile.choice): one for one in (*chosen, *accepted)}
+        chosen = [tool for tool in tools if tool.profile.tool.id in declared]
+        matched = {(tool.profile.tool.id, tool.profile.choice): tool for tool in (*chosen, *accepted)}
         for profile in listed:
             place = profile.tool.id, profile.choice
             operation = self._declared_operation(profile, declared.get(profile.tool.id, {}))
@@ -97,19 +97,19 @@ class OperationsBackend(Backend):
 
     def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
         """Return the operations that the tools of a server may mean, at most one for each profile."""
-        found = (next(self.match_tool(profile), None) for profile in listed)
-        return [one for one in found if one is not None]
+        tools = (next(self.match_tool(profile), None) for profile in listed)
+        return [tool for tool in tools if tool is not None]
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations that a tool may mean, the likeliest first."""
         return match_tool(profile, self.operations, self.idle, self.confidence)
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Return the candidates of a server that the server as a whole bears out; none if the evidence is too weak.
 
         `listed` are the profiles of all tools of the server.
         """
-        return found
+        return tools
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
         """Return the entities that these tools work on."""
@@ -150,7 +150,7 @@ class OperationsBackend(Backend):
         return answer
 
     def may_take_long(self, plan: Plan) -> bool:
-        return any(one.operation in self.lengthy for one in plan.variants)
+        return any(variant.operation in self.lengthy for variant in plan.variants)
 
     def result_names(self, binding: Binding) -> Names:
         """Return other names that the results of a tool may have for facts."""
@@ -159,7 +159,7 @@ class OperationsBackend(Backend):
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation."""
         mine = [other for other in domain.plans.values() if other.backend == self.name]
-        every = [part for other in mine for part in (other, *other.choices.values())]
+        every = [choice for other in mine for choice in (other, *other.choices.values())]
         peers = frozenset(other.operation for other in every)
         bound = replace(self.unbound(operation, _prefix(plan)), tool=tool, peers=peers)
         whole = domain.plans.get(plan.tool, plan)
@@ -184,8 +184,8 @@ class OperationsBackend(Backend):
     @cached_property
     def known(self) -> Mapping[str, Operation]:
         """The operations by name. Of several with one name, which tools may mean, the first one is it."""
-        last = {one.name: one for one in reversed(self.operations)}
-        return {one.name: last[one.name] for one in self.operations}
+        last = {operation.name: operation for operation in reversed(self.operations)}
+        return {operation.name: last[operation.name] for operation in self.operations}
 
     @property
     def operation_names(self) -> Collection[str]:

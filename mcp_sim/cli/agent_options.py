@@ -71,8 +71,8 @@ def chosen_seeds(scenario: Scenario, text: str | None) -> list[int]:
 
 def _span(part: str, text: str) -> range:
     """Return the seeds of one part of the option."""
-    found = _RANGE.fullmatch(part)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    match = _RANGE.fullmatch(part)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
     if first > last:
         raise UsageError(f"--seeds takes numbers and ranges from low to high, as in 0..49 or 1,2,7, not {text!r}")
     if last - first >= MOST_RUNS:

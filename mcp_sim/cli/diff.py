@@ -234,7 +234,9 @@ def _served(step: Record) -> Record:
 
 def _faults(step: Record) -> list[str]:
     return [
-        f"{one['id']} ({one['kind']}, {one['why']})" for one in step["perturbations"] if one["outcome"] == "applied"
+        f"{perturbation['id']} ({perturbation['kind']}, {perturbation['why']})"
+        for perturbation in step["perturbations"]
+        if perturbation["outcome"] == "applied"
     ]
 
 

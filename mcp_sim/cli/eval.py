@@ -139,13 +139,13 @@ def _as_json(
         "benchmark": "agentworld",
         "model": model.model,
         "judge": None if judge is None else judge.model,
-        "domains": {name: one.to_json() for name, one in domains.items()},
+        "domains": {name: domain.to_json() for name, domain in domains.items()},
         "overall": overall.to_json(),
     }
 
 
 def _table(overall: ScoreSummary, domains: Mapping[str, ScoreSummary], palette: Palette) -> Iterator[str]:
-    rows = [_row(name, one) for name, one in {**domains, "overall": overall}.items()]
+    rows = [_row(name, summary) for name, summary in {**domains, "overall": overall}.items()]
     heads = ("domain", "scored", *DIMENSIONS, "total", "failed")
     first, *others, last = table_lines([heads, *rows], right=range(1, len(heads)))
     yield palette.bold(first)
@@ -153,10 +153,10 @@ def _table(overall: ScoreSummary, domains: Mapping[str, ScoreSummary], palette: 
     yield palette.bold(last)
 
 
-def _row(name: str, one: ScoreSummary) -> tuple[str, ...]:
-    figures = [*(one.dimensions[dimension] for dimension in DIMENSIONS), one.total]
+def _row(name: str, summary: ScoreSummary) -> tuple[str, ...]:
+    figures = [*(summary.dimensions[dimension] for dimension in DIMENSIONS), summary.total]
     cells = ("-" if figure is None else f"{figure:.2f}" for figure in figures)
-    return (name, f"{one.scored}/{one.samples}", *cells, str(one.unpredicted + one.unjudged))
+    return (name, f"{summary.scored}/{summary.samples}", *cells, str(summary.unpredicted + summary.unjudged))
 
 
 def _remarks(outcomes: Sequence[Outcome], overall: ScoreSummary, judge: EndpointSettings | None) -> Iterator[str]:

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     same, worlds = header.get("sha256") == scenario.sha256, read_worlds(args.trace)
     _refuse_missing(args, worlds)
     try:
-        found = [_Explained.of(one, scenario, args, is_same=same) for one in _chosen(worlds, args.world)]
+        found = [_Explained.of(trace, scenario, args, is_same=same) for trace in _chosen(worlds, args.world)]
         _refuse_unknown(args.id, found)
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
@@ -67,8 +67,8 @@ def run(args: argparse.Namespace) -> int:
     palette = Palette.of(sys.stdout)
     if not same:
         print(palette.dim("the trace belongs to another scenario; shown is what this one would do to its calls"))
-    for one in found:
-        _print_world(one, args.id, palette, is_same=same)
+    for explained in found:
+        _print_world(explained, args.id, palette, is_same=same)
     return 0
 
 
@@ -78,7 +78,7 @@ def _chosen(worlds: Mapping[str, WorldTrace], wanted: str | None) -> list[WorldT
 
 def _refuse_unknown(wanted: str | None, found: Sequence[_Explained]) -> None:
     """Raise `UsageError` if neither the scenario nor a world has the wanted perturbation."""
-    ids = [entry.id for one in found for entry in one.perturbations]
+    ids = [entry.id for explained in found for entry in explained.perturbations]
     if wanted is not None and wanted not in ids:
         raise UsageError(f"the scenario has no perturbation {wanted!r}{did_you_mean(wanted, ids)}")
 
@@ -88,7 +88,7 @@ def _refuse_missing(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) 
     if args.world is not None and args.world not in worlds:
         raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
     wanted = _chosen(worlds, args.world)
-    if args.call is not None and not any(step.get("index") == args.call for one in wanted for step in one.steps):
+    if args.call is not None and not any(step.get("index") == args.call for trace in wanted for step in trace.steps):
         raise UsageError(f"{args.trace} has no call {args.call}")
 
 
@@ -125,7 +125,7 @@ class _Explained:
                 "call": step["index"],
                 "tool": step["tool"],
                 "arguments": step["arguments"],
-                "findings": [{**asdict(one), "why": [*map(str, one.why)]} for one in findings],
+                "findings": [{**asdict(finding), "why": [*map(str, finding.why)]} for finding in findings],
             }
             for step, findings in self.calls
         ]
@@ -137,13 +137,13 @@ def _unsteered(step: Record) -> Record:
     return {name: value for name, value in step.items() if name != "steered"}
 
 
-def _print_world(found: _Explained, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
-    print(palette.bold(f"world {found.world}"))
-    for step, findings in found.calls:
+def _print_world(explained: _Explained, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
+    print(palette.bold(f"world {explained.world}"))
+    for step, findings in explained.calls:
         print(_headline(step))
         for finding in findings:
             print(_line(finding, step, palette, is_same=is_same))
-    for name, text in _summary(found, wanted):
+    for name, text in _summary(explained, wanted):
         print(palette.dim(f"{name}: {text}"))
 
 
@@ -154,7 +154,7 @@ def _headline(step: Record) -> str:
 
 
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:
-    recorded = any(one["id"] == finding.id for one in step["perturbations"])
+    recorded = any(perturbation["id"] == finding.id for perturbation in step["perturbations"])
     name, why = f"{finding.id} ({finding.kind})", "; ".join(map(str, finding.why)) or "always"
     more = "".join(f"; {text}" for text in (finding.note, finding.error and f"error: {finding.error}") if text)
     if is_same and recorded != finding.decided:
@@ -165,12 +165,12 @@ def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) ->
     return palette.yellow(f"{MARGIN}fires {name}{outcome}: {why}{more}")
 
 
-def _summary(found: _Explained, wanted: str | None) -> Iterator[tuple[str, str]]:
+def _summary(explained: _Explained, wanted: str | None) -> Iterator[tuple[str, str]]:
     """Yield each perturbation and at how many of its calls it fires."""
-    for entry in found.perturbations:
+    for entry in explained.perturbations:
         if wanted not in (None, entry.id):
             continue
-        reached = found.tally.reached.get(entry.id, 0)
+        reached = explained.tally.reached.get(entry.id, 0)
         if not entry.enabled and not reached:
             text = "is disabled"
         elif entry.perturbation.is_timed():
@@ -178,5 +178,5 @@ def _summary(found: _Explained, wanted: str | None) -> Iterator[tuple[str, str]]
         elif not reached:
             text = f"no call matches its tools ({', '.join(entry.tools) or 'every tool'})"
         else:
-            text = f"fires at {found.tally.decided[entry.id]} of {reached} matching calls"
+            text = f"fires at {explained.tally.decided[entry.id]} of {reached} matching calls"
         yield entry.id, text

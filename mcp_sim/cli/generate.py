@@ -159,7 +159,7 @@ def _about_the_model(tally: Tally) -> Iterator[str]:
 
 def _print_flaws(draft: Draft, scenario: Scenario) -> int:
     """Print what is wrong with the records. Return the exit code: 1 if there is anything."""
-    given = {name: len(one.rows) for name, one in scenario.records.items()}
+    given = {name: len(record.rows) for name, record in scenario.records.items()}
     found = list(find_problems(draft.domain, draft.tables, given))
     for flaw in islice(found, MOST_SHOWN):
         _say(flaw)

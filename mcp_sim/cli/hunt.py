@@ -215,7 +215,7 @@ class _Hunt:
 
 def _checked(folder: Path) -> Path:
     """Return a folder if files can be written there, be it that it is created. Raises `UsageError`."""
-    there = next((one for one in (folder, *folder.parents) if one.exists()), Path())
+    there = next((parent for parent in (folder, *folder.parents) if parent.exists()), Path())
     if not (there.is_dir() and os.access(there, os.W_OK)):
         raise UsageError(f"--output {folder}: the tests cannot be written there; name a folder of yours")
     return folder

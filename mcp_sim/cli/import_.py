@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         if isinstance(one, Unreached):
             for line in f"{one.name}: {one.reason}".splitlines():
                 print(_line(line), file=sys.stderr)
-    servers = _named_apart([one for one in found if isinstance(one, Imported)])
+    servers = _named_apart([imported for imported in found if isinstance(imported, Imported)])
     written = [] if args.check else _write(servers, args)
     reports = _check(servers, args.output) if args.check else written
     scenario = _write_scenario(written, args.output)
@@ -163,7 +163,9 @@ def _with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
         sources = [fill_placeholders(word, os.environ) if "://" in word else word for word in options["sources"]]
     except MissingValue as error:
         raise UsageError(str(error)) from None
-    secrets = [one.partition("?")[2] for one, raw in zip(sources, options["sources"], strict=True) if one != raw]
+    secrets = [
+        source.partition("?")[2] for source, raw in zip(sources, options["sources"], strict=True) if source != raw
+    ]
     return {**parts, "sources": sources, "secrets": secrets}
 
 

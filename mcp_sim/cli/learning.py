@@ -33,28 +33,31 @@ def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace,
         raise UsageError(f"-o {output}: must be a YAML file, such as {subject.server}.yaml")
     progress = StepProgress()
     try:
-        found = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)
+        learnt = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)
     finally:
         progress.clear()
-    said = _write(found, output)
-    report = {**found.to_json(), **({} if found.is_empty else {"spec": str(output), "guesses": _guesses(output, args)})}
+    said = _write(learnt, output)
+    report = {
+        **learnt.to_json(),
+        **({} if learnt.is_empty else {"spec": str(output), "guesses": _guesses(output, args)}),
+    }
     if args.json:
         print_json(report)
     else:
         _print(report)
     for line in said:
         print(line, file=sys.stderr)
-    return 1 if found.is_empty else 0
+    return 1 if learnt.is_empty else 0
 
 
-def _write(found: Learnt, output: Path) -> list[str]:
+def _write(learnt: Learnt, output: Path) -> list[str]:
     """Write the spec, and its list of tools beside it. Return sentences about what was written."""
-    if found.is_empty:
-        return [f"Nothing was written: {found.why or 'the recordings show nothing that a spec could hold'}."]
+    if learnt.is_empty:
+        return [f"Nothing was written: {learnt.why or 'the recordings show nothing that a spec could hold'}."]
     tools = output.with_name(f"{output.stem}.tools.json")
-    listed = json.dumps({"tools": [*found.draft.tools]}, indent=2, ensure_ascii=False) + "\n"
+    listed = json.dumps({"tools": [*learnt.draft.tools]}, indent=2, ensure_ascii=False) + "\n"
     said = list[str]()
-    for path, text in ((tools, listed), (output, spec_text(found.draft.document(tools.name)))):
+    for path, text in ((tools, listed), (output, spec_text(learnt.draft.document(tools.name)))):
         copy = back_up(path)
         replace_file(path, text)
         said.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
@@ -87,8 +90,14 @@ def _print(report: Record) -> None:
 
 def _rows(tools: Record) -> Iterator[list[str]]:
     yield ["tool", "inferred", "learnt", "what", "why not"]
-    for name, one in tools.items():
-        yield [name, _number(one["inferred_score"]), _number(one["score"]), ", ".join(one["learnt"]) or "-", one["why"]]
+    for name, tool in tools.items():
+        yield [
+            name,
+            _number(tool["inferred_score"]),
+            _number(tool["score"]),
+            ", ".join(tool["learnt"]) or "-",
+            tool["why"],
+        ]
 
 
 def _number(score: Json) -> str:

@@ -25,7 +25,9 @@ class CommandParser(argparse.ArgumentParser):
         """Raise `UsageError` for arguments that the command does not take, with a hint at what was meant."""
         words = list(unknown)
         option = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
-        late = next((one.metavar for one in self._actions if one.nargs == "?" and not one.option_strings), None)
+        late = next(
+            (action.metavar for action in self._actions if action.nargs == "?" and not action.option_strings), None
+        )
         hint = "" if option is None else _near(option, self._option_string_actions)
         if not hint and " -- " in (self.usage or "") and "--" not in given:
             hint = "; write -- before the command and its options"

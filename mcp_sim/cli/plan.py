@@ -94,7 +94,7 @@ def _as_json(plans: Sequence[Plan], entities: Sequence[Entity]) -> Record:
 
 
 def _plan_as_json(plan: Plan) -> Record:
-    choices = {value: _plan_as_json(one) for value, one in plan.choices.items()}
+    choices = {value: _plan_as_json(choice) for value, choice in plan.choices.items()}
     judged = {"confidence": plan.confidence, "reasons": plan.reasons, "guessed": plan.guessed}
     return {**asdict(plan), "choices": choices, **judged}
 
@@ -109,10 +109,10 @@ def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
     count = f"{len(guessed)} of {len(plans)} plans {'is a guess' if len(guessed) == 1 else 'are guesses'}"
     yield f"\n{count}. Confirm or correct them in the tool spec:\n\nsim:"
     other_ways = alternatives(domain)
-    for tool, part in corrections(domain).items():
+    for tool, correction in corrections(domain).items():
         if tool in guessed:
             instead = other_ways.get(tool)
-            yield f"  {_scalar(tool)}: {_flow(part)}{f'   # or {_flow(instead)}' if instead else ''}"
+            yield f"  {_scalar(tool)}: {_flow(correction)}{f'   # or {_flow(instead)}' if instead else ''}"
 
 
 def _flow(part: Record) -> str:
@@ -195,7 +195,7 @@ def plan_lines(plans: Sequence[Plan], palette: Palette, *, in_full: bool) -> Ite
 
 
 def _plans_of_choices(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    yield from ((f"{plan.tool} {plan.choice}={value}", one) for value, one in plan.choices.items())
+    yield from ((f"{plan.tool} {plan.choice}={value}", choice) for value, choice in plan.choices.items())
 
 
 def _heads(name: str, plan: Plan) -> tuple[str, str, str, str, str]:
@@ -244,8 +244,8 @@ def _shown_fields(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _choices(plan: Plan) -> Iterator[str]:
-    for value, one in plan.choices.items():
-        yield f"{value} ({one.operation})" if one.operation not in {"", value} else value
+    for value, choice in plan.choices.items():
+        yield f"{value} ({choice.operation})" if choice.operation not in {"", value} else value
 
 
 def _pairs(sets: Mapping[str, str]) -> Iterator[str]:
@@ -276,7 +276,7 @@ def _paging(paging: Paging) -> str:
 
 
 def _envelope(envelope: Envelope) -> str:
-    places = ((part.name, getattr(envelope, part.name)) for part in fields(envelope))
+    places = ((field.name, getattr(envelope, field.name)) for field in fields(envelope))
     shown = [
         f"{name} at {place}" if place else f"the {name} itself" for name, place in places if isinstance(place, str)
     ]

@@ -205,7 +205,7 @@ def _files(subject: Subject, file: Path, said: list[str]) -> Iterator[tuple[Path
 def _needed_trust(subject: Subject, file: Path, trust: Iterable[Path]) -> Iterator[str]:
     """Yield how to serve a program that was written, if it is not trusted."""
     named = [spec for spec in (subject.file, file.with_suffix(".yaml")) if spec is not None and can_be_edited(spec)]
-    for spec in {one.resolve(): one for one in named if one.is_file()}.values():
+    for spec in {path.resolve(): path for path in named if path.is_file()}.values():
         if load(spec, trust=trust).untrusted:
             command = f"mcp-sim trust {quote(display(spec))}"
             yield f"To serve it, read {file} and run `{command}`, or serve it with --sandbox."
@@ -244,7 +244,7 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
 
 def _shared_reason(report: Record) -> str:
     """Return why no tool is kept, if it is the same for several tools; else ''."""
-    reasons = {one["why"][0].split("\n")[0] if one["why"] else "" for one in report["tools"].values()}
+    reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
     return reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
 
 

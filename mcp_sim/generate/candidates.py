@@ -48,7 +48,7 @@ def mentioned(schema: Record) -> Iterator[tuple[str, Record]]:
         yield from properties(part).items()
         yield from ((name, {}) for name in sorted(required(part)))
         for name, others in as_object(part.get("dependentRequired")).items():
-            yield from ((str(one), {}) for one in (name, *as_list(others)))
+            yield from ((str(other), {}) for other in (name, *as_list(others)))
 
 
 def lengths(schema: Record, *words: str) -> list[int]:

@@ -195,8 +195,8 @@ class Shapes:
         return lambda chance, _record, _moment: chance.choice(word_list("words", "parts")).capitalize()
 
     def _filled(self, form: str, chance: Chance, record: Record, moment: Moment) -> str:
-        def filled(found: re.Match[str]) -> str:
-            match found[0]:
+        def filled(match: re.Match[str]) -> str:
+            match match[0]:
                 case "{city}":
                     city = record.get("city")
                     return city if isinstance(city, str) else chance.choice(name_pool(self._setting.locale.code).cities)

@@ -192,7 +192,7 @@ def _order(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Give later events no earlier time."""
     steps = [fields[name] for step in word_list("times", "order") for name in _step_names(step) if name in fields]
     times = [field for field in steps if time_meaning(field.name, field.schema) is not None]
-    return [(field.name, _later(field, [one.name for one in times[:at]])) for at, field in enumerate(times) if at]
+    return [(field.name, _later(field, [time.name for time in times[:at]])) for at, field in enumerate(times) if at]
 
 
 def _step_names(step: str) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class _List:
 def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
     """Return the maker of a list."""
     inner = items(schema)
-    fixed = [_Lazy(compile_, entity, name, as_object(part)) for part in as_list(schema.get("prefixItems"))]
+    fixed = [_Lazy(compile_, entity, name, as_object(item)) for item in as_list(schema.get("prefixItems"))]
     needed = [
         _Lazy(compile_, entity, name, as_object(merge_schemas(inner, source["contains"])))
         for source in (schema, *map(as_object, as_list(schema.get(UNMERGED))))
@@ -192,8 +192,12 @@ def _name_schema(patterns: Mapping[str, Record], named: Record) -> Record:
 
 
 def _additional(schema: Record) -> Record:
-    found: Json = schema.get("additionalProperties")
-    return as_object(found) if isinstance(found, dict) and found else {"type": "string"}
+    additional_properties: Json = schema.get("additionalProperties")
+    return (
+        as_object(additional_properties)
+        if isinstance(additional_properties, dict) and additional_properties
+        else {"type": "string"}
+    )
 
 
 def _other(schema: Record, patterns: Mapping[str, Record], field: str) -> Record:

@@ -70,7 +70,7 @@ def city_in(text: str) -> City | None:
     text = text[:200]
     if _AIRPORT.fullmatch(text):
         return known_cities().get(airports().get(text, "").lower())
-    found = [one[0] for one in _names().finditer(text) if _is_named(one[0], text[: one.start()])]
+    found = [match[0] for match in _names().finditer(text) if _is_named(match[0], text[: match.start()])]
     if found:
         return known_cities()[found[-1].lower()]
     state = _STATE.search(text)
@@ -87,9 +87,9 @@ def _is_named(name: str, before: str) -> bool:
 def city_of(record: Record) -> City | None:
     """Return the city that a record names in a field with a place, or that its coordinates are near."""
     texts = [value for name, value in record.items() if isinstance(value, str) and _PLACES.fullmatch(snake(name))]
-    found = _first_city(texts) or _city_in_name(record.get("name"))
-    centre = coordinates(record) if found is None else None
-    return nearest_city(*centre) if centre is not None else found
+    city = _first_city(texts) or _city_in_name(record.get("name"))
+    centre = coordinates(record) if city is None else None
+    return nearest_city(*centre) if centre is not None else city
 
 
 def _first_city(texts: Iterable[str]) -> City | None:
@@ -110,8 +110,8 @@ def coordinates(record: Record) -> tuple[float, float] | None:
 def asked_place(arguments: Record) -> Record:
     """Return where a call looks for something: coordinates and radius, or the city that it is `near`."""
     values = list(arguments.items())
-    for part in arguments.values():
-        values += cast("Record", part).items() if isinstance(part, dict) else ()
+    for argument in arguments.values():
+        values += cast("Record", argument).items() if isinstance(argument, dict) else ()
     found = {name: one for name, one in values if isinstance(one, int | float) and _WHERE.fullmatch(snake(name))}
     if coordinates(found) is not None:
         return found

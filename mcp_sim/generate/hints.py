@@ -29,8 +29,8 @@ def listed_values(schema: Record) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _listed(text: str) -> tuple[str, ...]:
-    found = _LISTED.search(text) or _ENCLOSED.search(text) or _QUOTED.search(text)
-    parts = re.split(r",\s*or\b|,|\||/|\bor\b", found[1]) if found else []
+    match = _LISTED.search(text) or _ENCLOSED.search(text) or _QUOTED.search(text)
+    parts = re.split(r",\s*or\b|,|\||/|\bor\b", match[1]) if match else []
     values = tuple(value for part in parts if (value := part.strip("\"'` ")))
     known = {value.lower() for value in values}
     return values if len(known) > 1 and known.isdisjoint(word_set("nouns", "no_values")) else ()
@@ -38,6 +38,10 @@ def _listed(text: str) -> tuple[str, ...]:
 
 def example_values(schema: Record) -> tuple[str, ...]:
     """Return the texts that a schema or its description gives as examples."""
-    given = [one for one in (*as_list(schema.get("examples")), schema.get("example")) if isinstance(one, str) and one]
-    found = _EXAMPLE.search(str(schema.get("description") or "")[:_LONGEST])
-    return (*given, *([found[1]] if found else []))
+    given = [
+        example
+        for example in (*as_list(schema.get("examples")), schema.get("example"))
+        if isinstance(example, str) and example
+    ]
+    match = _EXAMPLE.search(str(schema.get("description") or "")[:_LONGEST])
+    return (*given, *([match[1]] if match else []))

@@ -136,19 +136,19 @@ def _is_numbered(entity: Entity) -> bool:
 
 
 def _numbered(like: str) -> KeyMaker:
-    found = _NUMBERED.fullmatch(like)
-    if found is None:
+    match = _NUMBERED.fullmatch(like)
+    if match is None:
         return lambda index, _chance: f"{like}-{index + 1}"
-    prefix, number, suffix = found.groups()
+    prefix, number, suffix = match.groups()
     first, width = int(number), len(number)
     return lambda index, _chance: f"{prefix}{first + index:0{width}d}{suffix}"
 
 
 def _random(like: str) -> KeyMaker:
     """Return a maker of random keys (UUIDs, hashes, tokens) in the format of an example."""
-    found = None if _UUID.fullmatch(like) or _HEX.fullmatch(like) else _mixed(like)
+    match = None if _UUID.fullmatch(like) or _HEX.fullmatch(like) else _mixed(like)
     hexadecimal = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"
-    prefix, alphabet = ("", hexadecimal) if found is None else (found[1], _alphabet(found[2]))
+    prefix, alphabet = ("", hexadecimal) if match is None else (match[1], _alphabet(match[2]))
     drawn = [at >= len(prefix) and letter.isalnum() for at, letter in enumerate(like)]
 
     def key(_index: int, chance: Chance) -> str:
@@ -167,8 +167,8 @@ def _alphabet(token: str) -> str:
 
 
 def _mixed(like: str) -> re.Match[str] | None:
-    found = _MIXED.fullmatch(like)
-    return found if found is not None and len(_TURNS.findall(found[2])) >= _LEAST_TURNS else None
+    match = _MIXED.fullmatch(like)
+    return match if match is not None and len(_TURNS.findall(match[2])) >= _LEAST_TURNS else None
 
 
 def _generated(entity: Entity, schema: Record) -> KeyMaker:

@@ -94,8 +94,8 @@ def _drawn_pool(locale: str) -> NamePool:
 
     person, address = _library(locale)
     sexes = Gender.FEMALE, Gender.MALE
-    women, men = (_drawn(lambda one=one: person.first_name(one), _FIRST) for one in sexes)
-    hers, his = (_drawn(lambda one=one: person.last_name(one), _LAST) for one in sexes)
+    women, men = (_drawn(lambda one=sex: person.first_name(one), _FIRST) for sex in sexes)
+    hers, his = (_drawn(lambda one=sex: person.last_name(one), _LAST) for sex in sexes)
     cities, streets = _drawn(address.city, _PLACES), _drawn(address.address, _PLACES)
     return NamePool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
 

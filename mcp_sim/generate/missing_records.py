@@ -90,7 +90,7 @@ def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Callable[
             (name, _on_date(day, entity.fields[name])) for name in dict.fromkeys((start, "date")) if name in meanings
         ]
     if start is not None and end is not None:
-        length = next((one for one in entity.fields.values() if duration_unit(entity, one) is not None), None)
+        length = next((field for field in entity.fields.values() if duration_unit(entity, field) is not None), None)
         stays = length is None and start not in given and day in {None, start}
         found.append((end, _end_after(entity, start, entity.fields[end], length, stays=stays)))
     return found

@@ -77,12 +77,12 @@ def is_coordinate(name: str) -> bool:
 
 def _coordinate_maker(name: str, locale: Locale) -> Make | None:
     """Return the maker of a latitude or longitude, None for other fields."""
-    found = _COORDINATE.fullmatch(snake(name))
-    if found is None:
+    match = _COORDINATE.fullmatch(snake(name))
+    if match is None:
         return None
-    if found[2].startswith("lat"):
+    if match[2].startswith("lat"):
         return lambda chance, record, _moment: latitude(locale, chance, record)
-    others = [f"{found[1] or ''}{other}" for other in ("latitude", "lat")]
+    others = [f"{match[1] or ''}{other}" for other in ("latitude", "lat")]
 
     def make(chance: Chance, record: Record, _moment: Moment) -> Json:
         return longitude(locale, chance, record, next((record[other] for other in others if other in record), None))

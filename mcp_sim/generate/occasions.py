@@ -23,7 +23,9 @@ Shift: TypeAlias = Callable[[Record, Find, datetime], None]
 
 def occasion_shift(entity: Entity, entities: Mapping[str, Entity]) -> Shift | None:
     """Return the function that moves a record to the event that it links to; None if it is of no event."""
-    fields = {one.name: one.schema for one in entity.fields.values() if one.derived is None and one.link is None}
+    fields = {
+        field.name: field.schema for field in entity.fields.values() if field.derived is None and field.link is None
+    }
     times = [name for name, schema in fields.items() if time_meaning(name, schema) in {"start", "occurred", "end"}]
     events = [*_events(entity, entities)] if times and _is_of_past(entity) else []
     if not events:
@@ -61,13 +63,15 @@ class _Event(NamedTuple):
 
 def _events(entity: Entity, entities: Mapping[str, Entity]) -> Iterator[_Event]:
     """Yield the links of an entity to events."""
-    for one in entity.fields.values():
-        start = _start(entities.get(one.link)) if one.link is not None and main_type(one.schema) != "array" else None
+    for field in entity.fields.values():
+        start = (
+            _start(entities.get(field.link)) if field.link is not None and main_type(field.schema) != "array" else None
+        )
         if start is not None:
-            yield _Event(one.name, one.link or "", start)
+            yield _Event(field.name, field.link or "", start)
 
 
 def _start(entity: Entity | None) -> str | None:
     """Return the field with the start of an event."""
     fields = entity.fields.values() if entity is not None else ()
-    return next((one.name for one in fields if time_meaning(one.name, one.schema) == "start"), None)
+    return next((field.name for field in fields if time_meaning(field.name, field.schema) == "start"), None)

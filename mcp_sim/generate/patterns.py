@@ -84,7 +84,7 @@ class _Writer:
         self.groups: dict[str, str] = {}
         self._classes: dict[int, tuple[str, int]] = {}
         """Where a class begins -> its letters, and where it ends."""
-        self.numbers = {one.end(): str(at) for at, one in enumerate(_CAPTURING.finditer(pattern), 1)}
+        self.numbers = {match.end(): str(at) for at, match in enumerate(_CAPTURING.finditer(pattern), 1)}
         self.any = _PRINTABLE if _AROUND.search(pattern) else _CLASSES["w"]
 
     def written(self) -> str:
@@ -130,16 +130,16 @@ class _Writer:
 
     def _group(self) -> str:
         number = self.numbers.get(self.at, "")
-        found = _GROUP.match(self.pattern, self.at)
-        if found is None and self.pattern.startswith("?", self.at):
+        match = _GROUP.match(self.pattern, self.at)
+        if match is None and self.pattern.startswith("?", self.at):
             raise ValueError("group of another kind")
-        self.at = self.at if found is None else found.end()
+        self.at = self.at if match is None else match.end()
         text = self._alternatives()
         self.at += 1
-        around = found["around"] if found is not None else None
+        around = match["around"] if match is not None else None
         if around is not None:
             return text if around.endswith("=") and self.chance.unit() < self._repeated(around) else ""
-        self.groups |= {number: text, **({found["name"]: text} if found is not None and found["name"] else {})}
+        self.groups |= {number: text, **({match["name"]: text} if match is not None and match["name"] else {})}
         return text
 
     def _repeated(self, around: str) -> float:
@@ -164,11 +164,11 @@ class _Writer:
 
     def _coded(self) -> str | None:
         """Read the code of a sign after a backslash; None if there is none."""
-        found = _CODED.match(self.pattern, self.at)
-        if found is None:
+        match = _CODED.match(self.pattern, self.at)
+        if match is None:
             return None
-        self.at = found.end()
-        return chr(ord(found[3].upper()) - 64) if found[3] else chr(int(found[1] or found[2], 16))
+        self.at = match.end()
+        return chr(ord(match[3].upper()) - 64) if match[3] else chr(int(match[1] or match[2], 16))
 
     @staticmethod
     def _shorthand(sign: str) -> str:
@@ -214,16 +214,16 @@ class _Writer:
 
     def _count(self) -> int:
         """Read a quantifier, including a lazy mark. Return how often the preceding atom is repeated."""
-        found = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
-        if found is None:
+        match = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
+        if match is None:
             return 1
-        self.at = found.end()
-        low = int(found[2]) if found[2] else int(found[1][0] == "+")
-        open_ended = found[1] in {"*", "+"} or (found[3] and not found[4])
+        self.at = match.end()
+        low = int(match[2]) if match[2] else int(match[1][0] == "+")
+        open_ended = match[1] in {"*", "+"} or (match[3] and not match[4])
         if open_ended:
             low = low + self.least
             return self.chance.between(low, low + self.more)
-        most = 1 if found[1] == "?" else int(found[4]) if found[4] else low
+        most = 1 if match[1] == "?" else int(match[4]) if match[4] else low
         low = min(low + self.least, most)
         return self.chance.between(low, min(most, low + self.more))
 

@@ -121,7 +121,7 @@ def described_unit(description: str) -> str:
     text = description.lower()
     if any(phrase in text for phrase in word_list("units", "cents")):
         return "cent"
-    for found in re.finditer(r"(?:\bin |\()([a-z]+)\b", text):
-        if found[1] in _units():
-            return _units()[found[1]]
+    for match in re.finditer(r"(?:\bin |\()([a-z]+)\b", text):
+        if match[1] in _units():
+            return _units()[match[1]]
     return ""

@@ -28,7 +28,7 @@ def total_count(entity: Entity, asked: GivenRecords) -> int:
 def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, str]:
     """Return the entities without generated records because a required link has no target, each with that target."""
     asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
-    counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
+    counts = {name: max(records.count, len(records.rows)) for name, records in asked.items()}
     found: dict[str, str] = {}
     while lost := {
         name: link

@@ -106,7 +106,7 @@ def _linked_first(entities: Mapping[str, Entity]) -> list[str]:
         while trail:  # no recursion: a chain of links may be long
             name, links = next(reversed(trail.items()))
             following = next(
-                (one for one in links if one in entities and one not in trail and one not in ordered), None
+                (link for link in links if link in entities and link not in trail and link not in ordered), None
             )
             if following is None:
                 ordered[name] = None

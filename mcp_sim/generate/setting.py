@@ -45,13 +45,13 @@ def setting_of(domain: Domain) -> Setting:
     detected = detected if detected.locale is not usual_locale() else replace(detected, locale=_named_in(domain))
     if detected.theme is not general_theme():
         return detected
-    nouns = [part for name in domain.entities for part in (name, *words(name))]
+    nouns = [word for name in domain.entities for word in (name, *words(name))]
     return Setting(detected.locale, _theme(nouns, with_entities=True))
 
 
 def _named_in(domain: Domain) -> Locale:
     """Return the country whose script the names of entities and fields are in, the default for Latin script."""
-    names = "".join((*domain.entities, *(field for one in domain.entities.values() for field in one.fields)))
+    names = "".join((*domain.entities, *(field for entity in domain.entities.values() for field in entity.fields)))
     return usual_locale() if names.isascii() else _by_script(names) or usual_locale()
 
 

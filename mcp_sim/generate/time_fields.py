@@ -44,8 +44,8 @@ def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
 @lru_cache(maxsize=4096)
 def event_of(name: str) -> str | None:
     """Return the event of a time field: `closed` for `closed_at`; None if its name has no event."""
-    found = _event().fullmatch(snake(name))
-    return found[1] if found else None
+    match = _event().fullmatch(snake(name))
+    return match[1] if match else None
 
 
 @cache

@@ -24,10 +24,10 @@ _USUAL = ("{}", "{} {stem}", "{stem} {}", "The {}", "{} Central", "New {}")
 
 def split_place(words: str) -> tuple[str, str]:
     """Split a search for things at a place: `coffee` and `Amsterdam` for `coffee in Amsterdam`."""
-    found = _WHERE.search(words)
-    if found is None or not found.start() or city_in(found[0]) is None:
+    match = _WHERE.search(words)
+    if match is None or not match.start() or city_in(match[0]) is None:
         return words, ""
-    return words[: found.start()], found["place"]
+    return words[: match.start()], match["place"]
 
 
 def titles_about(words: str, entity: Entity, count: int, draws: Draws) -> list[str]:

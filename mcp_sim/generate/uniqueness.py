@@ -98,7 +98,7 @@ def with_number(text: str, number: int, allows: Callable[[str], bool]) -> str | 
 
 
 def _forms(text: str, number: int) -> Iterator[str]:
-    found = _SPLIT.fullmatch(text)
-    stem, ending = (found[1], found[2] or "") if found is not None else (text, "")
+    match = _SPLIT.fullmatch(text)
+    stem, ending = (match[1], match[2] or "") if match is not None else (text, "")
     usual = " " if " " in stem else "" if ending.startswith("@") else "_" if "_" in stem else "-"
     return (f"{stem}{joint}{number}{ending}" for joint in dict.fromkeys((usual, "-", "", "_")))

@@ -49,7 +49,7 @@ def find_paging(arguments: Mapping[str, Record]) -> Paging:
         most=int(most) if isinstance(most, int | float) else None,
         first_page=0 if 0 in (arguments.get(page or "", {}).get(word) for word in ("default", "minimum")) else 1,
         sort=sort,
-        order=_named({name: part for name, part in arguments.items() if name != sort}, _ORDERS),
+        order=_named({name: argument for name, argument in arguments.items() if name != sort}, _ORDERS),
     )
 
 
@@ -61,7 +61,7 @@ def is_limit_declared(arguments: Mapping[str, Record], paging: Paging) -> bool:
 def _named(
     arguments: Mapping[str, Record], names: AbstractSet[str], types: AbstractSet[str] | None = None
 ) -> str | None:
-    typed = (name for name, part in arguments.items() if types is None or main_type(part) in types)
+    typed = (name for name, argument in arguments.items() if types is None or main_type(argument) in types)
     found = (name for name in typed if snake(name) in names)
     return min(found, key=lambda name: _RANKS.get(snake(name), 0), default=None)
 
@@ -69,7 +69,11 @@ def _named(
 def without_paging(arguments: Mapping[str, Record]) -> dict[str, Record]:
     """Return the arguments that are no numbers of a page or its size."""
     numbers = LIMITS | OFFSETS | PAGES
-    return {n: part for n, part in arguments.items() if snake(n) not in numbers or main_type(part) not in _NUMBERS}
+    return {
+        n: argument
+        for n, argument in arguments.items()
+        if snake(n) not in numbers or main_type(argument) not in _NUMBERS
+    }
 
 
 def find_query(arguments: Mapping[str, Record], fields: AbstractSet[str]) -> str | None:
@@ -84,7 +88,7 @@ def last_name(path: str) -> str:
 
 def without_options(arguments: Mapping[str, Record], needed: AbstractSet[str]) -> dict[str, Record]:
     """Return the arguments that do more than control how a call is made."""
-    return {path: part for path, part in arguments.items() if not _is_option(path, part, needed)}
+    return {path: argument for path, argument in arguments.items() if not _is_option(path, argument, needed)}
 
 
 def _is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
@@ -98,12 +102,12 @@ def find_leaves(arguments: Mapping[str, Record], entity: str, fields: AbstractSe
 
     Those inside `fields: {...}` and the like come one by one, as `fields.*` if they are not declared.
     """
-    for name, part in arguments.items():
+    for name, argument in arguments.items():
         wraps = (snake(name) in _CONTAINERS or snake(name) == entity) and snake(name) not in fields
-        if main_type(part) == "object" and wraps:
-            inner = properties(part)
+        if main_type(argument) == "object" and wraps:
+            inner = properties(argument)
             yield from ((f"{name}.{field}", inner[field]) for field in inner)
             if not inner:
-                yield f"{name}.*", part
+                yield f"{name}.*", argument
         else:
-            yield name, part
+            yield name, argument

@@ -47,18 +47,18 @@ def unfold_arguments(
     """
     if verb not in {"create", "update", "delete"} or not entity:
         return UnfoldedArguments(schema)
-    found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), None)
+    batch_list = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), None)
     others = properties(schema)
-    if found is None or found not in others:
+    if batch_list is None or batch_list not in others:
         return UnfoldedArguments(schema)
-    inner = items(others.pop(found))
-    paths = {name: f"{found}.{name}" for name in properties(inner)}
+    inner = items(others.pop(batch_list))
+    paths = {name: f"{batch_list}.{name}" for name in properties(inner)}
     if not paths:
-        name = singular(found) if verb == "create" else f"{entity}_id"
-        paths, inner = {name: found}, {"properties": {name: inner or {"type": "string"}}, "required": [name]}
-    needed = [name for name in as_list(schema.get("required")) if name != found] + as_list(inner.get("required"))
+        name = singular(batch_list) if verb == "create" else f"{entity}_id"
+        paths, inner = {name: batch_list}, {"properties": {name: inner or {"type": "string"}}, "required": [name]}
+    needed = [name for name in as_list(schema.get("required")) if name != batch_list] + as_list(inner.get("required"))
     whole = {**schema, "properties": {**others, **properties(inner)}, "required": needed}
-    return UnfoldedArguments(whole, found, paths)
+    return UnfoldedArguments(whole, batch_list, paths)
 
 
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:

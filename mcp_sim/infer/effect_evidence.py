@@ -67,14 +67,18 @@ class ServerFacts:
         counts = Counter(parsed.noun for parsed in named)
         nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
         once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
-        entered = counts.keys() - {one.noun for one in named if one.word not in _ENTERING} - {*map(words, declared)}
-        tables = {one.name: frozenset(map(snake, one.fields)) for one in declared.values() if not one.singleton}
+        entered = counts.keys() - {name.noun for name in named if name.word not in _ENTERING} - {*map(words, declared)}
+        tables = {
+            entity.name: frozenset(map(snake, entity.fields)) for entity in declared.values() if not entity.singleton
+        }
         return ServerFacts(nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, held)
 
 
 def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the entities that tools surely create, and those that they surely create, get, list or search."""
-    sure = [("_".join(one.noun), one.verb == "create") for one in named if one.word in STRONG and one.verb in _SHOWING]
+    sure = [
+        ("_".join(name.noun), name.verb == "create") for name in named if name.word in STRONG and name.verb in _SHOWING
+    ]
     return frozenset(name for name, is_made in sure if is_made), frozenset(name for name, _ in sure)
 
 
@@ -128,10 +132,10 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     parsed = facts.parsed
     if parsed.verb == "create" or "_".join(parsed.noun) in server.declared:
         return None
-    found = [*_entities_in(parsed.noun, server.declared)]
-    keyed = (one.name for one in found if key_argument("update", one.name, one.key, facts.input)[1] >= 2)
+    entities = [*_entities_in(parsed.noun, server.declared)]
+    keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
     named = None if parsed.verb in {"list", "search"} else next(keyed, None)
-    return named or next((one.name for one in found if _is_about(parsed.noun, words(one.name))), None)
+    return named or next((entity.name for entity in entities if _is_about(parsed.noun, words(entity.name))), None)
 
 
 def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
@@ -199,7 +203,7 @@ def _named_by_keys(schema: Record) -> set[str]:
 def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose key is an argument, or whose rows are in the result."""
     named, shown = _named_by_keys(facts.input), {snake(name) for name in properties(facts.output)}
-    return next((one for one in server.nouns.values() if one in named or snake(plural(one)) in shown), None)
+    return next((noun for noun in server.nouns.values() if noun in named or snake(plural(noun)) in shown), None)
 
 
 def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:

@@ -45,14 +45,14 @@ class EntityBuilder:
         groups = group_by_entity(self.feature_list)
         schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
         entities = {name: self._entity(name, groups[name], schemas) for name in self.fields}
-        shown = {one.entity for one in self.feature_list if properties(one.shape)}
+        shown = {features.entity for features in self.feature_list if properties(features.shape)}
         is_whole = {name: name in shown or bool(self.given.records.get(name)) for name in entities}
-        named = {name: one for name, one in entities.items() if self._is_named(groups[name])}
-        return {name: one if is_whole[name] else _with_lists(one, named) for name, one in entities.items()}
+        named = {name: entity for name, entity in entities.items() if self._is_named(groups[name])}
+        return {name: entity if is_whole[name] else _with_lists(entity, named) for name, entity in entities.items()}
 
     def _is_named(self, mine: Sequence[ToolFeatures]) -> bool:
         """Whether a tool names a record of an entity by its key."""
-        return any(one.verb in _ONE and self.roles[one.tool.id].key is not None for one in mine)
+        return any(features.verb in _ONE and self.roles[features.tool.id].key is not None for features in mine)
 
     def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
         declared, key = self.declared.get(name, Entity(name)), self.keys[name]
@@ -61,8 +61,8 @@ class EntityBuilder:
         rows = () if declared.singleton else self.given.records.get(name, ())
         state = next((one for one in found if snake(one) in _STATES), None)
         fields = {
-            one.name: with_initial_value(one, rows, is_state=one.name == state, is_key=one.name == key)
-            for one in found.values()
+            field.name: with_initial_value(field, rows, is_state=field.name == state, is_key=field.name == key)
+            for field in found.values()
         }
         is_open = declared.open or name in self.opened
         if is_whole:
@@ -82,27 +82,31 @@ class EntityBuilder:
         A record that is only a key also has a name.
         """
         key, rows = self.keys[name], self.given.records.get(name, ())
-        linked = [replace(one, link=link_of(name, one, schemas)) for one in self.fields[name].values()]
-        if key != "name" and all(one.name == key or one.link is not None for one in linked):
+        linked = [replace(field, link=link_of(name, field, schemas)) for field in self.fields[name].values()]
+        if key != "name" and all(field.name == key or field.link is not None for field in linked):
             linked.append(Field("name", {"type": "string"}, required=not self._takes_any(mine)))
-        linked = [one if self._is_resolved(one, rows) else replace(one, link=None) for one in linked]
+        linked = [field if self._is_resolved(field, rows) else replace(field, link=None) for field in linked]
         choices = self._listed_choices(mine)
-        whole = {one.name: _with_choices(one, choices.get(one.name, ()), rows) for one in linked}
+        whole = {field.name: _with_choices(field, choices.get(field.name, ()), rows) for field in linked}
         made = find_creation_time(mine, whole) if name not in self.declared else {}
-        fields = {key: replace(whole[key], required=True), **{n: one for n, one in whole.items() if n != key}, **made}
+        fields = {
+            key: replace(whole[key], required=True),
+            **{n: field for n, field in whole.items() if n != key},
+            **made,
+        }
         given = self.given.entities[name].fields if name in self.given.entities else ()
-        return {one: fields[one] for one in dict.fromkeys((*given, *fields)) if one in fields}
+        return {field: fields[field] for field in dict.fromkeys((*given, *fields)) if field in fields}
 
     def _takes_any(self, mine: Sequence[ToolFeatures]) -> bool:
         """Whether callers choose the fields of records."""
-        return any("*" in self.roles[one.tool.id].sets.values() for one in mine)
+        return any("*" in self.roles[features.tool.id].sets.values() for features in mine)
 
     def _is_resolved(self, field: Field, rows: Sequence[Record]) -> bool:
         """Whether the values in the given records are keys of given records that they link to."""
         if field.link is None or field.link not in self.given.records:
             return not rows
         there = {row.get(self.keys[field.link]) for row in self.given.records[field.link]}
-        return all(isinstance(one, str | int) and one in there for one in values_in(rows, field.name))
+        return all(isinstance(value, str | int) and value in there for value in values_in(rows, field.name))
 
     def _listed_choices(self, mine: Sequence[ToolFeatures]) -> dict[str, list[Json]]:
         """Return the choices of the arguments that set or filter fields, by field."""
@@ -118,14 +122,18 @@ class EntityBuilder:
     def _is_key_chosen(self, key: str, mine: Sequence[ToolFeatures]) -> bool:
         """Whether the callers who create a record choose its key."""
         creates = [features for features in mine if features.verb == "create"]
-        return key in [self.roles[one.tool.id].sets.get(path, "") for one in creates for path in required(one.input)]
+        return key in [
+            self.roles[create.tool.id].sets.get(path, "") for create in creates for path in required(create.input)
+        ]
 
     def _seen_keys(self, name: str, mine: Sequence[ToolFeatures]) -> list[Key]:
         """Return the ids of the entity that occur in examples of its tools."""
         by_name = {features.tool.name: features for features in mine if features.verb not in RECORDLESS}
         by_name |= {features.tool.id: features for features in by_name.values()}
-        shown = ((by_name[one.tool], one) for one in self.examples if one.tool in by_name)
-        values = [value for features, one in shown for value in _keys_of_example(name, self.keys[name], features, one)]
+        shown = ((by_name[example.tool], example) for example in self.examples if example.tool in by_name)
+        values = [
+            value for features, example in shown for value in _keys_of_example(name, self.keys[name], features, example)
+        ]
         return [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
 
 
@@ -140,11 +148,17 @@ def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Exa
 def _with_lists(entity: Entity, named: Mapping[str, Entity]) -> Entity:
     """Return the entity with fields that list other records which tools name by their keys: the tasks of a plan."""
     lists = {
-        name: named.get(singular(snake(name))) for name, one in entity.fields.items() if properties(items(one.schema))
+        name: named.get(singular(snake(name)))
+        for name, field in entity.fields.items()
+        if properties(items(field.schema))
     }
-    links = ((name, child, one) for name, child in lists.items() if child is not None for one in child.fields.values())
-    derived = {name: f"{child.name}.{one.name}" for name, child, one in links if one.link == entity.name != child.name}
-    return replace(entity, fields={n: replace(one, derived=derived.get(n)) for n, one in entity.fields.items()})
+    links = (
+        (name, child, field) for name, child in lists.items() if child is not None for field in child.fields.values()
+    )
+    derived = {
+        name: f"{child.name}.{field.name}" for name, child, field in links if field.link == entity.name != child.name
+    }
+    return replace(entity, fields={n: replace(field, derived=derived.get(n)) for n, field in entity.fields.items()})
 
 
 def _with_choices(field: Field, choices: Sequence[Json], rows: Sequence[Record]) -> Field:

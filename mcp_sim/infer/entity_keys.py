@@ -57,7 +57,7 @@ def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable
 
     Without such an argument, ids have the type of those that other tools take, or else of all ids.
     """
-    types = _types_of_ids(one for mine in groups.values() for one in mine)
+    types = _types_of_ids(features for mine in groups.values() for features in mine)
     every = {kind for kinds in types.values() for kind in kinds}
     usual = {name: types.get(f"{name}_id", every) for name in entities}
     own = {name: _key_arguments(groups.get(name, ())).values() for name in usual}
@@ -81,7 +81,9 @@ def key_like(declared: Entity, key: Field, seen: Sequence[Key]) -> Key | None:
         return declared.key_like
     schema = key.schema
     examples = [
-        one for one in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default")) if one
+        example
+        for example in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default"))
+        if example
     ]
     if examples and isinstance(examples[0], str | int):
         return examples[0]

@@ -31,8 +31,8 @@ def find_envelope(
     if verb in RECORDLESS:
         return Envelope()
     is_declared = properties(output) or items(output)
-    found = read_envelope(verb, entity, output) if is_declared else _usual_envelope(verb, entity, bare, limited)
-    return replace(found, text=text)
+    envelope = read_envelope(verb, entity, output) if is_declared else _usual_envelope(verb, entity, bare, limited)
+    return replace(envelope, text=text)
 
 
 def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:

@@ -103,7 +103,7 @@ def collect_features(
         )
         for id_, tool in tools.items()
     )
-    return [_resolve_effect(one, server) for one in facts]
+    return [_resolve_effect(fact, server) for fact in facts]
 
 
 def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:

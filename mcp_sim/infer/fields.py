@@ -62,7 +62,7 @@ def collect_shown_fields(
     for features in feature_list:
         if features.verb not in RECORDLESS and features.singleton is None:
             shapes.setdefault(features.entity, []).extend([_record_shape(features)] if _shows_record(features) else [])
-    return {name: _merge(name, found, declared.get(name)) for name, found in shapes.items()}
+    return {name: _merge(name, shape, declared.get(name)) for name, shape in shapes.items()}
 
 
 def _shows_record(features: ToolFeatures) -> bool:

@@ -48,8 +48,10 @@ def find_filters(arguments: Mapping[str, Record], known: KnownFields, *, is_sear
 
     Texts match partially in a search.
     """
-    found = {name: _filter_of(snake(name), part, known, partially=is_search) for name, part in arguments.items()}
-    return {name: one for name, one in found.items() if one is not None}
+    found = {
+        name: _filter_of(snake(name), argument, known, partially=is_search) for name, argument in arguments.items()
+    }
+    return {name: found_filter for name, found_filter in found.items() if found_filter is not None}
 
 
 def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
@@ -187,7 +189,11 @@ def _is_presentation(name: str, schema: Record) -> bool:
 
 def narrowing_choices(schema: Record) -> list[Json]:
     """Return the texts that an argument, or each value of a list, is limited to, without those like `all`."""
-    return [one for one in constants(_one_of(schema)) if isinstance(one, str) and snake(one) not in ANY_VALUES]
+    return [
+        constant
+        for constant in constants(_one_of(schema))
+        if isinstance(constant, str) and snake(constant) not in ANY_VALUES
+    ]
 
 
 def _one_of(schema: Record) -> Record:

@@ -104,8 +104,8 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
     tables = {name: entity for name, (entity, _) in reader.tables.items()}
     records = {name: rows for name, (_, rows) in reader.tables.items()}
-    records |= {name: [one] for name, one in reader.singles.items()}
-    nested = {one.name: one for one in reader.nested_entities()}
+    records |= {name: [single] for name, single in reader.singles.items()}
+    nested = {entity.name: entity for entity in reader.nested_entities()}
     return Given({**nested, **tables, **singles}, records, reader.paths)
 
 
@@ -187,7 +187,7 @@ class _Reader:
         for entity, rows in self.tables.values():
             for name, one in entity.fields.items():
                 kinds = {*types_of(one.schema)} - {"null"}
-                inner = [part for row in rows for part in _inner_rows(row.get(name))]
+                inner = [inner_row for row in rows for inner_row in _inner_rows(row.get(name))]
                 if (not kinds or kinds & {"array", "object"}) and _are_alike(inner):
                     yield from self._nested_entity(Inside(entity.name, name), inner)
 

@@ -57,11 +57,11 @@ def infer(
     given = read_given_state(state, collect_nouns(parsed_names, tools)) if state is not None else Given()
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
-    placed = {name: _with_given_place(one, given) for name, one in declared.items()}
+    placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}
     declared = link_given_keys({**singletons, **given.entities, **placed}, given.records)
     feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given.records)
     shown_fields = collect_shown_fields(feature_list, declared)
-    specified = {name for name, one in declared.items() if not one.open}
+    specified = {name for name, entity in declared.items() if not entity.open}
     opened = find_open_entities(feature_list, specified) if state is None else {}
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()

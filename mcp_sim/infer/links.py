@@ -62,7 +62,7 @@ def _held_target(
     """Return the entity that a field is named after and whose keys it holds."""
     values = [*values_in(rows, field.name)]
     named = (name for name in keys if name != entity.name and _refers_to(field.name, name))
-    return next((name for name in named if values and all(_is_issued(one, keys[name]) for one in values)), None)
+    return next((name for name in named if values and all(_is_issued(value, keys[name]) for value in values)), None)
 
 
 def _refers_to(field: str, entity: str) -> bool:

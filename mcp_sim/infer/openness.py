@@ -63,6 +63,8 @@ def _shows_fields(features: ToolFeatures) -> bool:
 def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[ToolFeatures]) -> dict[str, Entity]:
     """Return the entities, with usual fields for unknown singletons."""
     groups = group_by_entity(features for features in feature_list if features.verb in _READS)
-    bare = [one for one in entities.values() if one.singleton and one.fields.keys() <= {one.key, *_NAMES}]
-    found = {one.name: _usual(groups.get(one.name, ())) for one in bare}
-    return {name: replace(one, fields=found.get(name) or one.fields) for name, one in entities.items()}
+    bare = [
+        entity for entity in entities.values() if entity.singleton and entity.fields.keys() <= {entity.key, *_NAMES}
+    ]
+    found = {entity.name: _usual(groups.get(entity.name, ())) for entity in bare}
+    return {name: replace(entity, fields=found.get(name) or entity.fields) for name, entity in entities.items()}

@@ -41,7 +41,7 @@ class MultiTool:
 def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, MultiTool]:
     """Return the tools with several operations, unless a spec declares a single one."""
     found = {id_: _find_multi_tool(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
-    return {id_: one for id_, one in found.items() if one is not None}
+    return {id_: tool for id_, tool in found.items() if tool is not None}
 
 
 def _find_multi_tool(tool: Tool, declared: Mapping[str, Any]) -> MultiTool | None:
@@ -99,7 +99,7 @@ def _variant_name(value: str, noun: Words) -> Words:
 def split_tools(tools: Mapping[str, Tool], multi_tools: Mapping[str, MultiTool]) -> dict[str, Tool]:
     """Return the tools, with those of several operations split."""
     whole = {id_: tool for id_, tool in tools.items() if id_ not in multi_tools}
-    return whole | {variant.id: variant for one in multi_tools.values() for variant in one.variants.values()}
+    return whole | {variant.id: variant for tool in multi_tools.values() for variant in tool.variants.values()}
 
 
 def variant_overrides(
@@ -107,9 +107,9 @@ def variant_overrides(
 ) -> dict[str, Mapping[str, Any]]:
     """Return the overrides of each operation, by the id of its tool. No key names new records or several."""
     found: dict[str, Mapping[str, Any]] = {}
-    for id_, one in multi_tools.items():
+    for id_, tool in multi_tools.items():
         declared = overrides.get(id_, {})
-        for value, variant in one.variants.items():
+        for value, variant in tool.variants.items():
             is_keyed = parse_name(words(value)).verb not in {"create", "list", "search"}
             shared = {name: declared[name] for name in _SHARED if name in declared and (is_keyed or name != "key")}
             found[variant.id] = {**shared, **declared.get("choices", {}).get(value, {})}
@@ -123,9 +123,9 @@ def merge_plans(
 
     The confidence is the average of the choices. A call of a guessed choice is marked as guessed.
     """
-    parts = {variant.id for one in multi_tools.values() for variant in one.variants.values()}
+    parts = {variant.id for tool in multi_tools.values() for variant in tool.variants.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
-    return whole | {id_: _merge_variants(one, plans, overrides.get(id_, {})) for id_, one in multi_tools.items()}
+    return whole | {id_: _merge_variants(tool, plans, overrides.get(id_, {})) for id_, tool in multi_tools.items()}
 
 
 def _merge_variants(multi_tool: MultiTool, plans: Mapping[str, Plan], declared: Mapping[str, Any]) -> Plan:

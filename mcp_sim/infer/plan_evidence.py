@@ -34,7 +34,7 @@ def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
     for features in feature_list:
         if features.verb not in RECORDLESS:
             verbs[features.entity].add(features.verb)
-    return {entity: len(found) for entity, found in verbs.items()}
+    return {entity: len(verb) for entity, verb in verbs.items()}
 
 
 @frozen

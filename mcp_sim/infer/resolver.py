@@ -105,8 +105,8 @@ class Resolver:
 
     def _shows_singleton(self, names: AbstractSet[str]) -> bool:
         """Whether all names, and more than one, are those of fields of a given singleton."""
-        singles = (one for one in self.given.entities.values() if one.singleton)
-        return len(names) > 1 and any(one.fields.keys() >= names for one in singles)
+        singles = (entity for entity in self.given.entities.values() if entity.singleton)
+        return len(names) > 1 and any(single.fields.keys() >= names for single in singles)
 
     def _recordless(self, features: ToolFeatures) -> Plan:
         """Return the plan of a tool that touches no records, or unknown ones."""
@@ -118,9 +118,9 @@ class Resolver:
         if has_verb and (parsed.sure or features.entity):
             return _unknown(features, "no entity named")
         evidence = [*read_recordless(features, is_mentioned=self._mentions_entity(features))]
-        found = basis_of(evidence)
+        basis = basis_of(evidence)
         plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(overrides)
-        return plan.with_basis(min(_MOST_RECORDLESS, found.confidence), *found.reasons)
+        return plan.with_basis(min(_MOST_RECORDLESS, basis.confidence), *basis.reasons)
 
     def _mentions_entity(self, features: ToolFeatures) -> bool:
         """Whether a tool mentions an entity of others, in its name or by an id argument."""
@@ -178,7 +178,7 @@ def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[s
     """Return the lists that values are added to or removed from, and the texts to which they are appended."""
     kinds = {"array", "string"} if features.parsed.word == "append" else {"array"}
     fields = [entity.fields[name] for name in sorted(roles.sets.values()) if name in entity.fields]
-    changed = [one.name for one in fields if main_type(one.schema) in kinds and not constants(one.schema)]
+    changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
     return dict.fromkeys(changed, features.enters) if features.enters is not None else {}
 
 
@@ -194,7 +194,7 @@ def _basis(features: ToolFeatures, roles: Roles, judged: Sequence[Evidence], *, 
     The verb, the entity and the key share their confidence, since what supports one supports the others.
     """
     is_certain = not {"verb", "entity"}.isdisjoint(features.overrides)
-    weighed = [*(one for one in features.evidence if one.attribute == "verb"), *judged]
+    weighed = [*(evidence for evidence in features.evidence if evidence.attribute == "verb"), *judged]
     confidence = 1.0 if is_certain else basis_of(weighed).confidence
     found = {name: Basis("inferred", confidence, _reasons((*features.evidence, *judged), name)) for name in EFFECT}
     fixed = replace(found["verb"], source="state") if is_held else found["verb"]

@@ -75,12 +75,12 @@ class RoleFinder:
         arguments, is_found = _split(properties(features.input), {holder})[1], bool(names or features.singleton)
         key = None if is_found else _key_argument(features, known, arguments)
         if key is not None:
-            found = self._read_beside(key, features, known, _split(arguments, {key})[1])
+            roles = self._read_beside(key, features, known, _split(arguments, {key})[1])
         else:
             asked = _split(arguments, names)[0] if is_found or is_write else arguments
-            found = _read(features, known, asked) if asked else Roles()
-        found, written = replace(found, key=key, holder=holder), _split(arguments, {*names, *found.filters, key})[1]
-        return _with_sets(found, features, known, written) if written and is_write else found
+            roles = _read(features, known, asked) if asked else Roles()
+        roles, written = replace(roles, key=key, holder=holder), _split(arguments, {*names, *roles.filters, key})[1]
+        return _with_sets(roles, features, known, written) if written and is_write else roles
 
     def shown_fields(self, features: ToolFeatures, *, is_shown: bool) -> Iterator[Field]:
         """Yield the fields that only arguments and verbs show. `is_shown`: results show those of the records."""
@@ -132,8 +132,8 @@ class RoleFinder:
 
 def _split(arguments: Mapping[str, Record], names: Container[str]) -> tuple[dict[str, Record], dict[str, Record]]:
     """Return the arguments that are among these names, and the others."""
-    among = {name: part for name, part in arguments.items() if name in names}
-    return among, {name: part for name, part in arguments.items() if name not in among}
+    among = {name: argument for name, argument in arguments.items() if name in names}
+    return among, {name: argument for name, argument in arguments.items() if name not in among}
 
 
 def assign_roles(
@@ -158,15 +158,20 @@ def assign_roles(
     for name, schema in key_schemas(groups, known).items():
         known[name].add([Field(keys[name], schema, required=True)])
     return (
-        {one.tool.id: Roles() if one.verb in RECORDLESS else finder.roles(one) for one in feature_list},
-        {name: one.fields for name, one in known.items()},
+        {
+            tool_features.tool.id: Roles() if tool_features.verb in RECORDLESS else finder.roles(tool_features)
+            for tool_features in feature_list
+        },
+        {name: known_fields.fields for name, known_fields in known.items()},
         keys,
     )
 
 
 def _written(mine: Iterable[ToolFeatures]) -> frozenset[str]:
     """Return the arguments of creates in snake case."""
-    return frozenset(snake(name) for one in mine if one.verb == "create" for name in properties(one.input))
+    return frozenset(
+        snake(name) for features in mine if features.verb == "create" for name in properties(features.input)
+    )
 
 
 def _showing_fields(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
@@ -175,8 +180,12 @@ def _showing_fields(feature_list: Sequence[ToolFeatures], declared: Mapping[str,
     Singletons and nested records are known from elsewhere.
     """
     nested = {name for name, entity in declared.items() if entity.inside is not None}
-    showing = [one for one in feature_list if one.verb in _ORDER and one.singleton is None and one.entity not in nested]
-    return sorted(showing, key=lambda one: _ORDER.index(one.verb))
+    showing = [
+        features
+        for features in feature_list
+        if features.verb in _ORDER and features.singleton is None and features.entity not in nested
+    ]
+    return sorted(showing, key=lambda features: _ORDER.index(features.verb))
 
 
 def _key_argument(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> str | None:
@@ -203,11 +212,13 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
     paging, query = find_paging(asking), find_query(arguments, known.named.keys())
     taken = {query, paging.cursor, paging.sort, paging.order}
     rest = _split({**written, **without_paging(asking)}, taken)[1]
-    rest = without_options({name: part for name, part in arguments.items() if name in rest}, required(features.input))
+    rest = without_options(
+        {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
+    )
     found = find_filters(rest, known, is_search=features.parsed.word == "search")
-    basis = {"filters": _weakest(one.basis for one in found.values()), "query": _BY_NAME}
+    basis = {"filters": _weakest(found_filter.basis for found_filter in found.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
-    filters = {name: one.rule for name, one in found.items()}
+    filters = {name: found_filter.rule for name, found_filter in found.items()}
     return Roles(filters=filters, query=query, paging=paging, unexplained=tuple(_split(rest, found)[1]), basis=basis)
 
 
@@ -246,14 +257,14 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
     `is_listed`: values enter lists, such as `labels` for a `label`.
     """
     setters: dict[str, str] = {}
-    for path, part in leaves.items():
+    for path, leaf in leaves.items():
         several = known.find(plural(singular(last_name(path)))) if is_listed else None
         named = last_name(path)
         exact = known.fields.get(path)  # a name may have dots, or no letters
         field = several or exact or (known.find(named) if named else None)
         if path.endswith("*"):
             setters.setdefault("*", path)
-        elif field is not None and _may_hold(field, part, known.key):
+        elif field is not None and _may_hold(field, leaf, known.key):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
 
@@ -265,8 +276,8 @@ def _may_hold(field: Field, argument: Record, key: str) -> bool:
     return not properties(field.schema) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
-def _weakest(found: Iterable[Basis]) -> Basis:
+def _weakest(bases: Iterable[Basis]) -> Basis:
     """Return the least confidence of several, with all reasons."""
-    listed = [*found]
-    reasons = tuple(dict.fromkeys(reason for one in listed for reason in one.reasons))
-    return Basis("inferred", min((one.confidence for one in listed), default=_BY_NAME.confidence), reasons)
+    listed = [*bases]
+    reasons = tuple(dict.fromkeys(reason for basis in listed for reason in basis.reasons))
+    return Basis("inferred", min((basis.confidence for basis in listed), default=_BY_NAME.confidence), reasons)

@@ -41,7 +41,7 @@ def find_singletons(
     for id_, tool in tools.items():
         if id_ not in settled:
             uses_by_noun[_strip_facet(parsed_names[id_].noun)].append(_use_of(parsed_names[id_], tool))
-    nouns = {noun for noun, uses in uses_by_noun.items() if any(one.parsed.verb != "unknown" for one in uses)}
+    nouns = {noun for noun, uses in uses_by_noun.items() if any(use.parsed.verb != "unknown" for use in uses)}
     known = {*known, *(name for tool in tools.values() for name in _nouns_of_ids(tool))}
     found = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
     return {name: _make_entity(name, uses) for name, uses in found.items() if name not in known}
@@ -60,13 +60,13 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
     if parsed.verb not in {"get", "list", "update"} or (parsed.verb != "update" and required(schema)):
         return None
     nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))}
-    singles = [one for one in entities if one.singleton]
-    named = next((one for one in singles if {one.name, singular_phrase(words(one.name))} & nouns), None)
+    singles = [entity for entity in entities if entity.singleton]
+    named = next((single for single in singles if {single.name, singular_phrase(words(single.name))} & nouns), None)
     return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
 
 
 def _only_holder(singles: Iterable[Entity], needed: AbstractSet[str]) -> Entity | None:
-    holding = [one for one in singles if needed and needed <= {*map(snake, one.fields)}]
+    holding = [single for single in singles if needed and needed <= {*map(snake, single.fields)}]
     return holding[0] if len(holding) == 1 else None
 
 
@@ -86,15 +86,15 @@ def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words])
     """Whether all tools of a noun get or set it, and none takes a key."""
     if not _is_entity(noun, others):
         return False
-    gets = [one for one in uses if _is_getter(one)]
-    sets = [one for one in uses if one.parsed.verb == "update" and one.arguments]
+    gets = [use for use in uses if _is_getter(use)]
+    sets = [use for use in uses if use.parsed.verb == "update" and use.arguments]
     if not gets or len(gets) + len(sets) < len(uses) or any(map(_takes_id, uses)):
         return False
-    return bool(sets or not any(one.arguments for one in gets))
+    return bool(sets or not any(getter.arguments for getter in gets))
 
 
-def _takes_id(one: _Use) -> bool:
-    return any(last_word(argument) in {"id", "ids"} for argument in one.arguments)
+def _takes_id(use: _Use) -> bool:
+    return any(last_word(argument) in {"id", "ids"} for argument in use.arguments)
 
 
 def _is_entity(noun: Words, others: AbstractSet[Words]) -> bool:
@@ -103,23 +103,25 @@ def _is_entity(noun: Words, others: AbstractSet[Words]) -> bool:
     return not _NOT_ENTITIES.issuperset(noun) and others.isdisjoint(inner)
 
 
-def _is_getter(one: _Use) -> bool:
+def _is_getter(use: _Use) -> bool:
     """Whether a tool shows the singleton, not values by name. `settings` are one thing in the plural."""
-    if map_of(one.output):
+    if map_of(use.output):
         return False
-    facets = one.parsed.verb == "list" and f"{one.parsed.noun[-1]}s" in _FACETS
-    return not one.needed and (facets or (one.parsed.verb == "get" and not one.parsed.plural))
+    facets = use.parsed.verb == "list" and f"{use.parsed.noun[-1]}s" in _FACETS
+    return not use.needed and (facets or (use.parsed.verb == "get" and not use.parsed.plural))
 
 
 def _make_entity(name: str, uses: Sequence[_Use]) -> Entity:
     """Return a singleton with the fields of results, else those of arguments."""
-    shown = [part for one in uses for part in _result_fields(name, one)]
-    listed = shown or [Field(part, one.arguments[part], required=True) for one in uses for part in one.arguments]
+    shown = [field for use in uses for field in _result_fields(name, use)]
+    listed = shown or [
+        Field(argument, use.arguments[argument], required=True) for use in uses for argument in use.arguments
+    ]
     fields = {field.name: field for field in reversed(listed or [Field("name", {"type": "string"}, required=True)])}
     return Entity(name, name, None, fields, singleton=True)
 
 
-def _result_fields(name: str, one: _Use) -> Iterator[Field]:
-    envelope = read_envelope("get", name, one.output)
-    parts = properties(at(one.output, envelope.record or "")) if one.parsed.verb != "update" else {}
+def _result_fields(name: str, use: _Use) -> Iterator[Field]:
+    envelope = read_envelope("get", name, use.output)
+    parts = properties(at(use.output, envelope.record or "")) if use.parsed.verb != "update" else {}
     return (Field(field, schema, required=True) for field, schema in parts.items() if snake(field) not in SUCCESS)

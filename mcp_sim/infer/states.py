@@ -38,7 +38,11 @@ def _states_of_verbs(
     feature_list: Sequence[ToolFeatures], arguments: Sequence[tuple[str, Record]]
 ) -> dict[str, list[Json]]:
     """Return the states that verbs lead to, and the one before, unless a flag holds them: `completed: true`."""
-    leads = [one.parsed.status for one in feature_list if one.verb == "update" and one.parsed.status is not None]
+    leads = [
+        features.parsed.status
+        for features in feature_list
+        if features.verb == "update" and features.parsed.status is not None
+    ]
     flags = {snake(name).removeprefix("is_") for name, part in arguments if main_type(part) == "boolean"}
     before = [_PREVIOUS[state] for state in leads if state in _PREVIOUS][:1]
     return {"status": [*dict.fromkeys([*before, *leads])]} if before and not flags & {*leads, "done"} else {}
@@ -118,9 +122,9 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Record]) -> Json:
     """Return the state of a field or of given records that a verb leads to. None if the choices have none."""
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
-    states = [str(one) for one in dict.fromkeys((*choices_of(field.schema), *held))]
-    found = _nearest_choice(word, states) or next((one for one in states if snake(one) == status), None)
-    return _spell_like(states, status) if status and found is None and not constants(field.schema) else found
+    states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
+    state = _nearest_choice(word, states) or next((one for one in states if snake(one) == status), None)
+    return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
 
 
 def _nearest_choice(word: str, choices: Sequence[Json]) -> Json:

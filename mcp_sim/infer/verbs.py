@@ -110,6 +110,6 @@ def find_described_verb(about: str) -> str:
 def skip_opener(about: str) -> str:
     """Return the description from its verb on."""
     text = about[:_MAX_PREFIX].strip()
-    while found := _OPENERS.match(text):
-        text = text[found.end() :]
+    while match := _OPENERS.match(text):
+        text = text[match.end() :]
     return text

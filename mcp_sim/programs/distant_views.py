@@ -65,8 +65,8 @@ class DistantView(View):
 
     def know(self, hits: Mapping[str, Sequence[Hit]], summaries: Mapping[str, tuple[int, Key | None]]) -> None:
         """Take over records, and counts and last keys of tables, that are not asked for again."""
-        for entity, found in hits.items():
-            self._keep(entity, found)
+        for entity, hit in hits.items():
+            self._keep(entity, hit)
         self._summaries = {entity: _Summary(*summary) for entity, summary in summaries.items()}
 
     @property

@@ -115,7 +115,7 @@ def _search(view: View, entity: str, names: list[str], words: list[str]) -> list
 
 
 def _written(view: View, entity: str) -> list[Any]:
-    return [[key, one.record, one.born] for key, one in view.written(entity).items()]
+    return [[key, written.record, written.born] for key, written in view.written(entity).items()]
 
 
 def _changed(view: View, entity: str) -> list[Key]:

@@ -117,13 +117,13 @@ class Worker:
     def _changes(self, messages: list[Any]) -> tuple[Change, ...]:
         """Return the changes of a reply: those of the program's own tables, or of backends of its server."""
         try:
-            found = tuple(change_of(message) for message in messages)
+            changes = tuple(change_of(message) for message in messages)
         except (ValueError, TypeError) as error:
             raise Stopped(f"answered something unknown: {error}") from None
-        for change in found:
+        for change in changes:
             if not change.entity.startswith(self._program.prefix) or self._lacks_key(change):
                 raise Stopped(f"wrote what it cannot: {change.op} {change.entity}")
-        return found
+        return changes
 
     def _lacks_key(self, change: Change) -> bool:
         entity = self._domain.entities[change.entity] if change.entity in self._tables else None

@@ -100,10 +100,10 @@ class World:
         """Return what the call has written."""
         entities = self._domain.entities
         natural = frozenset(table for table in self._tables if entities[table].natural)
-        found = self._writes.changes(natural)
+        changes = self._writes.changes(natural)
         for library in self._libraries.values():
-            found += library.changes
-        return tuple(found)
+            changes += library.changes
+        return tuple(changes)
 
     def _table(self, entity: Entity, name: str) -> Any:
         table = self._tables.get(entity.name)

@@ -120,8 +120,8 @@ class Writes:
     def changes(self, natural: frozenset[str]) -> list[Change]:
         """Return all changes of the call. Keys of `natural` entities are not reserved: callers choose them."""
         self.collect()
-        found = (self._change(at, net, is_natural=at[0] in natural) for at, net in self._net.items())
-        return [change for change in found if change is not None]
+        changes = (self._change(at, net, is_natural=at[0] in natural) for at, net in self._net.items())
+        return [change for change in changes if change is not None]
 
     def _change(self, at: At, net: _Net, *, is_natural: bool) -> Change | None:
         before = self._turn.view.get(*at)

@@ -205,17 +205,19 @@ class _Answered:
 
     def drift(self) -> CallDrift | None:
         """Return how the answers differ, None if they do not."""
-        found = next(differences(self.before, self.now), None)
+        difference = next(differences(self.before, self.now), None)
         call = self.chosen.call
-        return found and CallDrift(call.tool, call.arguments, self.chosen.session, call.seq, *found)
+        return difference and CallDrift(call.tool, call.arguments, self.chosen.session, call.seq, *difference)
 
 
 async def _ask(run: Sequence[_Chosen], connect: Connect) -> list[_Answered]:
     """Make calls that only read."""
     async with connect() as call:
         return [
-            _Answered(one, observe(one.call.answer), _observed(await call(one.call.tool, one.call.arguments)))
-            for one in run
+            _Answered(
+                chosen, observe(chosen.call.answer), _observed(await call(chosen.call.tool, chosen.call.arguments))
+            )
+            for chosen in run
         ]
 
 
@@ -223,12 +225,12 @@ async def _repeat(session: Session, run: Sequence[_Chosen], connect: Connect) ->
     """Make the calls of a session in their order, with the ids that the live server gives for the recorded ones."""
     ids, answered = ReplayIds(session.state), list[_Answered]()
     async with connect() as call:
-        for one in run:
-            before = observe(one.call.answer)
-            now = _observed(await call(one.call.tool, ids.arguments(one.call)))
-            ids.pair(one.call, before, now)
-            ids.learn(before, one.call.seq)
-            answered.append(_Answered(one, replace(before, value=ids.alignment.translate(before.value)), now))
+        for chosen in run:
+            before = observe(chosen.call.answer)
+            now = _observed(await call(chosen.call.tool, ids.arguments(chosen.call)))
+            ids.pair(chosen.call, before, now)
+            ids.learn(before, chosen.call.seq)
+            answered.append(_Answered(chosen, replace(before, value=ids.alignment.translate(before.value)), now))
     return answered
 
 
@@ -243,18 +245,18 @@ def _observed(answer: Answer) -> Observed:
 def _judge(answered: Sequence[_Answered], never_succeeding: set[str], drift: Drift) -> None:
     """Sort what differs into what counts, and what cannot be compared after writes that were not repeated."""
     for one in answered:
-        found = one.drift()
-        flips = found is not None and found.kind == "outcome"
+        call_drift = one.drift()
+        flips = call_drift is not None and call_drift.kind == "outcome"
         if one.chosen.is_after_writes and not flips:
             drift.after_writes += 1
-        if found is None or (one.chosen.is_after_writes and found.kind == "values"):
+        if call_drift is None or (one.chosen.is_after_writes and call_drift.kind == "values"):
             continue
         if not flips or not one.chosen.is_after_writes:
-            drift.calls.append(found)
+            drift.calls.append(call_drift)
         elif one.now.failed and one.tool in never_succeeding:
-            drift.calls.append(replace(found, details=[*found.details, NEVER_SUCCEEDS]))
+            drift.calls.append(replace(call_drift, details=[*call_drift.details, NEVER_SUCCEEDS]))
         else:
-            drift.not_comparable.append(found)
+            drift.not_comparable.append(call_drift)
 
 
 def _never_succeeding(answered: Sequence[_Answered], sessions: Sequence[Session]) -> set[str]:
@@ -269,11 +271,11 @@ def _never_succeeding(answered: Sequence[_Answered], sessions: Sequence[Session]
     return unexplained - {one.tool for one in succeeded if not one.now.failed}
 
 
-def _is_explained(one: _Answered, recorded: set[tuple[str, str]]) -> bool:
-    text = _text_of(one.now)
-    names = [name for _, value in leaves(one.chosen.call.arguments) if (name := normal(value)) is not None]
+def _is_explained(answered: _Answered, recorded: set[tuple[str, str]]) -> bool:
+    text = _text_of(answered.now)
+    names = [name for _, value in leaves(answered.chosen.call.arguments) if (name := normal(value)) is not None]
     mentions = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
-    return mentions or (one.tool, text) in recorded
+    return mentions or (answered.tool, text) in recorded
 
 
 def _text_of(observed: Observed) -> str:

@@ -39,12 +39,12 @@ async def measure(
     shown = _Shown(progress)
     trusted = trust if isinstance(trust, bool) else tuple(trust)
     if isinstance(source, str | Path):
-        found = await _score_documents(source, trusted, sessions, processes, shown)
+        scores = await _score_documents(source, trusted, sessions, processes, shown)
     else:
-        found = await _score_others(source, sessions, shown)
+        scores = await _score_others(source, sessions, shown)
     if not cold:
-        return Report(found)
-    return Report(found, cold=Report(await _score_documents(None, trusted, sessions, processes, shown)))
+        return Report(scores)
+    return Report(scores, cold=Report(await _score_documents(None, trusted, sessions, processes, shown)))
 
 
 async def score_sessions(
@@ -131,9 +131,9 @@ def _divided(sessions: Sequence[Session], parts: int) -> Iterator[Sequence[Sessi
 
 
 async def _counted(scores: Awaitable[list[CallScore]], part: _Part, shown: _Shown) -> list[CallScore]:
-    found = await scores
+    call_scores = await scores
     shown.add(len(part.sessions), part.sessions[-1])
-    return found
+    return call_scores
 
 
 def _score_part(part: _Part) -> list[CallScore]:

@@ -57,11 +57,15 @@ class Report:
     def overall(self) -> Scores:
         """The mean scores of the servers."""
         servers = [*self.servers.values()]
-        columns = {column.name: [one.columns[column.name] for one in servers if column.name in one.columns]
+        columns = {column.name: [server.columns[column.name] for server in servers if column.name in server.columns]
                    for column in COLUMNS}  # fmt: skip
-        marks = {name: sum(one.marks.get(name, 0) for one in servers) for name, found in columns.items() if found}
-        means = {name: mean for name, found in columns.items() if (mean := _mean(found)) is not None}
-        return Scores(len(self.calls), means, marks, _mean([one.score for one in servers if one.score is not None]))
+        marks = {
+            name: sum(server.marks.get(name, 0) for server in servers) for name, column in columns.items() if column
+        }
+        means = {name: mean for name, column in columns.items() if (mean := _mean(column)) is not None}
+        return Scores(
+            len(self.calls), means, marks, _mean([server.score for server in servers if server.score is not None])
+        )
 
     @property
     def score(self) -> float:

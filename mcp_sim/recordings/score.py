@@ -101,7 +101,7 @@ class _Replay:
         marks = {column.name: tuple(column.marks(comparison)) for column in COLUMNS}
         self._shown[made] = shown
         self._ids.learn(recorded, call.seq)
-        kept = {name: found for name, found in marks.items() if found}
+        kept = {name: mark for name, mark in marks.items() if mark}
         where = self._session.server, self._session.name, call.seq, call.tool
         return CallScore(*where, arguments, call.answer, answered, crash, kept)
 

@@ -35,7 +35,7 @@ class Bindings:
     @classmethod
     async def open(cls, scenario: Scenario, concealed: Sequence[Concealed], stack: AsyncExitStack) -> Bindings:
         """Bind the world models of a scenario, which do not reveal what is concealed."""
-        bound = [(one, await _bind(one, scenario, concealed, stack)) for one in scenario.world_models]
+        bound = [(model, await _bind(model, scenario, concealed, stack)) for model in scenario.world_models]
         needs_builtin = any(entry.world_model.fallback for entry in scenario.world_models)
         builtin = world_models["builtin"]()
         fallback = await stack.enter_async_context(builtin.bind(scenario.domain)) if needs_builtin else None
@@ -44,8 +44,11 @@ class Bindings:
     async def concealing(self, concealed: Sequence[Concealed], stack: AsyncExitStack) -> Bindings:
         """Return the same bindings, with other ones of the world models that could reveal what is concealed."""
         bound = [
-            (one, await _bind(one, self._scenario, concealed, stack) if one.world_model.makes_records else predictor)
-            for one, predictor in self._predictors
+            (
+                entry,
+                await _bind(entry, self._scenario, concealed, stack) if entry.world_model.makes_records else predictor,
+            )
+            for entry, predictor in self._predictors
         ]
         return Bindings(self._scenario, bound, self._fallback)
 

@@ -18,7 +18,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.result_templates import RESULT_SLOTS, SLOT, replaced_path
 
 
-def check_templates(specs: Iterable[Spec], found: Inferred) -> None:
+def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
     """Note misspelt slots and causes in `errors` and `result`.
 
     Programs fail with causes and slots of their own, so errors of their specs are not checked.
@@ -29,13 +29,13 @@ def check_templates(specs: Iterable[Spec], found: Inferred) -> None:
         names = {id_: frozenset(_properties(tool.input_schema)) for id_, tool in spec.tools.items()}
         every = frozenset[str]().union(*names.values())
         if spec.program is None:
-            keys = {f"{entity.rpartition('.')[2]}_id" for entity in found.entities}
+            keys = {f"{entity.rpartition('.')[2]}_id" for entity in inferred.entities}
             _check_errors(spec.root.at("errors"), FAILURE_SLOTS | keys | every)
             for id_, tool in spec.tools.items():
                 _check_errors(spec.root.at("sim", tool.name, "errors"), FAILURE_SLOTS | keys | names[id_])
-        known = every | RESULT_SLOTS | _fields(found, spec.tools.values())
+        known = every | RESULT_SLOTS | _fields(inferred, spec.tools.values())
         for id_, tool in spec.tools.items():
-            if id_ in found.plans and found.plans[id_].backend == "records":
+            if id_ in inferred.plans and inferred.plans[id_].backend == "records":
                 _check_results(spec.root.at("sim", tool.name), known)
 
 
@@ -45,13 +45,13 @@ def _properties(schema: Json) -> Iterator[str]:
         yield from as_object(part.get("properties"))
 
 
-def _fields(found: Inferred, tools: Iterable[Tool]) -> frozenset[str]:
+def _fields(inferred: Inferred, tools: Iterable[Tool]) -> frozenset[str]:
     """Return all fields that records may have."""
-    fields = {name for entity in found.entities.values() for name in (entity.key, *entity.fields)}
-    fields |= {name for rows in found.records.values() for row in rows[:1] for name in row}
-    for plan in found.plans.values():
-        for one in plan.variants:
-            fields |= {*one.sets.values(), *one.fixed, *(rule.field for rule in one.filters.values())}
+    fields = {name for entity in inferred.entities.values() for name in (entity.key, *entity.fields)}
+    fields |= {name for rows in inferred.records.values() for row in rows[:1] for name in row}
+    for plan in inferred.plans.values():
+        for variant in plan.variants:
+            fields |= {*variant.sets.values(), *variant.fixed, *(rule.field for rule in variant.filters.values())}
     shown = {name for tool in tools for name in _properties(tool.output_schema)}
     return frozenset(part for name in fields | shown for part in name.split("."))
 
@@ -97,7 +97,7 @@ def _slots(template: Place) -> Iterator[tuple[Place, str]]:
 def _paths(value: Json, where: Path) -> Iterator[tuple[Path, str]]:
     """Yield the paths in the slots of a document, each with its place."""
     if isinstance(value, str):
-        yield from ((where, found[1]) for found in SLOT.finditer(value))
+        yield from ((where, match[1]) for match in SLOT.finditer(value))
     for index, part in enumerate(as_list(value)):
         yield from _paths(part, (*where, index))
     body = as_object(value)

@@ -92,7 +92,7 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Pro
 
 def check(references: Iterable[str | Path]) -> list[Problem]:
     """Return all errors and warnings of documents: files, shipped names, or folders of documents."""
-    return [problem for reference in references for _, found in checked(reference) for problem in found]
+    return [problem for reference in references for _, problems in checked(reference) for problem in problems]
 
 
 def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iterator[tuple[str, list[Problem]]]:
@@ -252,7 +252,7 @@ def _makes_records(answering: Sequence[WorldModelEntry]) -> bool:
 def _elsewhere(domain: Domain, models: Sequence[WorldModelEntry]) -> frozenset[str]:
     """Return the tools that some world model answers from elsewhere."""
     routes = ((tool.id, route(models, tool, domain)) for tool in domain.tools.values())
-    return frozenset(tool for tool, answering in routes if any(one.world_model.is_elsewhere for one in answering))
+    return frozenset(tool for tool, answering in routes if any(entry.world_model.is_elsewhere for entry in answering))
 
 
 def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
@@ -281,7 +281,10 @@ def _trusted(entry: WorldModelEntry) -> WorldModelEntry:
 def _faults_by_id(place: Place, faults: Sequence[PerturbationEntry]) -> dict[str, Perturbation | None]:
     """Return the perturbations by id; None for an entry whose kind has errors, which are reported by themselves."""
     given = (item.mapping.get("id") for item in place.items)
-    return {**{name: None for name in given if isinstance(name, str)}, **{one.id: one.perturbation for one in faults}}
+    return {
+        **{name: None for name in given if isinstance(name, str)},
+        **{fault.id: fault.perturbation for fault in faults},
+    }
 
 
 LIVE = "live"
@@ -370,15 +373,21 @@ def _offering(spec: ServerSpec, models: Sequence[WorldModelEntry]) -> ServerSpec
 def _namespaced(server: str, spec: ServerSpec) -> ServerSpec:
     """Return the server with its entities under names that start with the server's name."""
     resources = tuple(
-        replace(one, entity=one.entity and f"{server}.{one.entity}", choices=_namespaced_choices(server, one.choices))
-        for one in spec.resources
+        replace(
+            resource,
+            entity=resource.entity and f"{server}.{resource.entity}",
+            choices=_namespaced_choices(server, resource.choices),
+        )
+        for resource in spec.resources
     )
-    prompts = tuple(replace(one, choices=_namespaced_choices(server, one.choices)) for one in spec.prompts)
+    prompts = tuple(replace(prompt, choices=_namespaced_choices(server, prompt.choices)) for prompt in spec.prompts)
     return replace(spec, resources=resources, prompts=prompts)
 
 
 def _namespaced_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Choices]:
-    return {name: replace(one, entity=one.entity and f"{server}.{one.entity}") for name, one in choices.items()}
+    return {
+        name: replace(choice, entity=choice.entity and f"{server}.{choice.entity}") for name, choice in choices.items()
+    }
 
 
 def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Place | None:
@@ -413,9 +422,10 @@ def _warn_of_unused(state: Place | None, compiled: CompiledDomain, world_models:
 def _records(place: Place, world: WorldPart, path: Path, sources: Sources, domain: Domain) -> dict[str, GivenRecords]:
     """Return the records that the scenario gives, inline and in files."""
     written = {
-        name: GivenRecords(part.count or len(part.rows), tuple(part.rows)) for name, part in world.records.items()
+        name: GivenRecords(record.count or len(record.rows), tuple(record.rows))
+        for name, record in world.records.items()
     }
-    check_records(place, {name: part for name, part in written.items() if name != EVERY}, domain)
+    check_records(place, {name: records for name, records in written.items() if name != EVERY}, domain)
     if EVERY in world.records and world.records[EVERY].file is None:
         place.at(EVERY).error("means every entity, and needs a file")
     given = _given_records(place, world, path, sources, domain)
@@ -427,12 +437,14 @@ def _records(place: Place, world: WorldPart, path: Path, sources: Sources, domai
 def _given_records(
     place: Place, world: WorldPart, path: Path, sources: Sources, domain: Domain
 ) -> dict[str, GivenRecords]:
-    if not any(part.file for part in world.records.values()):
-        return {name: _given(part) for name, part in world.records.items()}
+    if not any(record.file for record in world.records.values()):
+        return {name: _given(record) for name, record in world.records.items()}
     from mcp_sim.generate.data_files.given_records import given_records  # noqa: PLC0415 (data files are rare)
 
     return given_records(place, world.records, path, sources, domain)
 
 
-def _given(part: RecordsPart) -> GivenRecords:
-    return GivenRecords(len(part.rows) if part.count is None else part.count, tuple(part.rows))
+def _given(records_part: RecordsPart) -> GivenRecords:
+    return GivenRecords(
+        len(records_part.rows) if records_part.count is None else records_part.count, tuple(records_part.rows)
+    )

@@ -84,13 +84,13 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         _check_entities(one.specs, one.found.entities)
     whole = found[0].found
     if world.namespaces:
-        whole = _merged([_prefixed(one.found, name) for one, name in zip(found, servers, strict=True)])
+        whole = _merged([_prefixed(server.found, name) for server, name in zip(found, servers, strict=True)])
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
-    wrappers = {tool: path for one in found for tool, path in one.wrappers.items()}
+    wrappers = {tool: path for server in found for tool, path in server.wrappers.items()}
     entities = _with_counted_closed(whole.entities, specs, world)
-    records = _given(whole, is_whole=any(one.evidence.state is not None for one in found))
+    records = _given(whole, is_whole=any(server.evidence.state is not None for server in found))
     unspecified = _unspecified(entities, records, specs, world)
     domain = Domain(
         tools,
@@ -99,13 +99,18 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         *about,
         open=world.open,
         given=given,
-        specified=frozenset(entities) - unspecified - {name for name, one in records.items() if not one.rows},
+        specified=frozenset(entities) - unspecified - {name for name, record in records.items() if not record.rows},
         unspecified=unspecified,
         wrappers=wrappers,
         programs=tuple(_programs(specs, world)),
     )
     records |= dict.fromkeys(containers_of(domain), GivenRecords(0))
-    filled = {f"{one.prefix}{table}" for one in domain.programs if "initial" in one.hooks for table in one.tables}
+    filled = {
+        f"{program.prefix}{table}"
+        for program in domain.programs
+        if "initial" in program.hooks
+        for table in program.tables
+    }
     records |= {
         name: given
         for name, given in _table_records(domain).items()
@@ -143,8 +148,8 @@ def _unspecified(
     closed = [
         (server, name)
         for server, spec in specs.items()
-        for name, one in spec.entities.items()
-        if not one.open and name not in spec.undecided
+        for name, entity in spec.entities.items()
+        if not entity.open and name not in spec.undecided
     ]
     declared = {name for server, one in closed for name in (one, f"{server}.{one}")}
     specified = {*declared, *(entities if EVERY in world.records else world.records)}
@@ -155,11 +160,11 @@ def _with_counted_closed(
     entities: Mapping[str, Entity], specs: Mapping[str, Spec], world: WorldPart
 ) -> dict[str, Entity]:
     """Close the entities whose records the scenario gives or counts, unless a spec declares them open."""
-    declared = {name for spec in specs.values() for name, one in spec.entities.items() if one.open}
+    declared = {name for spec in specs.values() for name, entity in spec.entities.items() if entity.open}
     counted = entities.keys() if EVERY in world.records else world.records.keys()
     return {
-        name: replace(one, open=False) if name in counted and name not in declared else one
-        for name, one in entities.items()
+        name: replace(entity, open=False) if name in counted and name not in declared else entity
+        for name, entity in entities.items()
     }
 
 
@@ -172,16 +177,16 @@ def _check_how(specs: Iterable[Spec], plans: Mapping[str, Plan]) -> None:
                 check_how(spec.root.at("sim", name), declared, plans[tool], name)
 
 
-def _unused_by_all(found: Sequence[_Server]) -> list[Path]:
-    return [path for path in found[0].unused if all(path in one.unused for one in found)]
+def _unused_by_all(servers: Sequence[_Server]) -> list[Path]:
+    return [path for path in servers[0].unused if all(path in server.unused for server in servers)]
 
 
-def _suggestion(found: Sequence[_Server], world: WorldPart, path: Path) -> str:
+def _suggestion(servers: Sequence[_Server], world: WorldPart, path: Path) -> str:
     """Return the line of the first suggestion that makes a tool use a part, and leaves no other part unused."""
-    for one in found:
-        for tool, sim in suggestions(path, world.state, one.found, one.evidence):
-            unused = _inferred([_with_override(spec, tool.id, sim) for spec in one.specs], world).unused
-            if not any(left[: len(path)] == path for left in unused) and {*unused} <= {*one.unused}:
+    for server in servers:
+        for tool, sim in suggestions(path, world.state, server.found, server.evidence):
+            unused = _inferred([_with_override(spec, tool.id, sim) for spec in server.specs], world).unused
+            if not any(left[: len(path)] == path for left in unused) and {*unused} <= {*server.unused}:
                 return f"{tool.name}: {{{', '.join(f'{key}: {value}' for key, value in sim.items())}}}"
     return ""
 
@@ -191,17 +196,17 @@ def _with_override(spec: Spec, tool: str, sim: Mapping[str, str]) -> Spec:
 
 
 def _merged(parts: Sequence[Inferred]) -> Inferred:
-    entities = {name: entity for part in parts for name, entity in part.entities.items()}
-    plans = {name: plan for part in parts for name, plan in part.plans.items()}
-    records = {name: rows for part in parts for name, rows in part.records.items()}
-    return Inferred(entities, plans, records, frozenset[str]().union(*(part.unmentioned for part in parts)))
+    entities = {name: entity for inferred in parts for name, entity in inferred.entities.items()}
+    plans = {name: plan for inferred in parts for name, plan in inferred.plans.items()}
+    records = {name: rows for inferred in parts for name, rows in inferred.records.items()}
+    return Inferred(entities, plans, records, frozenset[str]().union(*(inferred.unmentioned for inferred in parts)))
 
 
-def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
+def _given(inferred: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
     """Return the given records by entity. A given state is complete: entities that it does not mention are empty."""
-    named = found.entities.keys() - found.unmentioned if is_whole else found.records.keys()
-    rows = {name: tuple(found.records.get(name, ())) for name in found.entities if name in named}
-    return {name: _whole(rows[name], found.entities[name]) for name in rows}
+    named = inferred.entities.keys() - inferred.unmentioned if is_whole else inferred.records.keys()
+    rows = {name: tuple(inferred.records.get(name, ())) for name in inferred.entities if name in named}
+    return {name: _whole(rows[name], inferred.entities[name]) for name in rows}
 
 
 def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
@@ -227,13 +232,13 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     if answered.takes_state and not answered.leaves_some(tools):
         evidence = replace(evidence, state=None)
     programmed = _program_plans(specs, tools, declared)
-    matches, found = match_and_infer(evidence, declared, answered)
+    matches, inferred = match_and_infer(evidence, declared, answered)
     matched = {plan.tool: plan for plan in matches.plans} | programmed
-    known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
+    known = {**inferred.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
-    results = {name: one for spec in specs for name, one in spec.overrides.items() if "result" in one}
-    plans = {name: _with_result(local.get(name) or found.plans[name], results.get(name, {})) for name in tools}
-    whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
+    results = {name: override for spec in specs for name, override in spec.overrides.items() if "result" in override}
+    plans = {name: _with_result(local.get(name) or inferred.plans[name], results.get(name, {})) for name in tools}
+    whole = replace(inferred, entities=known, plans=plans, records={**inferred.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
     unused = unused_parts(whole, domain, named, None if answered.takes_state else world.state, matches.state)
@@ -285,7 +290,7 @@ def _check_entities(specs: Sequence[Spec], entities: Mapping[str, Entity]) -> No
 
 def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
     """Return a matched plan with its entity's name in this domain: `message` may be called `vessel_message` here."""
-    choices = {value: _with_local_entity(one, entities) for value, one in plan.choices.items()}
+    choices = {value: _with_local_entity(choice, entities) for value, choice in plan.choices.items()}
     local = (name for name in entities if name.endswith(f"_{plan.entity}"))
     is_known = plan.entity is None or plan.entity in entities
     return replace(plan, entity=plan.entity if is_known else next(local, plan.entity), choices=choices)
@@ -294,7 +299,9 @@ def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
 def _with_declared_fields(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
     """Return the entities of backends, with the fields that specs declare for them."""
     fields = {name: entity.fields for name, entity in declared.items()}
-    return {one.name: replace(one, fields={**one.fields, **fields.get(one.name, {})}) for one in entities}
+    return {
+        entity.name: replace(entity, fields={**entity.fields, **fields.get(entity.name, {})}) for entity in entities
+    }
 
 
 def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
@@ -307,16 +314,16 @@ def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
     return declared
 
 
-def _prefixed(part: Inferred, server: str) -> Inferred:
+def _prefixed(inferred: Inferred, server: str) -> Inferred:
     """Return the inferred parts with the server's name before the names of entities."""
 
     def called(name: str) -> str:
         return f"{server}.{name}"
 
-    entities = {called(name): renamed(entity, called) for name, entity in part.entities.items()}
-    plans = {name: rename_entities_in_plan(plan, called) for name, plan in part.plans.items()}
-    records = {called(name): rows for name, rows in part.records.items()}
-    return Inferred(entities, plans, records, frozenset(map(called, part.unmentioned)))
+    entities = {called(name): renamed(entity, called) for name, entity in inferred.entities.items()}
+    plans = {name: rename_entities_in_plan(plan, called) for name, plan in inferred.plans.items()}
+    records = {called(name): rows for name, rows in inferred.records.items()}
+    return Inferred(entities, plans, records, frozenset(map(called, inferred.unmentioned)))
 
 
 def with_given_times(domain: Domain, records: Mapping[str, GivenRecords]) -> Domain:
@@ -340,14 +347,14 @@ def _with_times(entity: Entity, given: GivenRecords) -> Entity:
 
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:
     """Note unknown entities, duplicate keys, and values that violate the schema of their field."""
-    for name, part in records.items():
+    for name, record in records.items():
         entity = domain.entities.get(name)
         if entity is None:
             place.at(name).error(f"unknown entity{did_you_mean(name, domain.entities)}")
             continue
-        validators = {field.name: Validator(field.schema) for field in entity.fields.values() if part.rows}
+        validators = {field.name: Validator(field.schema) for field in entity.fields.values() if record.rows}
         seen = set[Any]()
-        for index, row in enumerate(part.rows):
+        for index, row in enumerate(record.rows):
             _check_row(place.at(name, "rows", index), row, entity, validators, seen)
 
 

@@ -115,11 +115,11 @@ class Explainer:
     def _call(self, step: Record, world: _WorldState) -> tuple[Finding, ...]:
         tool = self.scenario.domain.tools.get(step["tool"])
         turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), world)
-        found = tuple(self._finding(fault, turn, step) for fault in world.faults.compiled.of(step["tool"]))
+        findings = tuple(self._finding(fault, turn, step) for fault in world.faults.compiled.of(step["tool"]))
         world.memories, world.counts = turn.memories.committed(), tuple(turn.memories.counts)
         world.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
         world.index = turn.index
-        return found
+        return findings
 
     def _finding(self, fault: CompiledFault, turn: Turn, step: Record) -> Finding:
         carried = fault.carries_over and bool(turn.memories.of(fault.id).get("carried"))
@@ -142,7 +142,7 @@ class Explainer:
 
 def _outcome(fault: CompiledFault, turn: Turn, step: Record) -> str:
     """Return the outcome of a decision, and remember it where later decisions depend on it."""
-    recorded = {one["id"]: one["outcome"] for one in step["perturbations"]}
+    recorded = {perturbation["id"]: perturbation["outcome"] for perturbation in step["perturbations"]}
     outcome = recorded.get(fault.id, "")
     if not outcome and fault.is_capped(turn):
         outcome = "capped"
@@ -239,8 +239,8 @@ def _checked(numbered: NumberedWhen, role: Role, path: str, at: _Decided) -> Ite
 def _nested(numbered: NumberedWhen, path: str, at: _Decided, *, filters: bool) -> Iterator[Reason]:
     """Yield the reasons of `any`, `all` and `not`: of the groups that are filters, or of the others."""
     for word, group in (("any", numbered.any), ("all", numbered.all), ("not", numbered.none)):
-        if group and all(one.is_filter for one in group) is filters:
-            parts = [tuple(_reasons(one, nested_path(path, word, n), at)) for n, one in enumerate(group)]
+        if group and all(when.is_filter for when in group) is filters:
+            parts = [tuple(_reasons(when, nested_path(path, word, n), at)) for n, when in enumerate(group)]
             yield Reason(f"{word} of ({'; '.join(map(_joined, parts))})", "", _holds(word, parts))
 
 

@@ -50,15 +50,15 @@ class FaultSets:
         """
         assert isinstance(faults, FaultSet)
         if "inject" in steered:
-            entry, made = read_perturbation(faults.scenario, steered["inject"])
-            return self._with((*faults.injected, entry), faults.switched, faults.scenario, made)
+            entry, perturbation_entry = read_perturbation(faults.scenario, steered["inject"])
+            return self._with((*faults.injected, entry), faults.switched, faults.scenario, perturbation_entry)
         for word, is_on in (("enable", True), ("disable", False)):
             if word in steered:
                 return self._switched(faults, steered[word], is_on=is_on)
         return faults
 
     def _switched(self, faults: FaultSet, name: str, *, is_on: bool) -> FaultSet:
-        ids = [one.id for one in faults.scenario.perturbations]
+        ids = [perturbation.id for perturbation in faults.scenario.perturbations]
         if name not in ids:
             raise UsageError(f"there is no fault {name!r}{did_you_mean(name, ids)}")
         return self._with(faults.injected, {**faults.switched, name: is_on}, faults.scenario)
@@ -68,36 +68,41 @@ class FaultSets:
         injected: Sequence[Record],
         switched: Mapping[str, bool],
         scenario: Scenario,
-        made: PerturbationEntry | None = None,
+        entry: PerturbationEntry | None = None,
     ) -> FaultSet:
         key = canonical([[*injected], switched])
-        found = self._kept.pop(key, None)
-        if found is None:
-            entries = (*scenario.perturbations, *(() if made is None else (made,)))
-            now = tuple(replace(one, enabled=switched.get(one.id, one.enabled)) for one in entries)
-            found = FaultSet(replace(scenario, perturbations=now), injected, switched)
-        self._kept[key] = found
+        fault_set = self._kept.pop(key, None)
+        if fault_set is None:
+            entries = (*scenario.perturbations, *(() if entry is None else (entry,)))
+            now = tuple(
+                replace(perturbation_entry, enabled=switched.get(perturbation_entry.id, perturbation_entry.enabled))
+                for perturbation_entry in entries
+            )
+            fault_set = FaultSet(replace(scenario, perturbations=now), injected, switched)
+        self._kept[key] = fault_set
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return found
+        return fault_set
 
 
 def read_perturbation(scenario: Scenario, entry: Record) -> tuple[Record, PerturbationEntry]:
     """Return a perturbation that is written as in a document, with its id. Raises `DocumentError`."""
     document = yaml12.load(encode([entry]), PLACE)
     problems = list[Problem]()
-    made = read_perturbations(Place(document, problems, document.value), scenario.domain)
-    taken = {one.id for one in scenario.perturbations}
+    entries = read_perturbations(Place(document, problems, document.value), scenario.domain)
+    taken = {perturbation.id for perturbation in scenario.perturbations}
     problems += [
-        Problem(PLACE, 0, "id", f"{one.id!r} is the id of another fault") for one in made if entry.get("id") in taken
+        Problem(PLACE, 0, "id", f"{one.id!r} is the id of another fault") for one in entries if entry.get("id") in taken
     ]
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
         raise DocumentError(errors)
-    (one,) = made
-    number = next(number for number in range(1, len(taken) + 2) if _numbered(one.id, number) not in taken)
-    name = _numbered(one.id, number)
-    return {**entry, "id": name}, replace(one, id=name)
+    (perturbation_entry,) = entries
+    number = next(
+        number for number in range(1, len(taken) + 2) if _numbered(perturbation_entry.id, number) not in taken
+    )
+    name = _numbered(perturbation_entry.id, number)
+    return {**entry, "id": name}, replace(perturbation_entry, id=name)
 
 
 def _numbered(name: str, number: int) -> str:

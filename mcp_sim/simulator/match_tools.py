@@ -23,7 +23,7 @@ def match_tools(evidence: ServerEvidence, without: Collection[str] = ()) -> Matc
     plans: dict[str, Plan] = {}
     accepted: list[Match] = []
     state, overrides = evidence.state, evidence.overrides
-    for kind in (one for one in matching_backends() if one not in without):
+    for kind in (backend for backend in matching_backends() if backend not in without):
         match = backends[kind]().match(replace(evidence, state=state)) or Match()
         won = {plan.tool: plan for plan in match.plans if _wins(plan, plans, overrides)}
         if won:
@@ -43,14 +43,16 @@ def match_unprogrammed(evidence: ServerEvidence, planned: Mapping[str, Tool], pr
     """
     if not (programmed.tools and programmed.leaves_some(evidence.tools)):
         return match_tools(replace(evidence, tools=planned))
-    found = match_tools(evidence)
-    declared = {part.get("backend") for one in evidence.overrides.values() for _, part in _declared_parts(one)}
-    replaced = {plan.backend for plan in found.plans if plan.tool in programmed.on_tables} - declared
+    match = match_tools(evidence)
+    declared = {
+        part.get("backend") for override in evidence.overrides.values() for _, part in _declared_parts(override)
+    }
+    replaced = {plan.backend for plan in match.plans if plan.tool in programmed.on_tables} - declared
     if replaced:
-        found = match_tools(evidence, replaced)
-    if not programmed.tables.isdisjoint(entity.name for entity in found.entities):
+        match = match_tools(evidence, replaced)
+    if not programmed.tables.isdisjoint(entity.name for entity in match.entities):
         return match_tools(replace(evidence, tools=planned), replaced)
-    return replace(found, plans=[plan for plan in found.plans if plan.tool in planned])
+    return replace(match, plans=[plan for plan in match.plans if plan.tool in planned])
 
 
 def matching_backends() -> list[str]:
@@ -73,14 +75,14 @@ def _wins(plan: Plan, plans: Mapping[str, Plan], overrides: Mapping[str, Mapping
 def _declared_parts(sim: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
     """Yield what a spec declares of a tool and of each of its choices, with the path under `sim:`."""
     yield (), sim
-    yield from ((("choices", value), part) for value, part in sim.get("choices", {}).items())
+    yield from ((("choices", value), choice) for value, choice in sim.get("choices", {}).items())
 
 
 def _overridden(plan: Plan, sim: Mapping[str, Any]) -> Plan:
     """Return a matched plan with what a spec declares; each choice is overridden by itself."""
     declared: Mapping[str, Mapping[str, Any]] = sim.get("choices", {})
     if "operation" in sim and not declared:
-        same = (one for one in plan.choices.values() if one.operation == sim["operation"])
+        same = (choice for choice in plan.choices.values() if choice.operation == sim["operation"])
         plan = next(same, replace(plan, choice=None, choices={}))
     plain = Plan(plan.tool, plan.verb, plan.entity, plan.backend).with_basis(plan.confidence, *plan.reasons)
     choices = {

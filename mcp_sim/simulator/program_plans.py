@@ -30,11 +30,11 @@ class Programmed:
     @classmethod
     def of(cls, programs: Iterable[Program | None]) -> Programmed:
         programs = [program for program in programs if program is not None]
-        functions = {tool: one for program in programs for tool, one in program.functions.items()}
+        functions = {tool: function for program in programs for tool, function in program.functions.items()}
         tables = frozenset(table for program in programs for table in program.tables)
-        uses_backends = any(one.effects.uses_backends for one in functions.values())
-        on_tables = frozenset(tool for tool, one in functions.items() if _is_on_tables(one.effects))
-        takes_state = any("initial" in one.hooks for one in programs)
+        uses_backends = any(function.effects.uses_backends for function in functions.values())
+        on_tables = frozenset(tool for tool, function in functions.items() if _is_on_tables(function.effects))
+        takes_state = any("initial" in program.hooks for program in programs)
         return cls(frozenset(functions), on_tables, tables, uses_backends, takes_state)
 
     def leaves_some(self, tools: Iterable[str]) -> bool:

@@ -25,31 +25,31 @@ _MOST_ENTRIES = 5
 """How many entries of a part are tried."""
 
 
-def unused_parts(found: Inferred, domain: Domain, named: Collection[str], state: Json, rest: Json) -> list[Path]:
+def unused_parts(inferred: Inferred, domain: Domain, named: Collection[str], state: Json, rest: Json) -> list[Path]:
     """Return the paths of the parts of a given state that no tool uses; `rest` is what backends left of it.
 
     `domain` has the tools and plans of the server. `named` are entities that the documents use otherwise, such as those
     of resources. Parts that are empty, numbers or flags are left out: counters and settings that servers keep for
     themselves. So are texts beside parts that a backend took, such as the name of the current user.
     """
-    plans = [variant for plan in found.plans.values() for variant in plan.variants]
-    if not found.paths or any(plan.backend == PROGRAM for plan in plans):
+    plans = [variant for plan in inferred.plans.values() for variant in plan.variants]
+    if not inferred.paths or any(plan.backend == PROGRAM for plan in plans):
         return []
     read_or_written = {*named, *(plan.entity for plan in plans if plan.entity), *_read_besides(plans, domain)}
-    used = _with_linked(read_or_written & found.entities.keys(), found.entities)
-    read = [found.paths[name] for name in found.paths.keys() & used]
+    used = _with_linked(read_or_written & inferred.entities.keys(), inferred.entities)
+    read = [inferred.paths[name] for name in inferred.paths.keys() & used]
     unused: list[Path] = []
-    for name in found.paths:
-        if name not in used and found.records.get(name):
-            unused += _parts(found, name, read, (state, rest))
+    for name in inferred.paths:
+        if name not in used and inferred.records.get(name):
+            unused += _parts(inferred, name, read, (state, rest))
     return unused
 
 
-def _parts(found: Inferred, name: str, read: Sequence[Path], states: tuple[Json, Json]) -> list[Path]:
+def _parts(inferred: Inferred, name: str, read: Sequence[Path], states: tuple[Json, Json]) -> list[Path]:
     """Return the path of the table of an unused entity, or those of the fields of an unused singleton."""
-    path, record = found.paths[name], found.records[name][0]
+    path, record = inferred.paths[name], inferred.records[name][0]
     before, left = _at(states[0], path), _at(states[1], path)
-    if name in found.entities and not found.entities[name].singleton:
+    if name in inferred.entities and not inferred.entities[name].singleton:
         return [path] if before == left or _has_data(left, before) else []
     return _paths(record, path, before, left, read)
 
@@ -115,7 +115,7 @@ def _at(state: Json, path: Path) -> Json:
 
 
 def suggestions(
-    path: Path, state: Json, found: Inferred, evidence: ServerEvidence
+    path: Path, state: Json, inferred: Inferred, evidence: ServerEvidence
 ) -> Iterator[tuple[Tool, Mapping[str, str]]]:
     """Yield tools, and what to declare of each under `sim:`, that may make it use a part of the state; likeliest first.
 
@@ -126,15 +126,15 @@ def suggestions(
     for name in reversed(path):
         part = {name: part}
     names = (*as_object(value), *path)
-    free = [tool for name, tool in evidence.tools.items() if _is_free(found.plans[name], found, evidence)]
-    tools = [*islice(_named_alike(names, free, found.plans), _MOST_TOOLS)]
+    free = [tool for name, tool in evidence.tools.items() if _is_free(inferred.plans[name], inferred, evidence)]
+    tools = [*islice(_named_alike(names, free, inferred.plans), _MOST_TOOLS)]
     for tool in tools:
         kind = _taking_backend(tool, names, replace(evidence, state=part))
         if kind is not None:
             yield tool, {"backend": kind}
-    entity = next((name for name, place in found.paths.items() if place == path), "")
-    if entity.isidentifier() and not found.entities[entity].singleton:
-        yield from ((tool, {"verb": _verb(tool, found.plans[tool.id]), "entity": entity}) for tool in tools)
+    entity = next((name for name, place in inferred.paths.items() if place == path), "")
+    if entity.isidentifier() and not inferred.entities[entity].singleton:
+        yield from ((tool, {"verb": _verb(tool, inferred.plans[tool.id]), "entity": entity}) for tool in tools)
 
 
 def _verb(tool: Tool, plan: Plan) -> str:
@@ -142,9 +142,9 @@ def _verb(tool: Tool, plan: Plan) -> str:
     return plan.verb if plan.verb in _KNOWN_VERBS else ("get" if required(tool.input_schema) else "list")
 
 
-def _is_free(plan: Plan, found: Inferred, evidence: ServerEvidence) -> bool:
+def _is_free(plan: Plan, inferred: Inferred, evidence: ServerEvidence) -> bool:
     """Whether neither a spec declares what a tool does nor the state has records for it."""
-    return plan.tool not in evidence.overrides and not found.records.get(plan.entity or "")
+    return plan.tool not in evidence.overrides and not inferred.records.get(plan.entity or "")
 
 
 def _some(value: Json) -> Json:

@@ -12,7 +12,7 @@ from mcp_sim.types.plans import Plan
 def rename_entities_in_plan(plan: Plan, called: Callable[[str], str]) -> Plan:
     """Return the plan with every entity name replaced by `called(name)`."""
 
-    choices = {value: rename_entities_in_plan(one, called) for value, one in plan.choices.items()}
+    choices = {value: rename_entities_in_plan(choice, called) for value, choice in plan.choices.items()}
     return replace(plan, entity=None if plan.entity is None else called(plan.entity), choices=choices)
 
 

@@ -75,7 +75,11 @@ def read_perturbations(
     for entry in entries:
         if isinstance(entry.options, Perturbation) and entry.options.is_hostile() and not allow_adversarial:
             entry.place.at(entry.kind).error("attacks the agent's user; allow it with `allow_adversarial: true`")
-    found = [(entry.place, made) for entry in entries if (made := _perturbation(entry, domain)) is not None]
+    found = [
+        (entry.place, perturbation_entry)
+        for entry in entries
+        if (perturbation_entry := _perturbation(entry, domain)) is not None
+    ]
     if domain is not None and not any(problem.severity == "error" for problem in place.problems):
         _warn_about_shadowed(found, domain)
         for at, problem in conflicts([made for _, made in found], domain):
@@ -84,7 +88,7 @@ def read_perturbations(
 
 
 def _warn_about_shadowed(found: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
-    outer = shadowed_by([made for _, made in found], domain)
+    outer = shadowed_by([entry for _, entry in found], domain)
     for (at, _), name in zip(found, outer, strict=True):
         if name is not None:
             at.warning(f"never has an effect: {name} answers every call of these tools first")
@@ -155,8 +159,8 @@ def read_expectations(
 ) -> tuple[ExpectationEntry, ...]:
     """Read the expectations in a list; `faults` are the perturbations by id, None for an entry with errors."""
     entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
-    found = [_expectation(entry, domain, faults) for entry in entries]
-    return tuple(entry for entry in found if entry is not None)
+    expectation_entries = [_expectation(entry, domain, faults) for entry in entries]
+    return tuple(entry for entry in expectation_entries if entry is not None)
 
 
 def _expectation(
@@ -194,7 +198,11 @@ def _check_routes(place: Place, places: Sequence[Place], entries: Sequence[World
     if unmatched:
         place.error(f"no entry matches {', '.join(unmatched[:5])}; add a last entry without `tools`")
     for at, entry in zip(places, entries, strict=True):
-        own = {tool: answering for tool, answering in routes.items() if any(one is entry for one in answering)}
+        own = {
+            tool: answering
+            for tool, answering in routes.items()
+            if any(world_model_entry is entry for world_model_entry in answering)
+        }
         tools = [domain.tools[tool] for tool in own]
         _note(at.at(entry.kind), entry.world_model.problems(domain, tools))
         for message in entry.world_model.warnings(domain, tools):

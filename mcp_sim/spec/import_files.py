@@ -39,31 +39,31 @@ class Files:
     """The shipped program that the spec has."""
 
 
-def build_files(found: Imported, kind: str, folder: Path) -> Files:
+def build_files(imported: Imported, kind: str, folder: Path) -> Files:
     """Return the files of an imported server. Raises `UsageError` if its spec would replace another document."""
-    spec, tools, vendor = (folder / f"{found.name}{end}" for end in (".yaml", ".tools.json", ".vendor.tools.json"))
-    usable = repair_tools(found.tools)
-    untouched = usable.tools == [*found.tools]
-    added = {name: part for name, part in found.spec.items() if part not in (None, {}, [])}
+    spec, tools, vendor = (folder / f"{imported.name}{end}" for end in (".yaml", ".tools.json", ".vendor.tools.json"))
+    usable = repair_tools(imported.tools)
+    untouched = usable.tools == [*imported.tools]
+    added = {name: part for name, part in imported.spec.items() if part not in (None, {}, [])}
     known = _known(usable.tools, added)
-    text, doubts = _spec_text(spec, tools, found.name, kind, known)
+    text, doubts = _spec_text(spec, tools, imported.name, kind, known)
     texts: dict[Path, str | None] = {
         tools: tool_list_text(usable.tools),
-        vendor: None if untouched else tool_list_text(found.tools),
+        vendor: None if untouched else tool_list_text(imported.tools),
         spec: text,
     }
     program = as_object(_value(text, spec)).get("program")
     attached = program if isinstance(program, str) and not is_file_name(program) else None
-    return Files(spec, texts, (*found.doubts, *usable.doubts, *doubts), attached)
+    return Files(spec, texts, (*imported.doubts, *usable.doubts, *doubts), attached)
 
 
-def with_program(found: Imported, folder: Path) -> Imported:
+def with_program(imported: Imported, folder: Path) -> Imported:
     """Return a server with the shipped program that answers its tools, if there is one and its spec is new."""
-    is_described = bool({"entities", "sim"} & found.spec.keys())
-    match = None if is_described or (folder / f"{found.name}.yaml").exists() else recognise(found.tools)
+    is_described = bool({"entities", "sim"} & imported.spec.keys())
+    match = None if is_described or (folder / f"{imported.name}.yaml").exists() else recognise(imported.tools)
     if match is None:
-        return found
-    return replace(found, spec={"errors": match.errors, **found.spec, "program": match.name})
+        return imported
+    return replace(imported, spec={"errors": match.errors, **imported.spec, "program": match.name})
 
 
 def tool_list_text(tools: Sequence[Json]) -> str:
@@ -71,13 +71,13 @@ def tool_list_text(tools: Sequence[Json]) -> str:
     return json.dumps({"tools": [*tools]}, indent=2, ensure_ascii=False) + "\n"
 
 
-def differences(found: Imported, folder: Path) -> list[str]:
+def differences(imported: Imported, folder: Path) -> list[str]:
     """Return the lines of a diff, tool by tool, between the list imported before and this one; empty if equal.
 
     Raises `UsageError` if nothing was imported before.
     """
-    before = _imported_before(found.name, folder)
-    old, new = _by_name(before), _by_name(found.tools)
+    before = _imported_before(imported.name, folder)
+    old, new = _by_name(before), _by_name(imported.tools)
     lines: list[str] = []
     for name in dict.fromkeys([*old, *new]):
         lines += _difference(name, old.get(name), new.get(name))

@@ -220,7 +220,7 @@ def _is_finite(schema: Json, finite: set[str]) -> bool:
     types = set(types_of(body))
     if constants(body) or types - _CONTAINERS:
         return True
-    return all(_is_finite(part, finite) for part in _required_parts(body, types))
+    return all(_is_finite(required_part, finite) for required_part in _required_parts(body, types))
 
 
 def _required_parts(body: Record, types: set[str]) -> Iterator[Json]:

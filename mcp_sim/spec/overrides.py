@@ -26,19 +26,21 @@ _PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")
 _PARTS = ("paging", "envelope")
 
 
-def plan_fields(part: SimPart) -> dict[str, Any]:
+def plan_fields(sim_part: SimPart) -> dict[str, Any]:
     """Return the fields of a plan that the spec fixes, and of its paging and its envelope the parts."""
-    given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set - {*ABOUT_ANSWERS}}
+    given: dict[str, Any] = {name: getattr(sim_part, name) for name in sim_part.model_fields_set - {*ABOUT_ANSWERS}}
     fixed: dict[str, Any] = {
         name: value for name, value in given.items() if value is not None or name in _ARGUMENT_KEYS
     }
     fixed |= {name: fixed[name].model_dump(exclude_unset=True) for name in _PARTS if name in fixed}
-    if part.filters is not None:
-        fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
-    if part.result is not None:
-        fixed["result"] = tuple(map(template_of, part.result))
-    if part.choices is not None:
-        fixed["choices"] = {value: plan_fields(one) for value, one in part.choices.items()}
+    if sim_part.filters is not None:
+        fixed["filters"] = {
+            argument: Filter(**filter_part.model_dump()) for argument, filter_part in sim_part.filters.items()
+        }
+    if sim_part.result is not None:
+        fixed["result"] = tuple(map(template_of, sim_part.result))
+    if sim_part.choices is not None:
+        fixed["choices"] = {value: plan_fields(choice) for value, choice in sim_part.choices.items()}
     return fixed
 
 
@@ -47,49 +49,49 @@ def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Plac
 
     `tools` are the tools of the spec by name, `programmed` those that a program answers.
     """
-    for name, part in sim.items():
+    for name, sim_part in sim.items():
         at = place.at(name)
         if name not in tools:
             at.error(f"unknown tool {name!r}{did_you_mean(name, tools)}")
             continue
-        if name in programmed and part.model_fields_set - {*ABOUT_ANSWERS}:
+        if name in programmed and sim_part.model_fields_set - {*ABOUT_ANSWERS}:
             at.error("the program answers this tool; declare its effect there, with the options of @tool")
-        _check_backend(at, part)
-        _check_arguments(at, part, tools[name].value)
-        _check_filters(at, part)
-        for value, one in (part.choices or {}).items():
-            _check_backend(at.at("choices", value), one)
-            _check_arguments(at.at("choices", value), one, tools[name].value)
+        _check_backend(at, sim_part)
+        _check_arguments(at, sim_part, tools[name].value)
+        _check_filters(at, sim_part)
+        for value, choice in (sim_part.choices or {}).items():
+            _check_backend(at.at("choices", value), choice)
+            _check_arguments(at.at("choices", value), choice, tools[name].value)
 
 
-def _check_backend(at: Place, part: SimPart) -> None:
+def _check_backend(at: Place, sim_part: SimPart) -> None:
     known = [name for name in backends.names() if name != PROGRAM]
-    if part.backend is not None and part.backend not in known:
-        at.at("backend").error(f"unknown backend{did_you_mean(part.backend, known)}")
+    if sim_part.backend is not None and sim_part.backend not in known:
+        at.at("backend").error(f"unknown backend{did_you_mean(sim_part.backend, known)}")
 
 
-def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
+def _check_arguments(at: Place, sim_part: SimPart, tool: Record) -> None:
     """Note the named arguments that the tool does not have."""
     schema = expanded(tool["inputSchema"])
     known = as_object(schema.get("properties"))
     for wrapper in (find_wrapper(schema) or "").split("."):
         schema = properties(schema).get(wrapper, {})
         known |= properties(schema)
-    named: list[tuple[tuple[str, ...], str | None]] = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
-    named += [(("sets", argument), argument) for argument in part.sets or ()]
-    named += [(("filters", argument), argument) for argument in part.filters or ()]
-    named += [(("paging", key), getattr(part.paging, key, None)) for key in _PAGE_KEYS]
+    named: list[tuple[tuple[str, ...], str | None]] = [((key,), getattr(sim_part, key)) for key in _ARGUMENT_KEYS]
+    named += [(("sets", argument), argument) for argument in sim_part.sets or ()]
+    named += [(("filters", argument), argument) for argument in sim_part.filters or ()]
+    named += [(("paging", key), getattr(sim_part.paging, key, None)) for key in _PAGE_KEYS]
     for path, argument in named:
         if argument is not None and known.keys().isdisjoint((argument, argument.partition(".")[0])):
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
 
 
-def _check_filters(at: Place, part: SimPart) -> None:
+def _check_filters(at: Place, sim_part: SimPart) -> None:
     """Warn about comparisons in a plan for one record, which is found by equal values only."""
-    for argument, rule in (part.filters or {}).items() if part.verb in {"get", "update", "delete"} else ():
+    for argument, rule in (sim_part.filters or {}).items() if sim_part.verb in {"get", "update", "delete"} else ():
         if rule.op != "equals":
             at.at("filters", argument, "op").warning(
-                f"{part.verb} finds its record by equal values only; {rule.op!r} has no effect"
+                f"{sim_part.verb} finds its record by equal values only; {rule.op!r} has no effect"
             )
 
 
@@ -108,6 +110,6 @@ def check_how(at: Place, declared: Mapping[str, Any], plan: Plan, tool: str) -> 
                 f"{tool} writes no field {name!r}; map an argument to it: `sets: {{{next(iter(plan.sets))}: {name}}}`"
             )
         at.at("how", name).error(message)
-    for value, one in declared.get("choices", {}).items():
+    for value, choice in declared.get("choices", {}).items():
         if value in plan.choices:
-            check_how(at.at("choices", value), one, plan.choices[value], tool)
+            check_how(at.at("choices", value), choice, plan.choices[value], tool)

@@ -52,10 +52,10 @@ def read_preset(place: Place, domain: Domain | None, *, allow_adversarial: bool 
 
 def _unfit(at: Place, domain: Domain) -> Iterable[tuple[str, Problem]]:
     """Yield the id of each entry that does not fit these tools, with a warning that says why."""
-    known, found = list[Problem](), list[Problem]()
+    known, problems = list[Problem](), list[Problem]()
     read_perturbations(replace(at, problems=known), None)
-    read_perturbations(replace(at, problems=found), domain)
-    for problem in found:
+    read_perturbations(replace(at, problems=problems), domain)
+    for problem in problems:
         if problem not in known and problem.severity == "error":
             item = next(item for item in at.items if _is_within(problem.path, item))
             message = f"{problem.message}; this entry is left out"
@@ -78,9 +78,11 @@ def merge_presets(
     for preset in presets:
         sources.problems.extend(problem for name, problem in preset.left_out if name not in given)
     parts = (*(preset.entries for preset in presets), own)
-    entries = tuple({entry.id: entry for part in parts for entry in part}.values())
+    entries = tuple({entry.id: entry for perturbation_entries in parts for entry in perturbation_entries}.values())
     if presets and domain is not None and not sources.has_failed:
-        _check_together(at, [part for part in parts if part], entries, domain)
+        _check_together(
+            at, [perturbation_entries for perturbation_entries in parts if perturbation_entries], entries, domain
+        )
     return entries
 
 
@@ -106,11 +108,15 @@ def _check_together(
     at: Place, parts: Sequence[Sequence[PerturbationEntry]], entries: Sequence[PerturbationEntry], domain: Domain
 ) -> None:
     """Note conflicts between entries of different documents. Those within one document are noted there."""
-    noted = {text for part in parts for _, text in conflicts(part, domain)}
+    noted = {text for perturbation_entries in parts for _, text in conflicts(perturbation_entries, domain)}
     for place, text in conflicts(entries, domain):
         if text not in noted:
             at.error(f"{entries[place].id}: {text}")
-    alone = {entry.id: name for part in parts for entry, name in zip(part, shadowed_by(part, domain), strict=True)}
+    alone = {
+        entry.id: name
+        for perturbation_entries in parts
+        for entry, name in zip(perturbation_entries, shadowed_by(perturbation_entries, domain), strict=True)
+    }
     for entry, name in zip(entries, shadowed_by(entries, domain), strict=True):
         if name is not None and alone.get(entry.id) is None:
             at.warning(f"{entry.id} never has an effect: {name} answers every call of these tools first")

@@ -86,12 +86,12 @@ class Given:
     def bound(self, function: Function) -> dict[str, Value]:
         """Return the values of a function's parameters, by name in their order."""
         arguments = function.args
-        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-        stars = [at for at, one in enumerate(self.call.args) if isinstance(one, ast.Starred)]
+        names = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
+        stars = [at for at, arg in enumerate(self.call.args) if isinstance(arg, ast.Starred)]
         first = stars[0] if stars else len(self.positional)
         bound: dict[str, Value] = dict(zip(names, self.positional[:first], strict=False))
         rest = joined([_unpacked(self, at) for at in range(len(bound), len(self.positional))])
-        for name in (*names, *(one.arg for one in arguments.kwonlyargs)):
+        for name in (*names, *(arg.arg for arg in arguments.kwonlyargs)):
             value = self.named.get(name)
             bound[name] = bound.get(name, rest if stars and value is None else ()) if value is None else value
         if arguments.vararg is not None:

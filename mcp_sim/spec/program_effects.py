@@ -43,12 +43,12 @@ class _Reader:
         """Return the effects of a function that answers a tool."""
         function = Atom("function", f":{name}")
         arguments = self.modules.function(function)[1].args
-        first, *others = [one.arg for one in (*arguments.posonlyargs, *arguments.args)] or [""]
-        given = {name: (Atom("argument", name),) for name in (*others, *(one.arg for one in arguments.kwonlyargs))}
+        first, *others = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)] or [""]
+        given = {name: (Atom("argument", name),) for name in (*others, *(arg.arg for arg in arguments.kwonlyargs))}
         if arguments.kwarg is not None:
             given[arguments.kwarg.arg] = (Atom("arguments"),)
-        found, returned = self.call(function, {first: (Atom("world"),), **given})
-        return found.of(returned)
+        effects, returned = self.call(function, {first: (Atom("world"),), **given})
+        return effects.of(returned)
 
     def call(self, function: Atom, given: Mapping[str, Value]) -> tuple[Effects, Value]:
         """Return what a function does with these arguments, and what it returns."""
@@ -57,7 +57,7 @@ class _Reader:
         if key not in self._known:
             self._ways[function.name] = self._ways.get(function.name, 0) + 1
             if self._ways[function.name] > _MOST_WAYS:
-                given = {name: tuple(one for one in value if one.kind == "world") for name, value in given.items()}
+                given = {name: tuple(atom for atom in value if atom.kind == "world") for name, value in given.items()}
                 key = function.name, tuple(given.values())
         if key not in self._known:
             body = Body(self.modules, module, {**given}, self.call)

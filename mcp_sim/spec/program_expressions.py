@@ -178,7 +178,7 @@ class Expressions(ast.NodeVisitor):
         return joined([(atom,) if atom.many else inside(copies((atom,))) for atom in value])
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
-        return joined([self.visit(part) for part in node.values])
+        return joined([self.visit(value) for value in node.values])
 
     def visit_IfExp(self, node: ast.IfExp) -> Value:
         self.visit(node.test)
@@ -188,7 +188,7 @@ class Expressions(ast.NodeVisitor):
         return self._spread(joined([self.visit(node.left), self.visit(node.right)]))
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        values = [self.visit(part) for part in (node.left, *node.comparators)]
+        values = [self.visit(comparator) for comparator in (node.left, *node.comparators)]
         for atom in joined(values[1:]):
             if atom.kind == "table":
                 note(self.effects.reads, atom.name, identity(values[0]))
@@ -200,9 +200,9 @@ class Expressions(ast.NodeVisitor):
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         targets = (name for part in node.generators for name in ast.walk(part.target))
         with self.shadowed([name.id for name in targets if isinstance(name, ast.Name)]):
-            for part in node.generators:
-                self.bind(part.target, part.iter)
-                self.read(part.ifs)
+            for generator in node.generators:
+                self.bind(generator.target, generator.iter)
+                self.read(generator.ifs)
             if isinstance(node, ast.DictComp):
                 self.visit(node.key)
             return inside(self.visit(node.value if isinstance(node, ast.DictComp) else node.elt))
@@ -241,8 +241,8 @@ class Expressions(ast.NodeVisitor):
                 return self._called(self.visit(function), given)
 
     def _given(self, node: ast.Call) -> Given:
-        positional = [self.visit(one.value if isinstance(one, ast.Starred) else one) for one in node.args]
-        return Given(node, positional, {one.arg or "": self.visit(one.value) for one in node.keywords})
+        positional = [self.visit(arg.value if isinstance(arg, ast.Starred) else arg) for arg in node.args]
+        return Given(node, positional, {keyword.arg or "": self.visit(keyword.value) for keyword in node.keywords})
 
     def _called(self, functions: Value, given: Given) -> Value:
         results: list[Value] = []
@@ -290,8 +290,8 @@ class Expressions(ast.NodeVisitor):
             case "world" if name == "each":
                 return given.at(0)
             case "world" | "module":
-                found = self._attribute(atom, name)
-                return self._called(found, given) if atom.kind == "module" and found else self._unknown(given)
+                atoms = self._attribute(atom, name)
+                return self._called(atoms, given) if atom.kind == "module" and atoms else self._unknown(given)
             case "argument" if name in _NORMALISED:
                 return (atom,)
             case "argument" | "arguments" if name in {"get", "pop"} and given.call.args:

@@ -87,20 +87,20 @@ class Modules:
 
 
 def _module(name: str, tree: ast.Module, known: Collection[str]) -> _Module:
-    found = _Module()
+    module = _Module()
     for node in tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                found.functions[node.name] = node
+                module.functions[node.name] = node
             case ast.Assign(targets=targets, value=value):
-                found.constants |= {target.id: value for target in targets if isinstance(target, ast.Name)}
+                module.constants |= {target.id: value for target in targets if isinstance(target, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
-                found.constants[target] = value
+                module.constants[target] = value
             case _:
                 pass
     for node in imports(tree):
-        _note_imports(found, name, node, known)
-    return found
+        _note_imports(module, name, node, known)
+    return module
 
 
 def imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -21,7 +21,7 @@ def add_resource(resources: list[Resource], uri: str, function: ProgramFunction,
 
     Problems are noted at the function.
     """
-    same = next((one for one in resources if shape_of(one.uri) == shape_of(uri)), None)
+    same = next((resource for resource in resources if shape_of(resource.uri) == shape_of(uri)), None)
     problems = [*_problems(uri, function)]
     if same is not None and same.function is not None:
         problems.append(f"shows {uri!r}, as {same.function.name} does; remove one of them")
@@ -37,10 +37,12 @@ def with_program_resources(
 ) -> tuple[Resource, ...]:
     """Return the declared resources, and then those of a program that are not declared: templates last."""
     known = {shape_of(one.uri) for one in declared}
-    for one in shown:
-        if one.function is not None and shape_of(one.uri) in known:
-            message = f"shows {one.uri!r}, which the spec declares under resources:; the spec wins"
-            sources.problems.append(Problem(display(path), one.function.line, one.function.name, message, "warning"))
+    for resource in shown:
+        if resource.function is not None and shape_of(resource.uri) in known:
+            message = f"shows {resource.uri!r}, which the spec declares under resources:; the spec wins"
+            sources.problems.append(
+                Problem(display(path), resource.function.line, resource.function.name, message, "warning")
+            )
     own = [one for one in shown if shape_of(one.uri) not in known]
     return (*declared, *sorted(own, key=lambda one: one.is_template))
 

@@ -93,7 +93,7 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
         return {}
     tables = {str(name): part for name, part in cast("dict[Any, Any]", declared).items()}
     noted = _Limited(note)
-    return {name: _Table(name, node, noted).read(part, tables) for name, part in tables.items()}
+    return {name: _Table(name, node, noted).read(table, tables) for name, table in tables.items()}
 
 
 def _first_computed(node: ast.expr) -> tuple[int, str]:

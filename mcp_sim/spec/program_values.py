@@ -58,17 +58,17 @@ def inside(value: Value) -> Value:
 
 def element(value: Value, *, is_one: bool = False) -> Value:
     """Return an item of a value. `is_one`: it is chosen, as by `[0]`, so the argument that found the list names it."""
-    found: list[Atom] = []
+    atoms: list[Atom] = []
     for atom in value:
         if atom.many:
-            found.append(replace(atom, many=False, by=atom.by if is_one else ""))
+            atoms.append(replace(atom, many=False, by=atom.by if is_one else ""))
         elif atom.kind == "table":
-            found.append(Atom("row", atom.name))
+            atoms.append(Atom("row", atom.name))
         elif atom.kind in {"row", "part"}:
-            found.append(replace(atom, kind="part"))
+            atoms.append(replace(atom, kind="part"))
         elif atom.kind in {"argument", "copy"}:
-            found.append(atom)
-    return tuple(dict.fromkeys(found))
+            atoms.append(atom)
+    return tuple(dict.fromkeys(atoms))
 
 
 def copies(value: Value) -> Value:

@@ -302,8 +302,8 @@ def _interface_names(module: ast.Module) -> dict[str, str]:
 
 def _function(node: ast.FunctionDef) -> ProgramFunction:
     arguments = node.args
-    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-    named = [one.arg for one in arguments.kwonlyargs]
+    positional = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
+    named = [arg.arg for arg in arguments.kwonlyargs]
     optional = {
         *positional[len(positional) - len(arguments.defaults) :],
         *(name for name, default in zip(named, arguments.kw_defaults, strict=True) if default is not None),

@@ -199,8 +199,10 @@ class _Reader:
                 read.append(self._call(file, at, seq, line))
         if len(self.problems) == before:
             server, name = str(header.get("server") or file.parent.name), str(header.get("session") or file.stem)
-            made = [call for call in read if call is not None]
-            yield Session(server, name, file, tools, state, made, header, [*_requests(line for _, line in rest)])
+            recorded_calls = [call for call in read if call is not None]
+            yield Session(
+                server, name, file, tools, state, recorded_calls, header, [*_requests(line for _, line in rest)]
+            )
 
     def _lines(self, file: Path) -> Iterator[tuple[int, Record]]:
         """Yield the objects in the lines of a file, with their numbers."""
@@ -317,13 +319,13 @@ class _Reader:
         try:
             return decode_strict(text)
         except ValueError as error:
-            found = _PLACED.fullmatch(str(error))
-        if found is None:
+            match = _PLACED.fullmatch(str(error))
+        if match is None:
             self._problem(file, at, "", "is not JSON: it has numbers that are too large")
-        elif found[1] == "recursion limit exceeded":
-            self._problem(file, at or int(found[2]), "", "is nested too deeply")
+        elif match[1] == "recursion limit exceeded":
+            self._problem(file, at or int(match[2]), "", "is nested too deeply")
         else:
-            self._problem(file, at or int(found[2]), "", f"is not JSON: {found[1]} at character {found[3]}")
+            self._problem(file, at or int(match[2]), "", f"is not JSON: {match[1]} at character {match[3]}")
         return None
 
     def _problem(self, file: Path, line: int, path: str, message: str) -> None:

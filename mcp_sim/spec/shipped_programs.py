@@ -43,15 +43,15 @@ def attach_program(place: Place, name: str, sources: Sources, tools: Mapping[str
     if name not in known:
         place.error(f"unknown program {name!r}{did_you_mean(name, known)}; a file needs its suffix: {name}.py")
         return None
-    found = _program(place, known[name], sources)
-    if found is None:
+    program = _program(place, known[name], sources)
+    if program is None:
         return None
-    functions = _functions(found)
+    functions = _functions(program)
     for tool in functions.keys() & tools.keys():
         for problem in misfits(functions[tool], tools[tool]):
             place.warning(f"{tool} keeps its plan: the program of {name} {problem}")
     fitting = {tool: functions[tool] for tool in _answered(functions, tools)}
-    return replace(found, program=replace(found.program, functions=fitting))
+    return replace(program, program=replace(program.program, functions=fitting))
 
 
 def recognise(tools: Iterable[Json]) -> Match | None:
@@ -63,7 +63,9 @@ def recognise(tools: Iterable[Json]) -> Match | None:
     """
     listed = _by_name(tools)
     matches = [_match(name, path, listed) for name, path in _with_programs().items()]
-    return max((one for one in matches if one is not None), key=lambda one: (one.share, one.name), default=None)
+    return max(
+        (match for match in matches if match is not None), key=lambda match: (match.share, match.name), default=None
+    )
 
 
 def misfits(function: ProgramFunction, tool: Record) -> Iterable[str]:
@@ -95,10 +97,10 @@ def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
         return None
     sources = Sources()
     root = sources.open(path)
-    found = root and _program(root, path, sources)
-    if not found:
+    program = root and _program(root, path, sources)
+    if not program:
         return None
-    functions = _functions(found)
+    functions = _functions(program)
     answered, known = _answered(functions, tools), functions.keys() & tools.keys()
     fewer = min(len(tools), len(own))
     share = len(answered) / fewer

@@ -94,8 +94,8 @@ def is_file_name(value: str) -> bool:
 
 def documents_in(folder: Path) -> list[Path]:
     """Return the documents in a folder and its subfolders: files with a document's suffix that mention `mcp_sim`."""
-    found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    return [path for path in found if not _is_tool_list(path) and b"mcp_sim" in _first_bytes(path)]
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    return [path for path in paths if not _is_tool_list(path) and b"mcp_sim" in _first_bytes(path)]
 
 
 class Sources:

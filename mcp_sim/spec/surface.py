@@ -53,13 +53,15 @@ def read_interactions(
 ) -> Iterator[tuple[str, ToolInteraction]]:
     """Yield what each tool does besides returning a result: questions, notifications, blocks, the time it takes."""
     exists = {"tools": True, "prompts": bool(document.prompts), "resources": has_resources}
-    for name, part in document.sim.items():
-        if name not in tools or not (part.ask or part.notify or part.blocks or part.latency or part.checks):
+    for name, sim_part in document.sim.items():
+        if name not in tools or not (
+            sim_part.ask or sim_part.notify or sim_part.blocks or sim_part.latency or sim_part.checks
+        ):
             continue
         at = place.at(name)
-        check_blocks(at.at("blocks"), part.blocks, [tools[name].value])
-        _check_lists(at.at("notify"), part.notify or (), exists)
-        yield name, _interaction(at, part, [*properties(expanded(as_object(tools[name].value.get("inputSchema"))))])
+        check_blocks(at.at("blocks"), sim_part.blocks, [tools[name].value])
+        _check_lists(at.at("notify"), sim_part.notify or (), exists)
+        yield name, _interaction(at, sim_part, [*properties(expanded(as_object(tools[name].value.get("inputSchema"))))])
 
 
 def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterable[Record]) -> None:
@@ -74,32 +76,32 @@ def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
     return tuple(part.model_dump(by_alias=True, exclude_unset=True) for part in parts or ())
 
 
-def _interaction(at: Place, part: SimPart, arguments: Sequence[str]) -> ToolInteraction:
-    asks = _rounds(at.at("ask"), part.ask or ())
-    latency = None if part.latency is None else LogNormal(part.latency.median, part.latency.sigma)
-    checks = tuple(_checks(at.at("checks"), part.checks or {}, arguments))
-    return ToolInteraction(asks, tuple(_notices(part.notify or ())), dump_parts(part.blocks), latency, checks)
+def _interaction(at: Place, sim_part: SimPart, arguments: Sequence[str]) -> ToolInteraction:
+    asks = _rounds(at.at("ask"), sim_part.ask or ())
+    latency = None if sim_part.latency is None else LogNormal(sim_part.latency.median, sim_part.latency.sigma)
+    checks = tuple(_checks(at.at("checks"), sim_part.checks or {}, arguments))
+    return ToolInteraction(asks, tuple(_notices(sim_part.notify or ())), dump_parts(sim_part.blocks), latency, checks)
 
 
 def _checks(place: Place, parts: Mapping[str, CheckPart], arguments: Sequence[str]) -> Iterator[ArgumentCheck]:
-    for name, part in parts.items():
+    for name, check_part in parts.items():
         at = place.at(name)
         if name not in arguments:
             at.error(f"unknown argument {name!r}{did_you_mean(name, arguments)}")
         try:
-            schema = Validator(part.json_schema, FORMATS)
+            schema = Validator(check_part.json_schema, FORMATS)
         except ValueError as error:
             at.at("schema").error(f"is not a usable JSON Schema: {error}")
         else:
             check_declared_schema(at.at("schema"))
-            yield ArgumentCheck(name, schema, _refusal(at.at("error"), part, arguments))
+            yield ArgumentCheck(name, schema, _refusal(at.at("error"), check_part, arguments))
 
 
-def _refusal(place: Place, part: CheckPart, arguments: Sequence[str]) -> Template | None:
+def _refusal(place: Place, check_part: CheckPart, arguments: Sequence[str]) -> Template | None:
     """Return the error template of a check. Note the slots that never have a value."""
-    if part.error is None:
+    if check_part.error is None:
         return None
-    template, known = error_template(part.error), {*arguments, *REFUSAL_SLOTS}
+    template, known = error_template(check_part.error), {*arguments, *REFUSAL_SLOTS}
     for slot in sorted(slots_in(template.value) - known):
         place.warning(f"unknown slot {{{slot}}}{did_you_mean(slot, known)}")
     return template
@@ -108,29 +110,32 @@ def _refusal(place: Place, part: CheckPart, arguments: Sequence[str]) -> Templat
 def _notices(parts: Iterable[NotifyPart]) -> Iterator[Record]:
     """Yield the notifications, each with its time since the start of the call in milliseconds."""
     at = timedelta(0)
-    for part in parts:
-        at += part.after
-        notice = _notice(part)
+    for notify_part in parts:
+        at += notify_part.after
+        notice = _notice(notify_part)
         yield {**notice, "at_ms": at / timedelta(milliseconds=1)} if at else notice
 
 
-def _notice(part: NotifyPart) -> Record:
-    if part.changed is not None:
-        return {"method": f"notifications/{part.changed}/list_changed", "params": {}}
-    if part.updated is not None:
-        return {"method": "notifications/resources/updated", "params": {"uri": part.updated}}
-    if part.progress is not None:
-        params = part.model_dump(include={"progress", "total", "message"}, exclude_none=True)
+def _notice(notify_part: NotifyPart) -> Record:
+    if notify_part.changed is not None:
+        return {"method": f"notifications/{notify_part.changed}/list_changed", "params": {}}
+    if notify_part.updated is not None:
+        return {"method": "notifications/resources/updated", "params": {"uri": notify_part.updated}}
+    if notify_part.progress is not None:
+        params = notify_part.model_dump(include={"progress", "total", "message"}, exclude_none=True)
         return {"method": "notifications/progress", "params": params}
-    logger = {} if part.logger is None else {"logger": part.logger}
-    return {"method": "notifications/message", "params": {"level": part.level, **logger, "data": part.log}}
+    logger = {} if notify_part.logger is None else {"logger": notify_part.logger}
+    return {
+        "method": "notifications/message",
+        "params": {"level": notify_part.level, **logger, "data": notify_part.log},
+    }
 
 
 def _check_lists(place: Place, parts: Iterable[NotifyPart], exists: Mapping[str, bool]) -> None:
-    for index, part in enumerate(parts):
-        if part.changed is not None and not exists[part.changed]:
-            place.at(index, "changed").error(f"the server has no {part.changed}")
-        if part.updated is not None and not exists["resources"]:
+    for index, notify_part in enumerate(parts):
+        if notify_part.changed is not None and not exists[notify_part.changed]:
+            place.at(index, "changed").error(f"the server has no {notify_part.changed}")
+        if notify_part.updated is not None and not exists["resources"]:
             place.at(index, "updated").error("the server has no resources")
 
 
@@ -141,25 +146,25 @@ def _rounds(place: Place, rounds: Sequence[Mapping[str, AskPart]]) -> tuple[Roun
     """Return the rounds of questions. Names are unique over all rounds."""
     seen = set[str]()
     for index, questions in enumerate(rounds):
-        for name, part in questions.items():
+        for name, question in questions.items():
             at = place.at(index, name) if place.is_list else place.at(name)
             if name in seen:
                 at.error(f"duplicate question {name!r}")
             seen.add(name)
-            _check_form(at.at("schema"), part.form)
-    return tuple({name: _ask(name, part) for name, part in questions.items()} for questions in rounds)
+            _check_form(at.at("schema"), question.form)
+    return tuple({name: _ask(name, ask_part) for name, ask_part in questions.items()} for questions in rounds)
 
 
-def _ask(name: str, part: AskPart) -> Ask:
-    if part.roots:
-        return Ask("roots/list", {}, "roots", part.optional)
-    if part.sample is not None:
-        return Ask("sampling/createMessage", _sampling(part.sample), "sampling", part.optional)
-    if part.url is not None:
-        params = {"mode": "url", "message": part.message, "url": part.url, "elicitationId": name}
-        return Ask("elicitation/create", params, "elicitation.url", part.optional)
-    params = {"mode": "form", "message": part.message, "requestedSchema": part.form}
-    return Ask("elicitation/create", params, "elicitation", part.optional)
+def _ask(name: str, ask_part: AskPart) -> Ask:
+    if ask_part.roots:
+        return Ask("roots/list", {}, "roots", ask_part.optional)
+    if ask_part.sample is not None:
+        return Ask("sampling/createMessage", _sampling(ask_part.sample), "sampling", ask_part.optional)
+    if ask_part.url is not None:
+        params = {"mode": "url", "message": ask_part.message, "url": ask_part.url, "elicitationId": name}
+        return Ask("elicitation/create", params, "elicitation.url", ask_part.optional)
+    params = {"mode": "form", "message": ask_part.message, "requestedSchema": ask_part.form}
+    return Ask("elicitation/create", params, "elicitation", ask_part.optional)
 
 
 def _sampling(sample: str | Record) -> Record:
@@ -191,34 +196,34 @@ def read_resources(place: Place, parts: Sequence[ResourcePart]) -> tuple[Resourc
     """Return the resources and resource templates of a server."""
     _check_unique(place, parts, "uri")
     _check_unique(place, parts, "uriTemplate")
-    return tuple(_resource(place.at(index), part) for index, part in enumerate(parts))
+    return tuple(_resource(place.at(index), resource_part) for index, resource_part in enumerate(parts))
 
 
 def resource_entities(place: Place, parts: Sequence[ResourcePart]) -> Iterator[tuple[Place, str]]:
     """Yield each place where a resource names an entity."""
-    for index, part in enumerate(parts):
-        for key, entity in (("record", part.record), ("records", part.records)):
+    for index, resource_part in enumerate(parts):
+        for key, entity in (("record", resource_part.record), ("records", resource_part.records)):
             if entity is not None:
                 yield place.at(index, key), entity
-        yield from _choice_entities(place.at(index, "complete"), part.complete)
+        yield from _choice_entities(place.at(index, "complete"), resource_part.complete)
 
 
-def _resource(place: Place, part: ResourcePart) -> Resource:
-    names = [] if part.uriTemplate is None else variables(part.uriTemplate)
-    if part.uriTemplate is not None:
-        _check_template(place, part, names)
-    choices = {name: _choices(complete) for name, complete in part.complete.items()}
-    key = names[-1] if part.record is not None and names else None
+def _resource(place: Place, resource_part: ResourcePart) -> Resource:
+    names = [] if resource_part.uriTemplate is None else variables(resource_part.uriTemplate)
+    if resource_part.uriTemplate is not None:
+        _check_template(place, resource_part, names)
+    choices = {name: _choices(complete) for name, complete in resource_part.complete.items()}
+    key = names[-1] if resource_part.record is not None and names else None
     if key is not None and key not in choices:
-        choices[key] = Choices(entity=part.record)
-    entity = part.record or part.records
+        choices[key] = Choices(entity=resource_part.record)
+    entity = resource_part.record or resource_part.records
     return Resource(
-        _listed(place, part.mimeType, of_record=entity is not None and part.text is None),
-        part.text,
-        part.blob,
+        _listed(place, resource_part.mimeType, of_record=entity is not None and resource_part.text is None),
+        resource_part.text,
+        resource_part.blob,
         entity,
         key,
-        part.records is not None,
+        resource_part.records is not None,
         choices=choices,
     )
 
@@ -229,15 +234,15 @@ def _listed(place: Place, mime_type: str | None, *, of_record: bool = False) -> 
     return {**listed, "mimeType": "application/json"} if of_record and mime_type is None else listed
 
 
-def _check_template(place: Place, part: ResourcePart, names: Sequence[str]) -> None:
+def _check_template(place: Place, resource_part: ResourcePart, names: Sequence[str]) -> None:
     at = place.at("uriTemplate")
-    if has_unknown_expressions(part.uriTemplate or ""):
+    if has_unknown_expressions(resource_part.uriTemplate or ""):
         at.error("write variables as {name}, or {+name} if values may contain slashes")
     if len(set(names)) < len(names):
         at.error("duplicate variable")
-    if part.record is not None and not names:
+    if resource_part.record is not None and not names:
         at.error("needs a variable that names the record")
-    for name in part.complete.keys() - set(names):
+    for name in resource_part.complete.keys() - set(names):
         place.at("complete", name).error(f"unknown variable {name!r}")
 
 
@@ -247,31 +252,31 @@ def _check_template(place: Place, part: ResourcePart, names: Sequence[str]) -> N
 def read_prompts(place: Place, parts: Sequence[PromptPart]) -> tuple[Prompt, ...]:
     """Return the prompts of a server."""
     _check_unique(place, parts, "name")
-    return tuple(_prompt(place.at(index), part) for index, part in enumerate(parts))
+    return tuple(_prompt(place.at(index), prompt_part) for index, prompt_part in enumerate(parts))
 
 
 def prompt_entities(place: Place, parts: Sequence[PromptPart]) -> Iterator[tuple[Place, str]]:
     """Yield each place where a prompt names an entity."""
-    for index, part in enumerate(parts):
-        for n, argument in enumerate(part.arguments or ()):
+    for index, prompt_part in enumerate(parts):
+        for n, argument in enumerate(prompt_part.arguments or ()):
             if argument.complete is not None:
                 yield from _choice_entities(place.at(index, "arguments", n), {"complete": argument.complete})
 
 
-def _prompt(place: Place, part: PromptPart) -> Prompt:
-    arguments = part.arguments or []
+def _prompt(place: Place, prompt_part: PromptPart) -> Prompt:
+    arguments = prompt_part.arguments or []
     _check_unique(place.at("arguments"), arguments, "name")
     definition = _listed(place, None)
-    if part.arguments is not None:
+    if prompt_part.arguments is not None:
         definition["arguments"] = [_listed(at, None) for at in place.at("arguments").items]
-    messages = dump_parts(part.messages)
-    known = {argument.name for argument in arguments} | {name for questions in part.ask for name in questions}
+    messages = dump_parts(prompt_part.messages)
+    known = {argument.name for argument in arguments} | {name for questions in prompt_part.ask for name in questions}
     for name in sorted(slot_roots(list(messages)) - known):
         place.at("messages").warning(f"{{{name}}} is neither an argument nor a question; it is not filled")
     return Prompt(
         definition,
         tuple({"role": "user", **message} for message in messages),
-        _rounds(place.at("ask"), part.ask),
+        _rounds(place.at("ask"), prompt_part.ask),
         _argument_choices(arguments),
     )
 

@@ -109,7 +109,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         prefix + tool: Tool(prefix + tool, key, at.value, _failures(shared, at.value, document.sim.get(tool)))
         for tool, at in found.items()
     }
-    entities = {entity: _entity(entity, part) for entity, part in document.entities.items()}
+    entities = {entity: _entity(entity, entity_part) for entity, entity_part in document.entities.items()}
     program = _program(place, document, path, sources, {tool: at.value for tool, at in found.items()})
     entities = _with_tables(place, entities, program)
     check_sim(place.at("sim"), document.sim, found, () if program is None else program.program.functions)
@@ -120,8 +120,8 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         server=_server(place, name, document, tuple(tools), resources),
         tools=tools,
         entities=entities,
-        undecided=frozenset(entity for entity, part in document.entities.items() if part.open is None),
-        overrides={prefix + tool: plan_fields(part) for tool, part in document.sim.items() if tool in found},
+        undecided=frozenset(entity for entity, entity_part in document.entities.items() if entity_part.open is None),
+        overrides={prefix + tool: plan_fields(sim_part) for tool, sim_part in document.sim.items() if tool in found},
         examples=tuple(_examples(place.at("examples"), document.examples, found, prefix)),
         links=tuple(_links(place, document)),
         places={prefix + tool: at for tool, at in found.items()},
@@ -163,7 +163,7 @@ def _with_tables(place: Place, entities: Mapping[str, Entity], program: Declared
 
 
 def _with_ids(program: Program, prefix: str) -> Program:
-    return replace(program, functions={prefix + tool: one for tool, one in program.functions.items()})
+    return replace(program, functions={prefix + tool: function for tool, function in program.functions.items()})
 
 
 def _server(
@@ -213,11 +213,20 @@ def _tool_list(place: Place, document: ToolSpecDocument, path: Path, sources: So
     return other.at("tools")
 
 
-def _entity(name: str, part: EntityPart) -> Entity:
-    fields = {field: _field(field, body, is_needed=field in part.required) for field, body in part.fields.items()}
-    key = name if part.singleton and "key" not in part.model_fields_set else part.key
+def _entity(name: str, entity_part: EntityPart) -> Entity:
+    fields = {
+        field: _field(field, body, is_needed=field in entity_part.required)
+        for field, body in entity_part.fields.items()
+    }
+    key = name if entity_part.singleton and "key" not in entity_part.model_fields_set else entity_part.key
     return Entity(
-        name, key, part.key_like, fields, singleton=part.singleton, natural=part.natural, open=bool(part.open)
+        name,
+        key,
+        entity_part.key_like,
+        fields,
+        singleton=entity_part.singleton,
+        natural=entity_part.natural,
+        open=bool(entity_part.open),
     )
 
 
@@ -227,7 +236,7 @@ def _field(name: str, body: Record, *, is_needed: bool) -> Field:
 
 
 def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:
-    return {kind: error_template(part) for kind, part in errors.items()}
+    return {kind: error_template(error) for kind, error in errors.items()}
 
 
 def _failures(shared: VendorErrors, tool: Record, sim: SimPart | None) -> FailureRenderer:
@@ -258,16 +267,16 @@ def _examples(
 
 def _links(place: Place, document: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
     """Yield each place where an entity is named, with the name."""
-    for entity, part in document.entities.items():
-        for name, body in part.fields.items():
+    for entity, entity_part in document.entities.items():
+        for name, body in entity_part.fields.items():
             if "link" in body:
                 yield place.at("entities", entity, "fields", name, "link"), body["link"]
-    for tool, part in document.sim.items():
-        if part.entity is not None:
-            yield place.at("sim", tool, "entity"), part.entity
-        for value, one in (part.choices or {}).items():
-            if one.entity is not None:
-                yield place.at("sim", tool, "choices", value, "entity"), one.entity
+    for tool, entity_part in document.sim.items():
+        if entity_part.entity is not None:
+            yield place.at("sim", tool, "entity"), entity_part.entity
+        for value, choice in (entity_part.choices or {}).items():
+            if choice.entity is not None:
+                yield place.at("sim", tool, "choices", value, "entity"), choice.entity
     yield from resource_entities(place.at("resources"), document.resources)
     yield from prompt_entities(place.at("prompts"), document.prompts)
 

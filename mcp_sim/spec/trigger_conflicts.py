@@ -103,21 +103,27 @@ def conflicts(entries: Sequence[PerturbationEntry], domain: Domain) -> list[tupl
     """Return where two entries change the same part of a tool at the same time: the index of the second, and why."""
     found = list[tuple[int, str]]()
     enabled = [(at, entry) for at, entry in enumerate(entries) if entry.enabled]
-    for (_, one), (at, other) in combinations(enabled, 2):
-        both = [tool for tool in domain.tools.values() if in_reach(one.tools, tool) and in_reach(other.tools, tool)]
+    for (_, perturbation_entry), (at, other) in combinations(enabled, 2):
+        both = [
+            tool
+            for tool in domain.tools.values()
+            if in_reach(perturbation_entry.tools, tool) and in_reach(other.tools, tool)
+        ]
         altered = [
             f"{what} of {tool.id}"
             for tool in both
-            for what in sorted(one.perturbation.alters(tool) & other.perturbation.alters(tool))
+            for what in sorted(perturbation_entry.perturbation.alters(tool) & other.perturbation.alters(tool))
         ]
-        if altered and not intersection((_lasts(one, domain), _lasts(other, domain))).is_empty:
-            found.append((at, f"{one.id} also changes the {altered[0]}; let one end before the other begins"))
+        if altered and not intersection((_lasts(perturbation_entry, domain), _lasts(other, domain))).is_empty:
+            found.append(
+                (at, f"{perturbation_entry.id} also changes the {altered[0]}; let one end before the other begins")
+            )
     return found
 
 
 def _lasts(entry: PerturbationEntry, domain: Domain) -> TimeBounds:
     """Return the part of a world's life in which an entry can be in force, all of it if that is not fixed."""
     is_fixed = entry.when == When(triggers=entry.when.triggers) and all(
-        one.depends_on_time_only for one in entry.when.triggers
+        trigger.depends_on_time_only for trigger in entry.when.triggers
     )
     return intersection(bound.time_bounds for bound in _bounds(entry.when, domain.now)) if is_fixed else TimeBounds()

@@ -83,7 +83,7 @@ def spec_text(text: str, domain: Domain, server: str) -> str:
         ("sim", domain.tools[plan.tool].name): _guess_comment(plan) for plan in plans if plan.guessed
     }
     entries = {"entities": entities, "sim": sim}
-    return insert_entries(text, {name: part for name, part in entries.items() if part}, _is_open, comments)
+    return insert_entries(text, {name: entry for name, entry in entries.items() if entry}, _is_open, comments)
 
 
 def left_out(domain: Domain, server: str) -> list[str]:
@@ -142,7 +142,7 @@ def _relevant_entities(domain: Domain, plans: list[Plan]) -> list[str]:
 def _entities_of(plan: Plan) -> Iterator[str]:
     """Yield the entities that a plan and its choices work on."""
     yield from (plan.entity,) if plan.entity is not None else ()
-    yield from (name for one in plan.choices.values() for name in _entities_of(one))
+    yield from (name for choice in plan.choices.values() for name in _entities_of(choice))
 
 
 # entries --------------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def _plan_entry(plan: Plan) -> Record:
     if plan.verb in {"none", "unknown"}:
         return {"verb": "none"}
     if plan.choices:
-        choices = {value: _plan_entry(one) for value, one in plan.choices.items()}
+        choices = {value: _plan_entry(choice) for value, choice in plan.choices.items()}
         return {"choice": plan.choice, "choices": choices}
     entry = _changed_fields(plan)
     return {name: entry[name] for name in SimPart.model_fields if name in entry}
@@ -161,9 +161,9 @@ def _plan_entry(plan: Plan) -> Record:
 def _changed_fields(part: Any) -> Record:
     """Return the fields of a plan, or of a part of one, that differ from their defaults."""
     return {
-        one.name: _plain(getattr(part, one.name))
-        for one in fields(part)
-        if getattr(part, one.name) != (one.default if one.default_factory is MISSING else one.default_factory())
+        field.name: _plain(getattr(part, field.name))
+        for field in fields(part)
+        if getattr(part, field.name) != (field.default if field.default_factory is MISSING else field.default_factory())
     }
 
 

@@ -44,11 +44,11 @@ def parse_argument_lines(description: str, names: Container[str]) -> dict[str, s
     lines: dict[str, str] = {}
     current = ""
     for line in description.splitlines():
-        found = _LINE.match(line)
-        if found is not None and found[1] in names and found[1] not in lines:
-            current = found[1]
-            lines[current] = found[2].strip()
-        elif not line.strip() or found is not None or _HEADING.match(line):
+        match = _LINE.match(line)
+        if match is not None and match[1] in names and match[1] not in lines:
+            current = match[1]
+            lines[current] = match[2].strip()
+        elif not line.strip() or match is not None or _HEADING.match(line):
             current = ""
         elif current:
             lines[current] += f" {line.strip()}"

@@ -121,10 +121,10 @@ def wall_seconds() -> float:
 
 def duration(text: str) -> timedelta:
     """Read a duration: `250ms`, `30s`, `5m`, `2h`, `1d`. Raises `ValueError` on anything else, also on bare numbers."""
-    found = _DURATION.fullmatch(text.strip())
-    if not found:
+    match = _DURATION.fullmatch(text.strip())
+    if not match:
         raise ValueError(f"{text!r} is not a duration; write 250ms, 30s, 5m, 2h or 1d")
-    micros = float(found[1]) * _UNITS[found[2]]
+    micros = float(match[1]) * _UNITS[match[2]]
     if micros > LONGEST / timedelta(microseconds=1):
         raise ValueError(f"{text!r} is longer than any world lasts: {LONGEST.days}d")
     return timedelta(microseconds=micros)

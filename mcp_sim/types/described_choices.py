@@ -20,5 +20,5 @@ _QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
 def choices_of(schema: Record) -> list[Json]:
     """Return the values of an enum, or those in quotes that the description lists: `one of "open", "done"`."""
     listed, about = constants(schema), str(schema.get("description", ""))
-    found = None if listed else _PIPED.match(about) or _ANNOUNCED.search(about)
-    return [*dict.fromkeys(_QUOTED.findall(found[1]))] if found else listed
+    match = None if listed else _PIPED.match(about) or _ANNOUNCED.search(about)
+    return [*dict.fromkeys(_QUOTED.findall(match[1]))] if match else listed

@@ -43,11 +43,11 @@ def _with_types(schema: Record) -> Record:
 
 def shown_result(description: str) -> Record | None:
     """Return the schema of the result that a description shows, or None. A part without a type is {}."""
-    for found in islice(_SHOWN.finditer(description), _MAX_PLACES):
-        form = _read_form(description, found.end())
+    for match in islice(_SHOWN.finditer(description), _MAX_PLACES):
+        form = _read_form(description, match.end())
         schema = _value([form]) if form and _has_names(form) else None
         if schema is not None:
-            is_listed = schema["type"] == "object" and _LISTED.search(found[0]) is not None
+            is_listed = schema["type"] == "object" and _LISTED.search(match[0]) is not None
             return {"type": "array", "items": schema} if is_listed else schema
     return None
 
@@ -55,11 +55,11 @@ def shown_result(description: str) -> Record | None:
 def _read_form(description: str, start: int) -> _Form | None:
     """Return the form that begins at a position. None if it does not end, or nests too deeply."""
     open_forms: list[_Form] = []
-    for found in islice(_TOKEN.finditer(description, start), _MAX_TOKENS):
-        if found[0] in "{[":
-            open_forms.append([found[0]])
-        elif found[0] not in "}]":
-            open_forms[-1].append(found[0])
+    for match in islice(_TOKEN.finditer(description, start), _MAX_TOKENS):
+        if match[0] in "{[":
+            open_forms.append([match[0]])
+        elif match[0] not in "}]":
+            open_forms[-1].append(match[0])
         elif len(open_forms) > 1:
             open_forms[-2].append(open_forms.pop())
         else:

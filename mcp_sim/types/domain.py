@@ -128,7 +128,7 @@ class Domain:
         if "readOnlyHint" in tool.annotations:
             return tool.annotations["readOnlyHint"] is True
         plan = self.plans.get(tool.id)
-        return plan is not None and all(one.certainly_reads for one in plan.variants)
+        return plan is not None and all(variant.certainly_reads for variant in plan.variants)
 
     def program_of(self, tool: str) -> Program | None:
         """Return the program that answers a tool, by its id; None if it has a plan only."""

@@ -171,7 +171,7 @@ def _invalid(turn: Turn) -> tuple[str, str, Record]:
 
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:
     """Fill the known slots of a scenario's message."""
-    return _SLOT.sub(lambda found: _text(found, slots) if found[1] in slots else found[0], message)
+    return _SLOT.sub(lambda match: _text(match, slots) if match[1] in slots else match[0], message)
 
 
 def slots_in(template: Json) -> set[str]:

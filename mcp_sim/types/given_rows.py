@@ -63,7 +63,7 @@ def _may_be_rows(value: Json) -> bool:
 
 
 def _are_objects(values: Sequence[Json]) -> bool:
-    return all(isinstance(one, dict) for one in values)
+    return all(isinstance(value, dict) for value in values)
 
 
 def _with_columns(held: Json, names: Sequence[str]) -> list[Json] | None:
@@ -80,9 +80,9 @@ def _with_columns(held: Json, names: Sequence[str]) -> list[Json] | None:
 def _listed(values: list[Json], plain: str) -> list[Record] | None:
     if _are_objects(values):
         return cast("list[Record]", values)
-    if not plain or any(isinstance(one, list) for one in values):
+    if not plain or any(isinstance(value, list) for value in values):
         return None
-    return [_entry(one, plain) for one in values]
+    return [_entry(value, plain) for value in values]
 
 
 def _keyed(body: Mapping[str, Json], key: str, plain: str) -> list[Record] | None:

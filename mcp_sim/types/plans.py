@@ -188,7 +188,7 @@ class Plan:
     def reasons(self) -> tuple[str, ...]:
         """The evidence for the plan, that for its effect first."""
         ordered = (self.basis[name] for name in dict.fromkeys((*EFFECT, *self.basis)) if name in self.basis)
-        return tuple(dict.fromkeys(reason for one in ordered for reason in one.reasons))
+        return tuple(dict.fromkeys(reason for basis in ordered for reason in basis.reasons))
 
     @property
     def guessed(self) -> bool:
@@ -236,4 +236,6 @@ def _default(one: Field[Any]) -> Any:
 def _based(plan: Plan, added: Mapping[str, Basis]) -> Plan:
     """Return the plan with the basis of some fields, and without that of fields that are unset but not declared."""
     known, names = {**plan.basis, **added}, {*_set_fields(plan)}
-    return replace(plan, basis={name: one for name, one in known.items() if name in names or one.source == "declared"})
+    return replace(
+        plan, basis={name: basis for name, basis in known.items() if name in names or basis.source == "declared"}
+    )

@@ -68,8 +68,8 @@ class ResultTemplate:
 
 def replaced_path(template: Mapping[str, Json]) -> str:
     """Return the path of the value in whose place an object is shown, if there is none; '' for any other object."""
-    found = _INSTEAD.fullmatch(next(iter(template))) if len(template) == 1 else None
-    return "" if found is None else found[1]
+    match = _INSTEAD.fullmatch(next(iter(template))) if len(template) == 1 else None
+    return "" if match is None else match[1]
 
 
 def respelled(template: Json) -> Iterator[str]:

@@ -163,7 +163,7 @@ def missing_capability_error(capability: Capability) -> tuple[str, Record]:
 def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
     """Fill the slots of a template. Every string stays a string."""
     if isinstance(template, str):
-        return _SLOT.sub(lambda found: _text(found, slots), template)
+        return _SLOT.sub(lambda match: _text(match, slots), template)
     if isinstance(template, dict):
         return {name: fill_slots(value, slots) for name, value in cast("Record", template).items()}
     if isinstance(template, list | tuple):
@@ -171,12 +171,12 @@ def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
     return template
 
 
-def _text(found: re.Match[str], slots: Mapping[str, Json]) -> str:
+def _text(match: re.Match[str], slots: Mapping[str, Json]) -> str:
     value: Json = slots
-    for part in found[1].split("."):
+    for part in match[1].split("."):
         value = cast("Record", value).get(part, UNKNOWN) if isinstance(value, Mapping) else UNKNOWN
     if value is UNKNOWN:
-        return found[0]
+        return match[0]
     return value if isinstance(value, str) else encode(value).decode()
 
 
@@ -207,8 +207,8 @@ def shape_of(template: str) -> str:
 def match_uri(template: str, uri: str) -> dict[str, str] | None:
     """Return the variables of a URI that matches a template; None if it does not match."""
     parts, at = list[str](), 0
-    for found in _VARIABLE.finditer(template):
-        parts += [re.escape(template[at : found.start()]), f"(?P<{found[2]}>{'.+' if found[1] else '[^/?#]+'})"]
-        at = found.end()
+    for match in _VARIABLE.finditer(template):
+        parts += [re.escape(template[at : match.start()]), f"(?P<{match[2]}>{'.+' if match[1] else '[^/?#]+'})"]
+        at = match.end()
     shape = re.fullmatch("".join(parts) + re.escape(template[at:]), uri)
     return None if shape is None else {name: unquote(value) for name, value in shape.groupdict().items()}

@@ -55,10 +55,10 @@ def intersection(several: Iterable[TimeBounds]) -> TimeBounds:
     """Return the bounds that lie within all of these."""
     whole = [TimeBounds(), *several]
     return TimeBounds(
-        max(one.begin for one in whole),
-        min(one.end for one in whole),
-        max(one.after for one in whole),
-        min(one.last for one in whole),
+        max(bounds.begin for bounds in whole),
+        min(bounds.end for bounds in whole),
+        max(bounds.after for bounds in whole),
+        min(bounds.last for bounds in whole),
     )
 
 

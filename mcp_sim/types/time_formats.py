@@ -83,19 +83,19 @@ class TimeFormat:
         """Return the time of a value in this format; None if it has another one."""
         if not self.date:
             return _since_1970(value)
-        found = _TEXT.fullmatch(value) if isinstance(value, str) and len(value) < _LONGEST else None
-        if found is None or bool(found["time"]) != bool(self.time):
+        match = _TEXT.fullmatch(value) if isinstance(value, str) and len(value) < _LONGEST else None
+        if match is None or bool(match["time"]) != bool(self.time):
             return None
-        half = (found["half"] or "").strip()
+        half = (match["half"] or "").strip()
         text, pattern = (
-            f"{found['date']} {found['time'] or ''} {half}",
+            f"{match['date']} {match['time'] or ''} {half}",
             f"{self.date} {self.time} {'%p' if half else ''}",
         )
         try:
-            moment = datetime.strptime(text.strip(), pattern.strip()).replace(tzinfo=_offset(found["zone"] or ""))
+            moment = datetime.strptime(text.strip(), pattern.strip()).replace(tzinfo=_offset(match["zone"] or ""))
         except (ValueError, OverflowError):
             return None
-        return moment.replace(microsecond=int(f"{found['fraction'] or ''}000000"[:6]))
+        return moment.replace(microsecond=int(f"{match['fraction'] or ''}000000"[:6]))
 
     def _number(self, moment: datetime) -> Json:
         number = (moment - _START) / timedelta(seconds=1) * self.per_second
@@ -142,7 +142,9 @@ def time_example(values: Iterable[Json]) -> Json:
 
 def example_of(schema: Record) -> Json:
     """Return the first example in the schema of a field, whose format its times have; None if there is none."""
-    return next((one for one in as_list(schema.get("examples")) if isinstance(one, str | int | float)), None)
+    return next(
+        (example for example in as_list(schema.get("examples")) if isinstance(example, str | int | float)), None
+    )
 
 
 def seconds_of(schema: Record) -> Callable[[Json], float]:
@@ -172,14 +174,14 @@ def _format_of_text(text: str) -> TimeFormat | None:
     if text.isdecimal() and len(text) in {10, 13}:
         number = _format_of_number(int(text))
         return None if number is None else TimeFormat(per_second=number.per_second)
-    found = _TEXT.fullmatch(text)
-    if found is None:
+    match = _TEXT.fullmatch(text)
+    if match is None:
         return None
     between, time, point, fraction, half, zone = (
-        found[name] or "" for name in ("between", "time", "point", "fraction", "half", "zone")
+        match[name] or "" for name in ("between", "time", "point", "fraction", "half", "zone")
     )
     clock = _clock_pattern(time, is_half=bool(half))
-    is_padded = _UNPADDED.search(f"{found['date']} {time}") is None
+    is_padded = _UNPADDED.search(f"{match['date']} {time}") is None
     tries = (TimeFormat(date, between, clock, point, len(fraction), half, zone, is_padded) for date in _DATES)
     return next((one for one in tries if one.read(text) is not None), None)
 

@@ -179,7 +179,9 @@ def _with_blocks(blocks: tuple[Record, ...], value: Json, new: Json) -> tuple[Re
     before, after = _only_list(value), _only_list(new)
     if after is not None and before and len(before) == len(blocks) and all(map(_shows, blocks, before)):
         return tuple({**blocks[0], "text": _text_like(blocks[0]["text"], before[0], item)} for item in after)
-    return tuple({**one, "text": _text_like(one["text"], value, new)} if "text" in one else one for one in blocks)
+    return tuple(
+        {**block, "text": _text_like(block["text"], value, new)} if "text" in block else block for block in blocks
+    )
 
 
 def _only_list(value: Json) -> list[Json] | None:

@@ -184,7 +184,7 @@ def find_key(view: Readable, entity: str, value: Json) -> Key | None:
 
 def was_written(view: View, entity: str, key: Key) -> bool:
     """Whether a record of this key has ever been written or deleted. 7 and "7" are the same key."""
-    return any(view.version(entity, one) > 0 for one in _notations(key))
+    return any(view.version(entity, notation) > 0 for notation in _notations(key))
 
 
 def _notations(key: Key) -> Iterator[Key]:

@@ -37,11 +37,11 @@ class CatalogueFault:
 
 def list_tools(tools: Sequence[Tool], server: str, lasting: Sequence[CatalogueFault], turn: Turn) -> Sequence[Tool]:
     """Return the tools of a server as they are listed now."""
-    for one in lasting:
-        if one.in_force(turn):
-            reach = frozenset(tool.id for tool in tools if in_reach(one.entry.tools, tool))
-            draws = Draws(turn.draws.seed, turn.draws.stream, f"{one.entry.id}/catalogue/{server}", 0)
-            tools = one.entry.perturbation.catalogue(Listing(tuple(tools), server, reach, draws))
+    for fault in lasting:
+        if fault.in_force(turn):
+            reach = frozenset(tool.id for tool in tools if in_reach(fault.entry.tools, tool))
+            draws = Draws(turn.draws.seed, turn.draws.stream, f"{fault.entry.id}/catalogue/{server}", 0)
+            tools = fault.entry.perturbation.catalogue(Listing(tuple(tools), server, reach, draws))
     return tools
 
 
@@ -64,14 +64,14 @@ def announce_list_changes(
 
 def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observation, Decision] | None:
     """Return the answer of a tool that only a perturbation lists; None if there is none."""
-    for one in lasting:
-        if one.in_force(turn):
-            observation = one.entry.perturbation.answer_added(turn.owned_by(one.entry.id))
+    for fault in lasting:
+        if fault.in_force(turn):
+            observation = fault.entry.perturbation.answer_added(turn.owned_by(fault.entry.id))
             if observation is not None:
-                return observation, Decision(one.entry.id, one.entry.kind, "applied", one.why)
+                return observation, Decision(fault.entry.id, fault.entry.kind, "applied", fault.why)
     return None
 
 
 def announced(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[str, ...]:
     """Return the ids of the perturbations in force that clients are notified of."""
-    return tuple(one.entry.id for one in lasting if one.entry.perturbation.announces() and one.in_force(turn))
+    return tuple(fault.entry.id for fault in lasting if fault.entry.perturbation.announces() and fault.in_force(turn))

@@ -97,8 +97,8 @@ def expression(text: str, known: Collection[str]) -> Expression:
 
 def fields_read(text: str, name: str) -> frozenset[str]:
     """Return the fields that an expression reads of a variable with a dot: `deal` of `count.deal`."""
-    found = re.finditer(rf"(?<![\w.]){re.escape(name)}\.(\w+)", _STRING.sub("''", text))
-    return frozenset(match[1] for match in found)
+    matches = re.finditer(rf"(?<![\w.]){re.escape(name)}\.(\w+)", _STRING.sub("''", text))
+    return frozenset(match[1] for match in matches)
 
 
 def table_names(domain: Domain) -> frozenset[str]:
@@ -177,7 +177,7 @@ def _bind_object(value: Json, inner: Mapping[str, Bind]) -> Json:
     if not isinstance(value, dict):
         return value
     fields = cast("dict[str, Any]", value)
-    return {name: inner[name](part) if name in inner else part for name, part in fields.items()}
+    return {name: inner[name](field) if name in inner else field for name, field in fields.items()}
 
 
 def _double(value: Json) -> Json:

@@ -31,8 +31,8 @@ def describe_syntax_error(text: str, parser_message: str) -> str:
 
 
 def _word(rest: str) -> str:
-    found = re.match(r"\w+|[^\w\s]+", rest.strip())
-    return found[0][:_MOST_SHOWN] if found else rest[:_MOST_SHOWN]
+    match = re.match(r"\w+|[^\w\s]+", rest.strip())
+    return match[0][:_MOST_SHOWN] if match else rest[:_MOST_SHOWN]
 
 
 def _before(line: str, column: int) -> str:

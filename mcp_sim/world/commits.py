@@ -290,7 +290,9 @@ def applied_after(version: Version, step: Step, origin: Origin, start: datetime)
         found.update(entry.id for entry in faults.timed if _acts_at(entry, start, step.at))
     elif step.entry == "call" and faults.lasting:
         found.update(
-            one.entry.id for one in faults.lasting if one.entry.id not in known and _lasts(one, step, origin, start)
+            fault.entry.id
+            for fault in faults.lasting
+            if fault.entry.id not in known and _lasts(fault, step, origin, start)
         )
     return known if found <= known else known | found
 

@@ -80,7 +80,7 @@ def _compile_shown(plan: Plan, entity: Entity) -> Callable[[Json, Turn, _Records
     """Compile the checks of what a result shows."""
     envelope, find = plan.envelope, _finder(entity)
     has_records = plan.verb != "delete" and (envelope.record is not None or envelope.rows is not None)
-    free = frozenset(name for one in plan.result for name in respelled(one.value))
+    free = frozenset(name for template in plan.result for name in respelled(template.value))
 
     def problems(value: Json, turn: Turn, records: _Records, unchecked: Unchecked) -> list[str]:
         found = _record_problems(value, plan, entity, find(records), unchecked, free) if has_records else []
@@ -155,7 +155,7 @@ def _finder(entity: Entity) -> Callable[[_Records], Callable[[Key], Record | Non
 
     def find(records: _Records, key: Key) -> Record | None:
         held = records.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
-        parts = (one for _, record in held for one in _elements(record[inside.field]))
+        parts = (element for _, record in held for element in _elements(record[inside.field]))
         return next((one for one in parts if one.get(entity.key) == key), None)
 
     return lambda records: partial(find, records)
@@ -222,7 +222,7 @@ def _shown(value: Json, plan: Plan) -> list[Record]:
     if envelope.rows is not None:
         rows = value_at(value, envelope.rows)
         places += cast("list[Any]", rows) if isinstance(rows, list) else ()
-    return [cast("Record", one) for one in places if isinstance(one, dict)]
+    return [cast("Record", place) for place in places if isinstance(place, dict)]
 
 
 def _count_problems(value: Json, plan: Plan) -> Iterator[str]:

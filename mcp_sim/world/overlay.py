@@ -62,7 +62,7 @@ class Segment:
     @cached_property
     def overlaps(self) -> frozenset[Key]:
         """The keys that older segments have, too."""
-        return frozenset(key for one in self.older for key in self.rows.keys() & one.rows.keys())
+        return frozenset(key for segment in self.older for key in self.rows.keys() & segment.rows.keys())
 
     @cached_property
     def created(self) -> list[tuple[int, Key]]:
@@ -117,17 +117,17 @@ class Overlay:
     def rows(self) -> dict[Key, Row]:
         """Return all written rows, in no particular order."""
         if self._rows is None:
-            self._rows = {key: row for part in reversed(self._parts()) for key, row in part.rows.items()}
+            self._rows = {key: row for segment in reversed(self._parts()) for key, row in segment.rows.items()}
         return self._rows
 
     def changed(self) -> frozenset[Key]:
         """Return the keys of records that were changed or removed after they were written or given first."""
-        return frozenset[Key]().union(*(part.changed for part in self._parts()))
+        return frozenset[Key]().union(*(segment.changed for segment in self._parts()))
 
     def created(self) -> Iterator[Hit]:
         """Yield the records that were created since the world began, in the order of creation."""
         last = -1
-        for born, key in merge(*[part.created for part in self._parts()]):
+        for born, key in merge(*[segment.created for segment in self._parts()]):
             row = self.get(key) if born != last else None
             if row is not None and row.born == born and row.record is not None:
                 yield key, row.record
@@ -136,7 +136,7 @@ class Overlay:
     def current(self, base: Table) -> Iterator[Hit]:
         """Yield the rows of the base as they are now, without those that are removed or created again."""
         left = iter(base.records.items())
-        if not any(part.replaced(base) for part in self._parts()):
+        if not any(segment.replaced(base) for segment in self._parts()):
             yield from left
             return
         for key, record in islice(left, _FEW):
@@ -148,16 +148,16 @@ class Overlay:
     def found(self, hits: Sequence[Hit], base: Table, find: Find) -> Sequence[Hit]:
         """Return what `find` finds now, in the order of creation; `hits` is what it finds in the base."""
         gone, moved, created = set[Key](), list[Hit](), list[Sequence[Hit]]()
-        for part in self._parts():
-            replaced = part.replaced(base)
+        for segment in self._parts():
+            replaced = segment.replaced(base)
             hits = _without(hits, replaced, base)
-            found = find(part.table)
+            found = find(segment.table)
             if gone:
                 found = [hit for hit in found if hit[0] not in gone]
             if replaced:
-                moved += [hit for hit in found if part.rows[hit[0]].born < 0]
-                found = [hit for hit in found if part.rows[hit[0]].born >= 0]
-            gone |= part.overlaps
+                moved += [hit for hit in found if segment.rows[hit[0]].born < 0]
+                found = [hit for hit in found if segment.rows[hit[0]].born >= 0]
+            gone |= segment.overlaps
             created.append(found)
         hits = _inserted(hits, moved, base) if moved else hits
         if not any(created):

@@ -198,11 +198,11 @@ class Table:
         return [rows[at] for at in left]
 
     def _measured(self, field: str, measure: Callable[[Json], float]) -> NumberColumn:
-        found = self._measures.get((field, measure))
-        if found is None:
-            found = NumberColumn([measure(record.get(field)) for record in self.records.values()])
-            self._measures[field, measure] = found
-        return found
+        column = self._measures.get((field, measure))
+        if column is None:
+            column = NumberColumn([measure(record.get(field)) for record in self.records.values()])
+            self._measures[field, measure] = column
+        return column
 
     def find_words(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[Hit]:
         """Return the rows in whose fields all of these words occur."""

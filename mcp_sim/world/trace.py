@@ -260,7 +260,7 @@ def step_from_json(body: Record) -> Step:
 
 def _known(kind: type[D], body: Record) -> D:
     """Return an instance with the keys that it has; a later version may have written more."""
-    return kind(**{one.name: body[one.name] for one in fields(kind) if one.name in body})
+    return kind(**{field.name: body[field.name] for field in fields(kind) if field.name in body})
 
 
 class _Newest(Generic[T]):

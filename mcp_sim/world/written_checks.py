@@ -31,7 +31,7 @@ class RecordsAfter:
 
     def __init__(self, before: View, changes: tuple[Change, ...]) -> None:
         self._before, self._changes = before, changes
-        self._records = {(one.entity, one.key): one.record for one in changes if one.op != "reserve"}
+        self._records = {(change.entity, change.key): change.record for change in changes if change.op != "reserve"}
 
     def get(self, entity: str, key: Key) -> Record | None:
         at = (entity, key)

@@ -80,7 +80,7 @@ def clients() -> Iterator[Client]:
         errors = SUMMARY.search(text)
         assert errors is not None, f"{script}: its first line does not say how an error arrives"
         language, remark = LANGUAGES[script.suffix]
-        parts = tuple((found[1], shown(found[2])) for found in REGION.finditer(text))
+        parts = tuple((match[1], shown(match[2])) for match in REGION.finditer(text))
         yield Client(body["title"], tuple(body["needs"]), language, remark, errors[1], parts)
 
 

@@ -49,7 +49,7 @@ class Operator:
         """Return the places and messages of a request that is refused with 422."""
         response = self.send(method, path, body)
         assert response.status_code == 422, response.text
-        return [(one["path"], one["message"]) for one in response.json()["error"]["problems"]]
+        return [(problem["path"], problem["message"]) for problem in response.json()["error"]["problems"]]
 
     def _answer(self, method: str, path: str, body: Any, status: int) -> Any:
         response = self.send(method, path, body)
@@ -66,9 +66,9 @@ def announced(log: list[str]) -> tuple[str, str]:
     """Return the URL of the control plane and where its token is, once a server has announced them."""
     for _ in range(600):
         for line in log:
-            found = LINE.search(line)
-            if found:
-                return found[1], found[2]
+            match = LINE.search(line)
+            if match:
+                return match[1], match[2]
         time.sleep(0.1)
     raise AssertionError("\n".join(log))
 

@@ -30,7 +30,7 @@ class Served:
         self.process = process
         self.log = list[str]()
         self._stderr = cast("IO[bytes]", process.stderr)
-        self.url = next((found[0] for line in self._lines() if (found := URL.search(line))), "")
+        self.url = next((match[0] for line in self._lines() if (match := URL.search(line))), "")
         assert self.url, "\n".join(self.log)
         self._reader = Thread(target=self._read)
         self._reader.start()

@@ -47,8 +47,8 @@ def blocks(page: Path) -> list[Block]:
     """Return all fenced blocks of a page that name a language."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 2)
-        for found in BLOCK.finditer(text)
+        Block(match[1], match[2] or "", match[3], text.count("\n", 0, match.start()) + 2)
+        for match in BLOCK.finditer(text)
     ]
 
 

@@ -46,9 +46,9 @@ HERE: Json = {"repo_path": "/repo"}
 
 
 def hash_of(text: str) -> str:
-    found = re.search(r"\b[0-9a-f]{40}\b", text)
-    assert found is not None, text
-    return found[0]
+    match = re.search(r"\b[0-9a-f]{40}\b", text)
+    assert match is not None, text
+    return match[0]
 
 
 def shown(**parts: Json) -> Json:

@@ -82,7 +82,7 @@ class Entity:
 
     @property
     def record(self) -> Schema:
-        parts = {name: _nullable(part) if name in self.nullable else part for name, part in self.fields.items()}
+        parts = {name: _nullable(field) if name in self.nullable else field for name, field in self.fields.items()}
         needed = ["id", *sorted(self.required)]
         return {"type": "object", "properties": {"id": self.key, **parts}, "required": needed} | (
             {"additionalProperties": False} if self.closed else {}
@@ -196,7 +196,9 @@ def _tools(entity: Entity, style: str, *, wrapped: bool) -> list[Schema]:
     if wrapped:
         record = {"type": "object", "properties": {one: record}, "required": [one]}
     needed = sorted(entity.required & entity.fields.keys())
-    filters = {name: part for name, part in entity.fields.items() if part["type"] in {"string", "boolean", "integer"}}
+    filters = {
+        name: field for name, field in entity.fields.items() if field["type"] in {"string", "boolean", "integer"}
+    }
     page = {
         "type": "object",
         "properties": {

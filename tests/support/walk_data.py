@@ -204,8 +204,8 @@ def _also_writes(name: Sequence[str]) -> bool:
 
 def _returns_something(description: str) -> bool:
     """Whether a description says that something other than a confirmation is returned."""
-    for found in _RETURNS.finditer(description):
-        shown = tokens(_TYPE.sub("", found["what"].strip()))[:8]
+    for match in _RETURNS.finditer(description):
+        shown = tokens(_TYPE.sub("", match["what"].strip()))[:8]
         if shown and not CONFIRMING & {*shown}:
             return True
     return False

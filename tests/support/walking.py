@@ -170,7 +170,7 @@ class Walker:
     def _branch(self, spec: dict[str, Json]) -> dict[str, Json]:
         """Return one of the alternatives of a schema, if it has any."""
         branches = [as_object(part) for part in as_list(spec.get("anyOf")) or as_list(spec.get("oneOf"))]
-        branches = [part for part in branches if part.get("type") != "null"]
+        branches = [branch for branch in branches if branch.get("type") != "null"]
         return {**spec, **self.random.choice(branches)} if branches and not types_of(spec) else spec
 
     def _held(self, tool: Tool, path: str, name: str) -> list[Json]:

@@ -51,8 +51,8 @@ class Compute(OperationsBackend):
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operation that an argument selects, or that the tool's name means."""
         yield from match_selection(profile)
-        for one in _PHRASES.match(profile):
-            yield self._with_format(one) if one.name == "now" and "format" not in one.arguments else one
+        for tool in _PHRASES.match(profile):
+            yield self._with_format(tool) if tool.name == "now" and "format" not in tool.arguments else tool
         yield from self._conversions(profile)
 
     def _conversions(self, profile: ToolProfile) -> Iterator[MatchedTool]:
@@ -70,22 +70,22 @@ class Compute(OperationsBackend):
             arguments, fixed = {"value": numbers[0]}, {"source": source, "target": target}
             yield MatchedTool(profile, self.known["convert_unit"], arguments, "", fixed, 0.95, reasons)
 
-    def _with_format(self, one: MatchedTool) -> MatchedTool:
+    def _with_format(self, tool: MatchedTool) -> MatchedTool:
         """Fix the form of the current time: all fields if the result has room, else a text in the documented layout."""
-        declared = properties(one.profile.output)
+        declared = properties(tool.profile.output)
         types = {main_type(part) for part in declared.values()}
         if len(declared) > 1 or "object" in types:
-            return one
+            return tool
         from mcp_sim.backends.compute.dates import layout_in
 
-        described = (*(str(part.get("description", "")) for part in declared.values()), one.profile.tool.description)
+        described = (*(str(part.get("description", "")) for part in declared.values()), tool.profile.tool.description)
         layout = next(filter(None, map(layout_in, described)), None)
         if layout is None and types & NUMBER:
-            return replace(one, operation=self.known["to_timestamp"], fixed={"date": "now"})
+            return replace(tool, operation=self.known["to_timestamp"], fixed={"date": "now"})
         if layout is None and declared:
-            named = "_".join((*one.profile.words, *map(snake, declared)))
+            named = "_".join((*tool.profile.words, *map(snake, declared)))
             layout = "%Y-%m-%d" if "date" in named and "time" not in named else "iso"
-        return one if layout is None else replace(one, fixed={"format": layout})
+        return tool if layout is None else replace(tool, fixed={"format": layout})
 
     # answering
 

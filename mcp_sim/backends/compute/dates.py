@@ -257,7 +257,7 @@ def _format_like(found: datetime, like: Json) -> str:
 def _unit(text: str) -> str:
     name = singular(text.strip().lower())
     if name not in _SECONDS and name not in _MONTHS:
-        known = ", ".join(f"{one}s" for one in (*_SECONDS, *_MONTHS))
+        known = ", ".join(f"{second}s" for second in (*_SECONDS, *_MONTHS))
         raise Refused("invalid", f"Unknown unit {text!r}. Supported units: {known}")
     return name
 

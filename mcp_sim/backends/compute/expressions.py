@@ -109,4 +109,4 @@ def _problem(tree: ast.Expression) -> str:
 
 def _is_arithmetic(node: ast.expr | ast.keyword) -> bool:
     signs = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.operator | ast.unaryop | ast.cmpop))
-    return type(node) in _ENGINE.nodes and all(type(one) in _OPERATORS for one in signs)
+    return type(node) in _ENGINE.nodes and all(type(sign) in _OPERATORS for sign in signs)

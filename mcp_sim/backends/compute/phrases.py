@@ -66,15 +66,15 @@ class Phrasebook:
     def match(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations that a tool may mean: those of its whole name first."""
         for phrase in phrases_of(profile.words):
-            for one in match_tool(profile, self._meant.get(phrase, ())):
-                named = {role.name: role.names for role in one.operation.roles}
-                sure = all(compact(name) in named[role] for role, name in one.arguments.items())
-                other = [f"{name} is the {role}" for role, name in one.arguments.items() if snake(name) != role]
-                reasons = (*one.reasons, ", ".join(other)) if other else one.reasons
-                yield replace(one, confidence=0.9 if sure else 0.75, reasons=reasons)
+            for tool in match_tool(profile, self._meant.get(phrase, ())):
+                named = {role.name: role.names for role in tool.operation.roles}
+                sure = all(compact(name) in named[role] for role, name in tool.arguments.items())
+                other = [f"{name} is the {role}" for role, name in tool.arguments.items() if snake(name) != role]
+                reasons = (*tool.reasons, ", ".join(other)) if other else tool.reasons
+                yield replace(tool, confidence=0.9 if sure else 0.75, reasons=reasons)
 
     def named(self, word: str) -> list[Operation]:
         """Return the operations with this name, phrase or sign; those with this name come first."""
         name = _SIGNS.get(word.strip()) or snake(word)
-        called = [one for one in self.operations if one.name == name]
-        return called + [one for one in self._meant.get(compact(name), ()) if one.name != name]
+        called = [operation for operation in self.operations if operation.name == name]
+        return called + [operation for operation in self._meant.get(compact(name), ()) if operation.name != name]

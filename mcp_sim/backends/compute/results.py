@@ -121,8 +121,12 @@ def sentence_of_example(binding: Binding, domain: Domain, run: Run) -> Sentence 
     tool = binding.tool
     if tool is None or tool.output_schema is not None:
         return None
-    texts = (one for one in domain.examples if one.tool in {tool.id, tool.name} and isinstance(one.result, str))
-    return next((found for one in texts if (found := _sentence(binding, one, domain.now, run))), None)
+    texts = (
+        example
+        for example in domain.examples
+        if example.tool in {tool.id, tool.name} and isinstance(example.result, str)
+    )
+    return next((found for text in texts if (found := _sentence(binding, text, domain.now, run))), None)
 
 
 def _sentence(binding: Binding, example: Example, now: datetime, run: Run) -> Sentence | None:

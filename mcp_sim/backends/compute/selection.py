@@ -47,7 +47,7 @@ class Selection:
     @property
     def meant(self) -> list[Operation]:
         """The operations of all choices."""
-        return [one for meant in self.choices.values() for one in meant]
+        return [operation for meant in self.choices.values() for operation in meant]
 
     def called(self, arguments: Record) -> tuple[str, frozenset[str]]:
         """Return the choice of a call, and the arguments that it has."""
@@ -82,7 +82,7 @@ def match_selection(profile: ToolProfile) -> Iterator[MatchedTool]:
         known = selection.known
         if len(known) < 2 or 2 * len(known) < len(selection.choices):
             continue
-        if _takes_quantity(profile, names, [role for one in selection.meant for role in one.roles]):
+        if _takes_quantity(profile, names, [role for operation in selection.meant for role in operation.roles]):
             reasons = (f"'{_joined(names)}' chooses among {', '.join(known)}",)
             arguments = {role.name: name for role, name in zip(CHOSEN.roles, names, strict=False)}
             yield MatchedTool(profile, CHOSEN, arguments, confidence=0.85, reasons=reasons)
@@ -100,14 +100,17 @@ def _selection(tool: Tool, arguments: Mapping[str, Record], names: Sequence[str]
     """Return the selection of the family that knows most choices."""
     choices = [_joined(values) for values in product(*(listed_values(arguments[name]) for name in names))]
     meant = ({choice: _meant(choice, tool, family) for choice in choices} for family in _FAMILIES)
-    return max((Selection(tool, names, one, arguments) for one in meant), key=lambda one: len(one.known))
+    return max(
+        (Selection(tool, names, selection, arguments) for selection in meant),
+        key=lambda selection: len(selection.known),
+    )
 
 
 def _meant(word: str, tool: Tool, family: Phrasebook) -> list[Operation]:
     """Return the operations that a choice names, alone or combined with the tool's name."""
     about = "_".join(words(last_segment(tool.name)))
     named = (family.named(name) for name in (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}"))
-    return next((found for found in named if found), list[Operation]())
+    return next((operations for operations in named if operations), list[Operation]())
 
 
 def _selectors(profile: ToolProfile) -> Iterator[tuple[str, ...]]:
@@ -119,7 +122,7 @@ def _selectors(profile: ToolProfile) -> Iterator[tuple[str, ...]]:
 
 def _takes_quantity(profile: ToolProfile, names: Sequence[str], roles: Sequence[Role]) -> bool:
     """Whether a tool has an argument for one of the roles, and no other required argument that selects something."""
-    rest = {name: part for name, part in profile.arguments.items() if name not in names}
+    rest = {name: argument for name, argument in profile.arguments.items() if name not in names}
     if any(snake(name) in _SELECTORS and len(listed_values(rest[name])) > 1 for name in profile.needed & rest.keys()):
         return False
     quantities = [argument_types(part) for name, part in rest.items() if is_quantity(name)]

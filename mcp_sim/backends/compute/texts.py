@@ -201,7 +201,9 @@ def regex_replace(text: str, pattern: str, replacement: str, flags: str | None =
 
 
 def _filled(instead: str, groups: Sequence[str | None]) -> str:
-    return re.sub(r"\\(\d)", lambda one: (groups[int(one[1])] or "") if int(one[1]) < len(groups) else "", instead)
+    return re.sub(
+        r"\\(\d)", lambda match: (groups[int(match[1])] or "") if int(match[1]) < len(groups) else "", instead
+    )
 
 
 def _hits(text: str, pattern: str, flags: str | None) -> Iterator[Any]:

@@ -44,22 +44,22 @@ def convert_unit(value: float, source: str, target: str) -> float:
 
 
 def _names(measures: str) -> list[str]:
-    return [*dict.fromkeys(one.name for one in _units().values() if one.measures == measures)]
+    return [*dict.fromkeys(unit.name for unit in _units().values() if unit.measures == measures)]
 
 
 def is_convertible(first: str, second: str) -> bool:
     """Return whether two units measure the same quantity."""
-    one, other = find_unit(first), find_unit(second)
-    return one is not None and other is not None and one.measures == other.measures
+    unit, other = find_unit(first), find_unit(second)
+    return unit is not None and other is not None and unit.measures == other.measures
 
 
 def _known(name: str) -> Unit:
-    found = find_unit(name)
-    if found is None:
+    unit = find_unit(name)
+    if unit is None:
         measured = dict.fromkeys(one.measures for one in _units().values())
         kinds = "; ".join(f"{kind}: {', '.join(_names(kind)[:8])}" for kind in measured)
         raise Refused("invalid", f"Unknown unit {name!r}. Supported units are {kinds}")
-    return found
+    return unit
 
 
 @cache

@@ -170,24 +170,24 @@ class Document(OperationsBackend):
         """Yield the operations of a tool, with the kind of part in its name and the kind that its index counts."""
         kind, counted = _part_kind(profile), _counted_kind(profile)
         kinds = {"kind": kind, "holder": counted if counted != kind else ""}
-        for one in super().match_tool(profile):
-            fixed = {role: kind for role, kind in kinds.items() if kind and one.operation.role(role) is not None}
-            yield replace(one, fixed=fixed)
+        for tool in super().match_tool(profile):
+            fixed = {role: kind for role, kind in kinds.items() if kind and tool.operation.role(role) is not None}
+            yield replace(tool, fixed=fixed)
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
-        found = _about_documents(found)
-        added, by_index = _kinds(found, {"add"}), _kinds(found, _INDEXED)
+        tools = _about_documents(tools)
+        added, by_index = _kinds(tools, {"add"}), _kinds(tools, _INDEXED)
         counted = by_index | {_counted_kind(profile) for profile in listed}
-        if not (by_index and counted & added) and not _fills_documents(found):
+        if not (by_index and counted & added) and not _fills_documents(tools):
             return []
-        return [one for one in found if one.name == "put_in" or _kind(one) in {"", *added}]
+        return [tool for tool in tools if tool.name == "put_in" or _kind(tool) in {"", *added}]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
-        kinds = dict.fromkeys(kind for one in matched if (kind := _kind(one)))
-        is_named = any("document" in one.arguments for one in matched)
+        kinds = dict.fromkeys(kind for tool in matched if (kind := _kind(tool)))
+        is_named = any("document" in tool.arguments for tool in matched)
         return given_documents(state, kinds, is_named=is_named, is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
@@ -219,23 +219,23 @@ def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:
     return [plan.arguments[role] for plan in plans if role in plan.arguments]
 
 
-def _about_documents(found: Sequence[MatchedTool]) -> Sequence[MatchedTool]:
+def _about_documents(tools: Sequence[MatchedTool]) -> Sequence[MatchedTool]:
     """Return the tools that name a document, in an argument or in their name; all if hardly any takes one."""
-    if sum("document" in one.arguments for one in found) < _MIN_NAMED:
-        return found
-    return [one for one in found if "document" in one.arguments or one.profile.has(*_DOCUMENTS.split("|"))]
+    if sum("document" in tool.arguments for tool in tools) < _MIN_NAMED:
+        return tools
+    return [tool for tool in tools if "document" in tool.arguments or tool.profile.has(*_DOCUMENTS.split("|"))]
 
 
-def _kind(one: MatchedTool) -> str:
-    return str(one.fixed.get("kind", ""))
+def _kind(tool: MatchedTool) -> str:
+    return str(tool.fixed.get("kind", ""))
 
 
-def _kinds(found: Sequence[MatchedTool], names: Collection[str]) -> set[str]:
+def _kinds(tools: Sequence[MatchedTool], names: Collection[str]) -> set[str]:
     """Return the kinds of parts that these operations are about."""
-    return {_kind(one) for one in found if one.name in names}
+    return {_kind(tool) for tool in tools if tool.name in names}
 
 
-def _fills_documents(found: Sequence[MatchedTool]) -> bool:
+def _fills_documents(tools: Sequence[MatchedTool]) -> bool:
     """Return whether documents are created and parts added, which are then counted or shown."""
-    adding, done = [one for one in found if one.name == "add"], {one.name for one in found}
-    return sum("document" in one.arguments for one in adding) > 1 and "create" in done and bool(done & _SHOWN)
+    adding, done = [tool for tool in tools if tool.name == "add"], {tool.name for tool in tools}
+    return sum("document" in tool.arguments for tool in adding) > 1 and "create" in done and bool(done & _SHOWN)

@@ -33,7 +33,7 @@ def update(request: DocumentRequest) -> Outcome:
     """Set properties of a `document`: `fields`, and those that an object among them holds."""
     fields = request.fields()
     flat = {snake(name): value for name, value in fields.items() if not isinstance(value, dict)}
-    nested = {name: value for one in fields.values() for name, value in as_object(one).items()}
+    nested = {name: value for field in fields.values() for name, value in as_object(field).items()}
     changed = {name: value for name, value in {**flat, **nested}.items() if name not in _OWN}
     return request.store({**request.document, **changed}, f"Document {request.name} updated successfully")
 

@@ -35,25 +35,25 @@ def given_documents(state: Json, kinds: Collection[str], *, is_named: bool, is_w
     Documents are objects or texts by name, lists of parts by name, or lists of objects with a name. Notebooks are also
     found among files. If tools name no document (`is_named`), the only one may be a list of parts of one of `kinds`.
     """
-    found = take_given(state, [Sought(DOCUMENT, "name", _NAMES, "text", _document)])
-    rows = found.records[DOCUMENT]
+    given = take_given(state, [Sought(DOCUMENT, "name", _NAMES, "text", _document)])
+    rows = given.records[DOCUMENT]
     if not is_named:
-        return _the_only_one(state, found, kinds)
+        return _the_only_one(state, given, kinds)
     if not rows and is_whole:
-        rows, found = _whole(state), Given(rest=None)
-    return Given({DOCUMENT: rows}, found.rest) if rows else take_matching(state, [DOCUMENT], _notebook)
+        rows, given = _whole(state), Given(rest=None)
+    return Given({DOCUMENT: rows}, given.rest) if rows else take_matching(state, [DOCUMENT], _notebook)
 
 
-def _the_only_one(state: Json, found: Given, kinds: Collection[str]) -> Given:
+def _the_only_one(state: Json, given: Given, kinds: Collection[str]) -> Given:
     """Return the single document of a state under the default name."""
-    found = found if found.records[DOCUMENT] else take_matching(state, [DOCUMENT], _notebook)
-    rows = found.records[DOCUMENT]
+    given = given if given.records[DOCUMENT] else take_matching(state, [DOCUMENT], _notebook)
+    rows = given.records[DOCUMENT]
     if len(rows) == 1:
-        return Given({DOCUMENT: [{**rows[0], "name": DEFAULT_NAME}]}, found.rest)
+        return Given({DOCUMENT: [{**rows[0], "name": DEFAULT_NAME}]}, given.rest)
     names = frozenset({*kinds, "checklist"})
-    found = take_given(state, [Sought("part", "title", names, "text", partial(_part, next(iter(kinds), "")))])
-    parts = found.records["part"]
-    return Given({DOCUMENT: [{"name": DEFAULT_NAME, "parts": parts}] if parts else []}, found.rest)
+    given = take_given(state, [Sought("part", "title", names, "text", partial(_part, next(iter(kinds), "")))])
+    parts = given.records["part"]
+    return Given({DOCUMENT: [{"name": DEFAULT_NAME, "parts": parts}] if parts else []}, given.rest)
 
 
 def _whole(state: Json) -> Sequence[Record]:
@@ -112,4 +112,4 @@ def _cells(text: str) -> list[Record] | None:
     if not isinstance(cells, list):
         return None
     kept = ("cell_type", "execution_count", "source")
-    return [_part("cell", {name: as_object(one)[name] for name in kept if name in one}) for one in as_list(cells)]
+    return [_part("cell", {name: as_object(cell)[name] for name in kept if name in cell}) for cell in as_list(cells)]

@@ -115,7 +115,7 @@ class DocumentRequest(Request):
         """Return a part with its text under the tools' name for it."""
         named = self.conventions.text
         fields = {named if name == "text" else name: value for name, value in part.items() if name != "inside"}
-        elements = [self.shown(one) for one in as_list(part.get("elements"))]
+        elements = [self.shown(element) for element in as_list(part.get("elements"))]
         return {**fields, "elements": elements} if elements else fields
 
 

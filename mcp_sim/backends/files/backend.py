@@ -58,17 +58,17 @@ class Files(OperationsBackend):
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operation of a tool. A folder locates only a file that has a bare name in a space."""
-        for one in match_file_tool(profile):
-            is_bare = snake(one.arguments.get("path", "")) in _BARE_NAMES
-            kept = one if "space" in one.arguments and is_bare else _without(one, "folder")
-            if "folder" in kept.arguments or one.arguments.get("folder") not in profile.needed:
+        for tool in match_file_tool(profile):
+            is_bare = snake(tool.arguments.get("path", "")) in _BARE_NAMES
+            kept = tool if "space" in tool.arguments and is_bare else _without(tool, "folder")
+            if "folder" in kept.arguments or tool.arguments.get("folder") not in profile.needed:
                 yield kept
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools for files, and for notes by path or in a space, if several kinds of them work on paths."""
-        nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
-        marked = [replace(one, confidence=SURE) if _mentions(one, nouns) else one for one in found]
-        kept = _with_spaces(listed, [one for one in marked if "space" in one.arguments or _is_of_files(one)])
+        nouns = _nouns_by_path(tools, "read") & _nouns_by_path(tools, "write")
+        marked = [replace(tool, confidence=SURE) if _mentions(tool, nouns) else tool for tool in tools]
+        kept = _with_spaces(listed, [tool for tool in marked if "space" in tool.arguments or _is_of_files(tool)])
         if not _is_enough(kept):
             kept = [one for one in kept if one.name == "run"]
         return [] if sum(map(_returns_records, kept)) > len(kept) / 4 else kept
@@ -102,59 +102,59 @@ _COMMON = frozenset({"exists", "stat", "diff", "pwd"})
 """Operations that tools for other things have, too."""
 
 
-def _is_of_files(one: MatchedTool) -> bool:
-    return one.confidence == SURE or (one.name in _BY_PATH and not EXACT.isdisjoint(one.arguments.values()))
+def _is_of_files(tool: MatchedTool) -> bool:
+    return tool.confidence == SURE or (tool.name in _BY_PATH and not EXACT.isdisjoint(tool.arguments.values()))
 
 
-def _is_enough(found: Sequence[MatchedTool]) -> bool:
+def _is_enough(tools: Sequence[MatchedTool]) -> bool:
     """Return whether tools that mention files have several operations, not all of them common, and take paths."""
-    sure = [one for one in found if one.confidence == SURE]
-    kinds = {one.name for one in sure}
-    takes_paths = any({"path", "paths", "files", "source"} & one.arguments.keys() for one in sure)
+    sure = [tool for tool in tools if tool.confidence == SURE]
+    kinds = {tool.name for tool in sure}
+    takes_paths = any({"path", "paths", "files", "source"} & tool.arguments.keys() for tool in sure)
     return takes_paths and len(kinds) >= (2 if kinds & _READS else 3) and not kinds <= _COMMON
 
 
-def _mentions(one: MatchedTool, nouns: Collection[str]) -> bool:
+def _mentions(tool: MatchedTool, nouns: Collection[str]) -> bool:
     """Return whether a tool's name contains a noun; of a search such as `search_wiki`, also its description."""
-    more = map(singular, one.profile.description_words) if one.name in {"find", "grep"} else ()
-    return not one.profile.nouns.union(more).isdisjoint(nouns)
+    more = map(singular, tool.profile.description_words) if tool.name in {"find", "grep"} else ()
+    return not tool.profile.nouns.union(more).isdisjoint(nouns)
 
 
-def _nouns_by_path(found: Sequence[MatchedTool], operation: str) -> set[str]:
+def _nouns_by_path(tools: Sequence[MatchedTool], operation: str) -> set[str]:
     """Return the nouns of the tools that do this with texts by path, without the words for the operation."""
     nouns: set[str] = set()
-    for one in found:
-        content = one.profile.arguments.get(one.arguments.get("content", ""), {"type": "string"})
-        if one.name == operation and _by_path(one) and main_type(content) == "string":
-            nouns |= one.profile.nouns
+    for tool in tools:
+        content = tool.profile.arguments.get(tool.arguments.get("content", ""), {"type": "string"})
+        if tool.name == operation and _by_path(tool) and main_type(content) == "string":
+            nouns |= tool.profile.nouns
     return nouns - OPERATION_WORDS
 
 
-def _by_path(one: MatchedTool) -> bool:
-    place = snake(one.arguments.get("path", ""))
+def _by_path(tool: MatchedTool) -> bool:
+    place = snake(tool.arguments.get("path", ""))
     return place in EXACT or place.endswith("_path")
 
 
-def _returns_records(one: MatchedTool) -> bool:
+def _returns_records(matched_tool: MatchedTool) -> bool:
     """Return whether the result must contain at least two fields that no file has: an owner, tags, a title."""
-    tool = one.profile.tool
-    schema = expanded(tool.output_schema) if tool.output_schema is not None and one.name != "run" else {}
+    tool = matched_tool.profile.tool
+    schema = expanded(tool.output_schema) if tool.output_schema is not None and matched_tool.name != "run" else {}
     parts = (*properties(schema).values(), *(items(part) for part in properties(schema).values()), schema)
     return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
 
 
-def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> list[MatchedTool]:
+def _with_spaces(listed: Sequence[ToolProfile], tools: Sequence[MatchedTool]) -> list[MatchedTool]:
     """Return the tools with those that list spaces, if these locate files; otherwise those that need no space."""
-    spaced = [one for one in found if "space" in one.arguments]
-    if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
-        return [*_without_spaces(found)]
-    listing = [one for one in listed if _lists(one, _space_nouns(spaced))]
-    sure = [replace(one, confidence=SURE) if "space" in one.arguments else one for one in found]
-    return [*(one for one in sure if one.profile not in listing), *map(_listing_of_spaces, listing)]
+    spaced = [tool for tool in tools if "space" in tool.arguments]
+    if not {"read", "write"} <= {tool.name for tool in spaced if _by_path(tool)}:
+        return [*_without_spaces(tools)]
+    listing = [profile for profile in listed if _lists(profile, _space_nouns(spaced))]
+    sure = [replace(tool, confidence=SURE) if "space" in tool.arguments else tool for tool in tools]
+    return [*(tool for tool in sure if tool.profile not in listing), *map(_listing_of_spaces, listing)]
 
 
 def _space_nouns(spaced: Sequence[MatchedTool]) -> frozenset[str]:
-    return SPACES & {snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments}
+    return SPACES & {snake(name).removesuffix("_name") for tool in spaced for name in tool.profile.arguments}
 
 
 def _listing_of_spaces(profile: ToolProfile) -> MatchedTool:
@@ -162,10 +162,10 @@ def _listing_of_spaces(profile: ToolProfile) -> MatchedTool:
     return MatchedTool(profile, operation, {}, confidence=SURE, reasons=("the spaces of the files",))
 
 
-def _without_spaces(found: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
-    for one in found:
-        plain = _without(one, "space", "folder")
-        if one.arguments.get("space") not in one.profile.needed and _is_of_files(plain):
+def _without_spaces(tools: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
+    for tool in tools:
+        plain = _without(tool, "space", "folder")
+        if tool.arguments.get("space") not in tool.profile.needed and _is_of_files(plain):
             yield plain
 
 
@@ -175,8 +175,8 @@ def _lists(profile: ToolProfile, nouns: Collection[str]) -> bool:
     return is_plural and profile.has("list", "get", "show") and not profile.arguments
 
 
-def _without(one: MatchedTool, *roles: str) -> MatchedTool:
-    return replace(one, arguments={role: name for role, name in one.arguments.items() if role not in roles})
+def _without(tool: MatchedTool, *roles: str) -> MatchedTool:
+    return replace(tool, arguments={role: name for role, name in tool.arguments.items() if role not in roles})
 
 
 def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:

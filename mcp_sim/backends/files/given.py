@@ -83,15 +83,15 @@ class GivenFiles:
 
 def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool) -> Given:
     """Return the files, directories and settings of a state, and its rest. Without files, they are generated."""
-    used = frozenset(noun for one in matched if one.name in {"read", "write", "list"} for noun in one.profile.nouns)
+    used = frozenset(noun for tool in matched if tool.name in {"read", "write", "list"} for noun in tool.profile.nouns)
     nouns = used - OPERATION_WORDS - SPACES
-    has_spaces = any("space" in one.arguments for one in matched)
-    found, rest = read_given_files(state, nouns=nouns, has_spaces=has_spaces, is_whole=is_whole)
-    operations = {one.name for one in matched}
-    shell: Record = {"working_directory": found.working or _home(found, operations)}
-    shell |= {"allowed": _allowed(found, operations), **({"above": None} if found.is_open else {})}
-    records: dict[str, list[Record]] = {DIRECTORY: [*found.directories.values()], SHELL: [shell]}
-    return Given(records if found.is_empty else {FILE: [*found.files.values()], **records}, rest)
+    has_spaces = any("space" in tool.arguments for tool in matched)
+    files, rest = read_given_files(state, nouns=nouns, has_spaces=has_spaces, is_whole=is_whole)
+    operations = {tool.name for tool in matched}
+    shell: Record = {"working_directory": files.working or _home(files, operations)}
+    shell |= {"allowed": _allowed(files, operations), **({"above": None} if files.is_open else {})}
+    records: dict[str, list[Record]] = {DIRECTORY: [*files.directories.values()], SHELL: [shell]}
+    return Given(records if files.is_empty else {FILE: [*files.files.values()], **records}, rest)
 
 
 def _allowed(given: GivenFiles, operations: set[str]) -> list[str]:
@@ -137,12 +137,12 @@ def read_given_files(
 def _make_absolute(given: GivenFiles) -> GivenFiles:
     """Return the files with absolute paths, if the state says which directory they are below."""
     root = given.root or (given.allowed[0] if len(given.allowed) == 1 else None)
-    found = given.below(given.working or ROOT, given.bare) if root is None else given.below(root, given.entries)
+    files = given.below(given.working or ROOT, given.bare) if root is None else given.below(root, given.entries)
     for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
-        found.entries.setdefault(place, None)
+        files.entries.setdefault(place, None)
     if given.root is not None:
-        found.allowed, found.working = given.allowed or [given.root], given.working or given.root
-    return found
+        files.allowed, files.working = given.allowed or [given.root], given.working or given.root
+    return files
 
 
 class _Reader:
@@ -177,7 +177,7 @@ class _Reader:
     def _take_setting(self, name: str, value: Json) -> bool:
         """Read a working directory, a root or a list of allowed directories. Return whether the value is one."""
         if name in _ALLOWED and _texts(value):
-            self.given.allowed = [normalize(one) for one in _texts(value)]
+            self.given.allowed = [normalize(text) for text in _texts(value)]
         elif isinstance(value, str) and name in _WORKING:
             self.given.working = normalize(value)
         elif isinstance(value, str) and name in _ROOTS and value.startswith("/"):

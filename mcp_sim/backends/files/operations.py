@@ -130,11 +130,12 @@ OPERATIONS = (
     _of("reading:read_ranges", "get", "path? ranges? hash? files?", both(named(_READS), _lists_ranges)),
     _of("reading:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
         is_placed=False),
-    _of("reading:tree", "list", "path? depth? exclude?", both(named("tree"), lambda one: one.needed <= EXACT)),
+    _of("reading:tree", "list", "path? depth? exclude?", both(named("tree"), lambda profile: profile.needed <= EXACT)),
     _of("writing:cd", "update", "path",
-        either(_alone("cd", "chdir"), both(_is_cwd, named("change|set|switch|cd"), lambda one: bool(one.needed)))),
-    _of("reading:pwd", "get", "", either(_alone("pwd"), both(_is_cwd, lambda one: not one.needed),
-               both(named("get directory"), lambda one: not one.arguments)),
+        either(_alone("cd", "chdir"),
+               both(_is_cwd, named("change|set|switch|cd"), lambda profile: bool(profile.needed)))),
+    _of("reading:pwd", "get", "", either(_alone("pwd"), both(_is_cwd, lambda profile: not profile.needed),
+               both(named("get directory"), lambda profile: not profile.arguments)),
         is_placed=False),
     _of("tags:rename_tag", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
     _of("tags:add_tags", "update", "paths? tags location? path?", both(named("add|insert"), _TAGS_FILES)),
@@ -150,7 +151,7 @@ OPERATIONS = (
     _of("writing:edit", "update", "path old? new? edits? everywhere? dry? times?",
         both(named("edit|replace|patch|modify|update"), _EDITS)),
     _of("writing:overwrite", "update", "path content",
-        both(lambda one: one.choice in {"replace", "overwrite", "update", "rewrite"}, _not(_EDITS))),
+        both(lambda profile: profile.choice in {"replace", "overwrite", "update", "rewrite"}, _not(_EDITS))),
     _of("writing:mkdir", "create", "new_path parents?", named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
     _of("writing:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
     _of("writing:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
@@ -189,7 +190,9 @@ def match_file_tool(profile: ToolProfile) -> Iterator[MatchedTool]:
 
 
 def _meant(profile: ToolProfile, operations: Sequence[Operation]) -> Operation | None:
-    return next((one for one in operations if one.means is not None and one.means(profile)), None)
+    return next(
+        (operation for operation in operations if operation.means is not None and operation.means(profile)), None
+    )
 
 
 _PLACES = ("source", "src", "target", "from")
@@ -201,14 +204,14 @@ def batch_choices(profile: ToolProfile) -> dict[str, MatchedTool]:
     item = items(profile.arguments.get(_list_of_operations(profile), {}))
     whole = replace(profile, words=("file",), arguments=properties(item), needed=required(item))
     found: dict[str, MatchedTool] = {}
-    for one in split_by_choice(whole):
-        meant = _meant(one, OPERATIONS[1:])
-        if one.selector is not None and meant is not None:
-            place = one.argument(_PLACES, TEXT)
+    for tool_profile in split_by_choice(whole):
+        meant = _meant(tool_profile, OPERATIONS[1:])
+        if tool_profile.selector is not None and meant is not None:
+            place = tool_profile.argument(_PLACES, TEXT)
             others = {"path": place} if place is not None and "path" in required_roles(meant) else {}
-            arguments = {**others, **possible_roles(meant.roles, one)}
+            arguments = {**others, **possible_roles(meant.roles, tool_profile)}
             if set(required_roles(meant)) <= arguments.keys():
-                found[one.choice] = MatchedTool(one, meant, arguments)
+                found[tool_profile.choice] = MatchedTool(tool_profile, meant, arguments)
     return found
 
 

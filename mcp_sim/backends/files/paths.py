@@ -27,7 +27,7 @@ def entities() -> list[Entity]:
     return [
         Entity(FILE, "path", None, {**place, **content, **times}, natural=True),
         Entity(DIRECTORY, "path", None, {**place, **times}, natural=True),
-        Entity(SHELL, SHELL, None, {name: Field(name, one) for name, one in settings.items()}, singleton=True),
+        Entity(SHELL, SHELL, None, {name: Field(name, setting) for name, setting in settings.items()}, singleton=True),
     ]
 
 
@@ -83,7 +83,7 @@ def join_path(directory: str, name: str) -> str:
 
 def is_within(path: str, directories: Sequence[str]) -> bool:
     """Return whether a path is one of these directories, or in one."""
-    return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in directories)
+    return any(path == directory or path.startswith(f"{directory.rstrip('/')}/") for directory in directories)
 
 
 def is_absolute(path: str) -> bool:

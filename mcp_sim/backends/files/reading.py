@@ -175,10 +175,12 @@ def list_(request: FilesRequest) -> Outcome:
 def _rows(request: FilesRequest, base: Entry) -> list[Record]:
     is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
     found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
-    entries = [one for one in found if request.is_included(one, base) and (one.is_file or not request.is_of_notes)]
+    entries = [
+        entry for entry in found if request.is_included(entry, base) and (entry.is_file or not request.is_of_notes)
+    ]
     if not request.flag_or("hidden", default=True):
-        entries = [one for one in entries if not one.name.startswith(".")]
-    return [_row(request, one, base, is_deep=is_deep) for one in entries]
+        entries = [entry for entry in entries if not entry.name.startswith(".")]
+    return [_row(request, entry, base, is_deep=is_deep) for entry in entries]
 
 
 def _row(request: FilesRequest, entry: Entry, base: Entry, *, is_deep: bool) -> Record:
@@ -233,9 +235,9 @@ def find(request: FilesRequest) -> Outcome:
     base = request.tree.directory(request.path)
     pattern = request.text("pattern")
     is_hit = _name_test(base, pattern)
-    hits = [one for one in request.tree.below(base.path) if is_hit(one) and request.is_included(one, base)]
-    paths = [request.shown_path(one, base) for one in hits]
-    rows = [{"path": path, **request.facts_of(one, path)} for one, path in zip(hits, paths, strict=True)]
+    hits = [entry for entry in request.tree.below(base.path) if is_hit(entry) and request.is_included(entry, base)]
+    paths = [request.shown_path(hit, base) for hit in hits]
+    rows = [{"path": path, **request.facts_of(hit, path)} for hit, path in zip(hits, paths, strict=True)]
     facts: Record = {"matches": rows, "path": request.path, "count": len(rows), "pattern": pattern}
     return Outcome("\n".join(paths) or "No matches found", facts, "matches")
 
@@ -270,10 +272,10 @@ def grep(request: FilesRequest) -> Outcome:
 
 def _matching_lines(request: FilesRequest, base: Entry) -> Iterator[Record]:
     holds = _line_test(request)
-    for one in [base] if base.is_file else request.tree.below(base.path):
-        if one.is_file and request.is_included(one, base):
-            path = request.path if base.is_file else request.shown_path(one, base)
-            lines = enumerate(one.text.splitlines(), 1)
+    for entry in [base] if base.is_file else request.tree.below(base.path):
+        if entry.is_file and request.is_included(entry, base):
+            path = request.path if base.is_file else request.shown_path(entry, base)
+            lines = enumerate(entry.text.splitlines(), 1)
             yield from ({"path": path, "line": at, "text": line} for at, line in lines if holds(line))
 
 

@@ -99,7 +99,7 @@ class FilesRequest(Request):
     def is_included(self, entry: Entry, base: Entry) -> bool:
         """Return whether an entry passes the include and exclude filters of the call."""
         among, place = self.text("among"), entry.after(base)[1:]
-        is_out = any(matches_name(one, entry.name) or matches_wildcards(place, one) for one in self.texts("exclude"))
+        is_out = any(matches_name(text, entry.name) or matches_wildcards(place, text) for text in self.texts("exclude"))
         return not is_out and (not among or matches_name(among, entry.name))
 
 

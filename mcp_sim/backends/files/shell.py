@@ -144,7 +144,7 @@ class Shell:
             is_pattern = self.name == "find" or (self.name == "grep" and at == first)
             has_wildcards = not is_pattern and "/" not in word and not set(word).isdisjoint("*?[")
             inside = self.tree.inside(self.cwd) if has_wildcards else ()
-            found += [one.name for one in inside if matches_wildcards(one.name, word)] or [word]
+            found += [entry.name for entry in inside if matches_wildcards(entry.name, word)] or [word]
         return found
 
     @property
@@ -171,18 +171,18 @@ class Shell:
 
     def find(self, path: str, message: str = f"{{path}}: {MISSING}") -> Entry:
         """Return the file or directory at a path. Raises `Failed` with the message if there is none."""
-        found = self.tree.find(self.at(path))
-        return found if found is not None else fail(message.format(path=path))
+        entry = self.tree.find(self.at(path))
+        return entry if entry is not None else fail(message.format(path=path))
 
     def content(self, path: str) -> str:
         """Return the content of a file. Raises `Refused` if the command reads too much."""
-        found = self.find(path)
-        if found.content is None:
+        entry = self.find(path)
+        if entry.content is None:
             raise Failed(f"{path}: Is a directory")
-        self.seen += len(found.content)
+        self.seen += len(entry.content)
         if self.seen > _MAX_INPUT:
             raise Refused("invalid", f"The command reads more than {_MAX_INPUT:,} characters")
-        return found.content
+        return entry.content
 
     def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the names and contents of files; the input if there are no names."""
@@ -201,19 +201,19 @@ class Shell:
     def write(self, path: str, content: str, *, appends: bool = False) -> None:
         """Write or append to a file. Raises `Failed` if the path is a directory, or has no parent directory."""
         place = self.at(path)
-        found = self.tree.find(place)
-        if found is not None and not found.is_file:
+        entry = self.tree.find(place)
+        if entry is not None and not entry.is_file:
             raise Failed(f"{path}: Is a directory")
         self.need_parent(path)
-        old = found.content or "" if found is not None and appends else ""
+        old = entry.content or "" if entry is not None and appends else ""
         if place != "/dev/null":
             self.tree.write(place, old + content)
 
     def need_parent(self, path: str) -> None:
         """Raise `Failed` if the parent directory does not exist."""
         place = parent(self.at(path))
-        found = self.tree.find(place)
-        if place != "/dev" and (found is None or found.is_file):
+        entry = self.tree.find(place)
+        if place != "/dev" and (entry is None or entry.is_file):
             raise Failed(f"{path}: {MISSING}")
 
 

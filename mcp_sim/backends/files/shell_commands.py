@@ -49,7 +49,7 @@ def _join(lines: Sequence[str]) -> str:
 
 
 def _echo(shell: Shell) -> str:
-    flag = next((one for one in shell.args[:1] if one in {"-n", "-e"}), "")
+    flag = next((arg for arg in shell.args[:1] if arg in {"-n", "-e"}), "")
     text = " ".join(shell.args[1:] if flag else shell.args)
     text = text.replace("\\n", "\n").replace("\\t", "\t") if flag == "-e" else text
     return text if flag == "-n" else f"{text}\n"
@@ -145,7 +145,7 @@ def _long(entry: Entry, name: str) -> str:
 def _find(shell: Shell) -> str:
     """Run `find DIRECTORY -name PATTERN -type f|d -maxdepth N`."""
     args = shell.args
-    at = next((place for place, one in enumerate(args) if one.startswith("-")), len(args))
+    at = next((place for place, arg in enumerate(args) if arg.startswith("-")), len(args))
     tests = dict(zip(args[at::2], args[at + 1 :: 2], strict=False))
     unknown = set(tests) - {"-name", "-iname", "-type", "-maxdepth"}
     if unknown or (len(args) - at) % 2:
@@ -210,8 +210,8 @@ def _rm(shell: Shell) -> str:
 
 def _touch(shell: Shell) -> str:
     for path in shell.required():
-        found = shell.tree.find(shell.at(path))
-        if found is None or found.is_file:
+        entry = shell.tree.find(shell.at(path))
+        if entry is None or entry.is_file:
             shell.write(path, "", appends=True)
     return ""
 

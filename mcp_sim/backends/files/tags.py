@@ -29,8 +29,8 @@ def front_matter(request: FilesRequest) -> Outcome:
 
 def _split(text: str) -> tuple[str | None, str]:
     """Return the lines before a text, between two lines of three dashes (None if there are none), and the text."""
-    found = _FRONT_MATTER.match(text)
-    return (None, text) if found is None else (found[1], text[found.end() :])
+    match = _FRONT_MATTER.match(text)
+    return (None, text) if match is None else (match[1], text[match.end() :])
 
 
 def add_tags(request: FilesRequest) -> Outcome:
@@ -86,11 +86,11 @@ def rename_tag(request: FilesRequest) -> Outcome:
 
 
 def _listed_tags(text: str) -> list[str]:
-    found = _LIST.search(_split(text)[0] or "")
-    if found is None:
+    match = _LIST.search(_split(text)[0] or "")
+    if match is None:
         return []
-    items = found[1].strip("[] ").split(",") if found[1].strip("[] ") else found[2].splitlines()
-    return [one.strip().removeprefix("- ").strip(" \"'#") for one in items]
+    items = match[1].strip("[] ").split(",") if match[1].strip("[] ") else match[2].splitlines()
+    return [item.strip().removeprefix("- ").strip(" \"'#") for item in items]
 
 
 def _with_tags(text: str, tags: list[str]) -> str:

@@ -109,7 +109,7 @@ class Tree:
     @cached_property
     def _inside(self) -> str:
         """The directory that the call names. The given files may be those of one space without a name in the state."""
-        is_unnamed = not self.is_located and any(one.is_file for one in self.inside(ROOT)) and bool(self._space)
+        is_unnamed = not self.is_located and any(entry.is_file for entry in self.inside(ROOT)) and bool(self._space)
         is_unnamed = is_unnamed and self.find(ROOT + self._space) is None
         names = [one for one in ("" if is_unnamed else self._space, self._folder) if one]
         return normalize("/".join(names)) if names else ""
@@ -178,25 +178,25 @@ class Tree:
 
     def entry(self, given: str) -> Entry:
         """Return the file or directory at a path of a client. Raises `Refused` if there is none."""
-        found = self.find(self.at(given))
-        if found is None:
+        entry = self.find(self.at(given))
+        if entry is None:
             missing = self._space if self._inside and not self._exists(self._inside) else given
             raise Refused("not_found", f"No such file or directory: {missing}", path=given, key=given, entity=FILE)
-        return found
+        return entry
 
     def file(self, given: str) -> Entry:
         """Return the file at a path of a client. Raises `Refused` if there is none."""
-        found = self.entry(given)
-        if not found.is_file:
+        entry = self.entry(given)
+        if not entry.is_file:
             raise Refused("invalid", f"Is a directory, not a file: {given}", path=given)
-        return found
+        return entry
 
     def directory(self, given: str) -> Entry:
         """Return the directory at a path of a client. Raises `Refused` if there is none."""
-        found = self.entry(given)
-        if found.is_file:
+        entry = self.entry(given)
+        if entry.is_file:
             raise Refused("invalid", f"Not a directory: {given}", path=given)
-        return found
+        return entry
 
     def inside(self, directory: str) -> list[Entry]:
         """Return the content of a directory, sorted by name."""
@@ -219,10 +219,10 @@ class Tree:
     def make(self, path: str) -> None:
         """Create a directory and its parents. Raises `Refused` if one of them is a file."""
         for one in (*directories_above(path), path):
-            found = self.find(one)
-            if found is not None and found.is_file:
+            entry = self.find(one)
+            if entry is not None and entry.is_file:
                 raise Refused("invalid", f"Not a directory: {one}", path=one)
-            if found is None:
+            if entry is None:
                 self._put(DIRECTORY, one, {})
 
     def remove(self, entry: Entry) -> None:
@@ -239,8 +239,8 @@ class Tree:
             return
         children = self.inside(entry.path)
         self.make(path)
-        for one in children:
-            self.copy(one, join_path(path, one.name))
+        for child in children:
+            self.copy(child, join_path(path, child.name))
 
     def set(self, name: str, value: str) -> None:
         """Change a setting, such as the working directory."""

@@ -70,8 +70,8 @@ def _new_content(request: FilesRequest) -> str:
 def _target(request: FilesRequest) -> str:
     """Return the absolute path to write to, with a parent directory. Raises `Refused` for a directory."""
     path = request.tree.at(request.path)
-    found = request.tree.find(path)
-    if found is not None and not found.is_file:
+    entry = request.tree.find(path)
+    if entry is not None and not entry.is_file:
         raise Refused("invalid", f"Is a directory, not a file: {request.path}", path=request.path)
     prepare(request, path)
     return path
@@ -227,8 +227,8 @@ def change_ranges(request: FilesRequest) -> Outcome:
 def _patch_file(request: FilesRequest, path: str, guard: Json, patches: Sequence[Record]) -> str:
     """Write and return the new content of one file. A missing file is created if no hash is given."""
     place = request.tree.at(path)
-    found = request.tree.find(place)
-    content = request.tree.file(path).text if found is not None or guard else ""
+    entry = request.tree.find(place)
+    content = request.tree.file(path).text if entry is not None or guard else ""
     if content and guard is not None and str(guard) != content_hash(content):
         raise Refused("conflict", "Hash mismatch: the file has been modified", path=path)
     lines = content.splitlines(keepends=True)
@@ -258,13 +258,13 @@ def _replace_range(lines: list[str], change: Record, path: str) -> list[str]:
 def mkdir(request: FilesRequest) -> Outcome:
     """Create a directory, with its parents unless `parents` is false. Raises `Refused` if the path is taken."""
     path = request.tree.at(request.path)
-    found = request.tree.find(path)
-    if found is not None and (found.is_file or not request.mentions(*_ACCEPTS_EXISTING)):
-        raise already_exists("File" if found.is_file else "Directory", request.path)
+    entry = request.tree.find(path)
+    if entry is not None and (entry.is_file or not request.mentions(*_ACCEPTS_EXISTING)):
+        raise already_exists("File" if entry.is_file else "Directory", request.path)
     if request.tree.find(parent(path)) is None and not request.flag_or("parents", default=True):
         raise Refused("not_found", f"No such file or directory: {parent(path)}", path=request.path, key=parent(path))
     request.tree.make(path)
-    facts: Record = {"path": request.path, "created_new": found is None, "type": "directory"}
+    facts: Record = {"path": request.path, "created_new": entry is None, "type": "directory"}
     return Outcome(f"Successfully created directory {request.path}", facts)
 
 
@@ -368,7 +368,7 @@ def _run_item(request: FilesRequest, item: Record) -> Record:
     """Run one of the operations that the tool lists, or any if it is called from Python, with roles as arguments."""
     listed = request.setting.choices
     known = {} if listed else {name: one for name, one in _BACKEND.known.items() if name != "batch"}
-    selector = next((one.profile.selector for one in listed.values()), None) or "operation"
+    selector = next((tool.profile.selector for tool in listed.values()), None) or "operation"
     chosen: Json = item.get(selector)
     if not isinstance(chosen, str) or chosen not in {**listed, **known}:
         choices = choices_text({**listed, **known})

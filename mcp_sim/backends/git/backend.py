@@ -40,7 +40,7 @@ class Git(OperationsBackend):
     order = 160
     confidence = 0.95
     operations = OPERATIONS
-    lengthy = frozenset(one.name for one in OPERATIONS)
+    lengthy = frozenset(operation.name for operation in OPERATIONS)
     entities = ENTITIES
     request = "request:GitRequest"
     idle = vocabulary("timeout reason explanation verbose encoding")
@@ -50,16 +50,16 @@ class Git(OperationsBackend):
         """Yield the operations of a tool on a repository. A selecting argument of `reset` is its mode."""
         if any(snake(name) in _OWNERS for name in profile.arguments):
             return
-        for one in super().match_tool(profile):
-            fixed = {"mode": profile.choice} if one.name == "reset" and profile.choice else {}
-            yield replace(one, arguments=_located(one), fixed=fixed)
+        for tool in super().match_tool(profile):
+            fixed = {"mode": profile.choice} if tool.name == "reset" and profile.choice else {}
+            yield replace(tool, arguments=_located(tool), fixed=fixed)
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept three kinds of tools or more that prepare and record commits, if half of them mention git."""
-        kinds = {one.name for one in found}
+        kinds = {tool.name for tool in tools}
         is_local = bool(kinds & _WORKING_TREE) and not kinds.isdisjoint({"commit", "stage"})
-        mentions = sum(not _MENTIONS.isdisjoint(_words(one.profile)) for one in found)
-        return found if len(kinds) >= 3 and is_local and mentions * 2 >= len(found) else ()
+        mentions = sum(not _MENTIONS.isdisjoint(_words(tool.profile)) for tool in tools)
+        return tools if len(kinds) >= 3 and is_local and mentions * 2 >= len(tools) else ()
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
@@ -80,10 +80,10 @@ class Git(OperationsBackend):
         return tables
 
 
-def _located(one: MatchedTool) -> Mapping[str, str]:
+def _located(tool: MatchedTool) -> Mapping[str, str]:
     """Return the arguments by role. In operations that files only restrict, `path` alone locates the repository."""
-    arguments = one.arguments
-    if one.name in _FILTERED and "repository" not in arguments and arguments.get("files") == "path":
+    arguments = tool.arguments
+    if tool.name in _FILTERED and "repository" not in arguments and arguments.get("files") == "path":
         return {**{role: name for role, name in arguments.items() if role != "files"}, "repository": "path"}
     return arguments
 

@@ -20,7 +20,7 @@ Difference: TypeAlias = Mapping[str, "tuple[str | None, str | None]"]
 def difference(before: Snapshot, after: Snapshot) -> Difference:
     """Return the changed paths of two snapshots, sorted."""
     paths = sorted(before.keys() | after.keys())
-    return {one: (before.get(one), after.get(one)) for one in paths if before.get(one) != after.get(one)}
+    return {path: (before.get(path), after.get(path)) for path in paths if before.get(path) != after.get(path)}
 
 
 def apply_changes(before: Snapshot, changes: Mapping[str, Json]) -> dict[str, str]:

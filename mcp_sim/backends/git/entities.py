@@ -26,7 +26,7 @@ def _entity(name: str, key: str, texts: str, anything: str, *, singleton: bool =
 
 
 ENTITIES = (
-    *(one for one in entities_of_files() if not one.singleton),
+    *(entity for entity in entities_of_files() if not entity.singleton),
     _entity(COMMIT, "hash", "hash short_hash message author email", "date files"),
     _entity(BRANCH, "name", "name commit", ""),
     _entity(TAG, "name", "name commit", "message"),

@@ -98,7 +98,7 @@ class _Builder:
         name = str(prefix or "")
         if not name or name in self._commits:
             return [name] if name else []
-        return [one for one in self._commits if one.startswith(name)]
+        return [commit for commit in self._commits if commit.startswith(name)]
 
     def _contents(self, rows: Sequence[Record]) -> Iterator[Record]:
         """Yield what each commit changed: all tracked files in the first one if none is given.

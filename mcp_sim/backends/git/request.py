@@ -68,17 +68,17 @@ class GitRequest(Request):
     @cached_property
     def files(self) -> list[str]:
         """The named files, as written; empty if all files are meant."""
-        return [one for one in self.texts("files") if one not in _EVERYTHING]
+        return [text for text in self.texts("files") if text not in _EVERYTHING]
 
     def paths(self, known: Mapping[str, Json]) -> list[str]:
         """Return the known paths that are named, or all. Raises `Refused` if a name or pattern matches nothing."""
         found: dict[str, None] = {}
-        for one in self.files:
-            path = self.at(one)
+        for file in self.files:
+            path = self.at(file)
             inside = [other for other in known if is_within(other, [path])]
-            here = inside or [other for other in known if matches_wildcards(self.shown(other), one)]
+            here = inside or [other for other in known if matches_wildcards(self.shown(other), file)]
             if not here:
-                raise Refused("not_found", f"pathspec '{one}' did not match any files", path=one, key=one)
+                raise Refused("not_found", f"pathspec '{file}' did not match any files", path=file, key=file)
             found |= dict.fromkeys(here)
         return list(found if self.files else known)
 
@@ -161,8 +161,8 @@ class GitRequest(Request):
         parts = _REVISION.fullmatch(revision)
         if parts is not None:
             steps = len(parts["parents"]) + (0 if parts["count"] is None else int(parts["count"] or 1))
-            for found in islice(self.first_parents(self._named(parts["name"])), steps, None):
-                return found["hash"]
+            for first_parent in islice(self.first_parents(self._named(parts["name"])), steps, None):
+                return first_parent["hash"]
         raise unknown_revision(revision)
 
     def _named(self, name: str) -> str | None:
@@ -179,13 +179,13 @@ class GitRequest(Request):
     def snapshot(self, commit: str | None) -> dict[str, str]:
         """Return the files of a commit."""
         files: dict[str, str] = {}
-        for one in reversed(list(self.first_parents(commit))):
-            files = apply_changes(files, one.get("files") or {})
+        for first_parent in reversed(list(self.first_parents(commit))):
+            files = apply_changes(files, first_parent.get("files") or {})
         return files
 
     def committed(self, path: str) -> str | None:
         """Return the content of a file in the last commit."""
-        changes = (as_object(one.get("files")) for one in self.first_parents(self.head))
+        changes = (as_object(first_parent.get("files")) for first_parent in self.first_parents(self.head))
         return next((files[path] for files in changes if path in files), None)
 
     def staged(self) -> dict[str, Json]:
@@ -219,7 +219,7 @@ class GitRequest(Request):
         below = path.removeprefix(self.place) if self.place and path.startswith(f"{self.place}/") else path
         places = [normalize(path)] if is_within(normalize(path), [self.root]) and path.startswith("/") else []
         places += [resolve_path(below.lstrip("/"), one) for one in (self.root, normalize(self.place))]
-        return next((one for one in places if self._is_known(one)), places[0])
+        return next((place for place in places if self._is_known(place)), places[0])
 
     def _is_known(self, path: str) -> bool:
         """Return whether a file is in the working tree or in the index."""

@@ -22,7 +22,7 @@ def init(request: GitRequest) -> Outcome:
     path = normalize(place)
     if request.head is None and not request.staged():
         files = request.working()
-        is_elsewhere = bool(files) and not any(is_within(one, [path]) for one in files)
+        is_elsewhere = bool(files) and not any(is_within(file, [path]) for file in files)
         request.update(root=root if is_elsewhere else path, branch=request.branch or MAIN)
         return done(f"Initialized empty Git repository in {place.rstrip('/')}/.git/", path=place)
     if not is_within(path, [request.root_at(given) or root]):

@@ -78,13 +78,13 @@ class Graph(OperationsBackend):
     request = "request:GraphRequest"
     entities = CLASSIC.entities()
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept a graph whose edges are added, and whose nodes are added or shown."""
-        names = {one.name for one in found}
+        names = {tool.name for tool in tools}
         if "add_edges" not in names or names.isdisjoint({"add_nodes", "search", "open", "nodes"}) or len(names) < 3:
             return ()
-        shape = _shape(found)
-        return [replace(one, entity=shape.edge if one.name.endswith("edges") else shape.node) for one in found]
+        shape = _shape(tools)
+        return [replace(tool, entity=shape.edge if tool.name.endswith("edges") else shape.node) for tool in tools]
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
         """Return nodes and edges under the names that these tools use."""
@@ -102,9 +102,9 @@ class Graph(OperationsBackend):
         own, plans = (self.name, server), domain.plans.values()
         mine = [plan for plan in plans if (plan.backend, tools[plan.tool].server) == own]
         profiles = profiles_by_choice([tools[plan.tool] for plan in mine])
-        parts = {(plan.tool, at): one for plan in mine for at, one in (plan.choices or {"": plan}).items()}
-        found = ((one, parts.get((one.tool.id, one.choice))) for one in profiles)
-        return shape_of((plan.operation, one) for one, plan in found if plan)
+        parts = {(plan.tool, at): choice for plan in mine for at, choice in (plan.choices or {"": plan}).items()}
+        found = ((profile, parts.get((profile.tool.id, profile.choice))) for profile in profiles)
+        return shape_of((plan.operation, profile) for profile, plan in found if plan)
 
     def result_names(self, binding: Binding) -> Names:
         """Return the usual names of nodes and edges."""
@@ -116,4 +116,4 @@ class Graph(OperationsBackend):
 
 
 def _shape(matched: Sequence[MatchedTool]) -> Shape:
-    return shape_of((one.name, one.profile) for one in matched)
+    return shape_of((tool.name, tool.profile) for tool in matched)

@@ -41,7 +41,7 @@ def update(graph: GraphRequest) -> Outcome:
 
 def _written(graph: GraphRequest, records: list[Record], what: str) -> Outcome:
     """Return the written records of a batch, or the only one."""
-    entity, names = graph.kind, [str(graph.key(one)) for one in records]
+    entity, names = graph.kind, [str(graph.key(record)) for record in records]
     if graph.is_batch:
         text = f"{len(names)} {plural(noun(entity))} {what}: {', '.join(names)}" if names else f"Nothing {what}"
         return Outcome(text, {plural(entity): records, "count": len(records)}, plural(entity), is_json=True)
@@ -65,7 +65,7 @@ def add_notes(graph: GraphRequest) -> Outcome:
     for name, texts in _notes(graph):
         node = graph.known_node(name)
         held = as_list(node.get(notes))
-        fresh = [one for one in dict.fromkeys(texts) if one not in held]
+        fresh = [text for text in dict.fromkeys(texts) if text not in held]
         if fresh:
             graph.write({**node, notes: [*held, *fresh]})
         results.append({f"{shape.node}Name": name, f"added{notes.capitalize()}": fresh})
@@ -89,7 +89,7 @@ def _notes(graph: GraphRequest) -> Iterator[tuple[Json, list[str]]]:
     for item in graph.items():
         name = field_named(item, ("entity_name", graph.shape.key, *FIELDS["key"]))
         texts = next((as_list(value) for value in item.values() if isinstance(value, list)), list[Json]())
-        yield None if name is None else item[name], [str(one) for one in texts]
+        yield None if name is None else item[name], [str(text) for text in texts]
 
 
 def read_graph(graph: GraphRequest) -> Outcome:

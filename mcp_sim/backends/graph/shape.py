@@ -98,7 +98,7 @@ def shape_of(found: Iterable[tuple[str, ToolProfile]]) -> Shape:
 
 def field_of(profile: ToolProfile, field: str) -> str | None:
     """Return the name of a field of the nodes or edges that a tool takes, as items of a list or as arguments."""
-    listed = (properties(items(part)) for part in profile.arguments.values() if main_type(part) == "array")
+    listed = (properties(items(argument)) for argument in profile.arguments.values() if main_type(argument) == "array")
     return field_named(next(filter(None, listed), profile.arguments), FIELDS[field])
 
 

@@ -160,20 +160,20 @@ class KeyValue(OperationsBackend):
     entities = (Entity(ENTRY, "key", None, _STORED, natural=True),)
     names: ClassVar[Names] = _NAMES
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept a store whose values are set and read, or that has four commands on structures.
 
         Where a tool recalls entries by optional filters, an optional namespace is one of their attributes.
         """
-        names = {one.name for one in found}
+        names = {tool.name for tool in tools}
         has_values = "set" in names and not names.isdisjoint({"get", "get_many", "recall"})
-        if not has_values and len(names & {one.name for one in _COMMANDS}) < 4:
+        if not has_values and len(names & {command.name for command in _COMMANDS}) < 4:
             return ()
         if "recall" not in names:
-            return found
-        kept = [{role: name for role, name in one.arguments.items() if role != "space" or name in one.profile.needed}
-                for one in found]  # fmt: skip
-        return [replace(one, arguments=arguments) for one, arguments in zip(found, kept, strict=True)]
+            return tools
+        kept = [{role: name for role, name in tool.arguments.items() if role != "space" or name in tool.profile.needed}
+                for tool in tools]  # fmt: skip
+        return [replace(tool, arguments=arguments) for tool, arguments in zip(tools, kept, strict=True)]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
@@ -182,14 +182,14 @@ class KeyValue(OperationsBackend):
         state = _unwrapped(state)
         body = as_object(state)
         has_tables = not is_whole or len(body) == 1 or any(is_named(name, _TABLES) for name in body)
-        found = take_given(
+        given = take_given(
             state, [Sought(ENTRY, "key", _TABLES, plain="value", read=_given_entry)] if has_tables else []
         )
-        if is_whole and not found.records.get(ENTRY):
-            found = _given_whole(state)
-        if any(one.arguments.get("space") in one.profile.needed for one in matched):
-            return Given({ENTRY: [one for row in found.records.get(ENTRY, ()) for one in _spaced(row)]}, found.rest)
-        return found
+        if is_whole and not given.records.get(ENTRY):
+            given = _given_whole(state)
+        if any(tool.arguments.get("space") in tool.profile.needed for tool in matched):
+            return Given({ENTRY: [one for row in given.records.get(ENTRY, ()) for one in _spaced(row)]}, given.rest)
+        return given
 
     def prepare(self, binding: Binding, domain: Domain) -> Mapping[str, Json]:
         """Return the defaults of arguments without a role: attributes of the entries that the tool writes."""
@@ -227,4 +227,4 @@ def _given_entry(row: Record) -> Record | None:
 def _spaced(row: Record) -> list[Record]:
     """Return the entries of a namespace, if a row is one: an object of values by key. Return other rows as they are."""
     space, values = row["key"], {} if "namespace" in row else as_object(row["value"])
-    return [{"key": f"{space}:{key}", "value": one, "namespace": space} for key, one in values.items()] or [row]
+    return [{"key": f"{space}:{key}", "value": value, "namespace": space} for key, value in values.items()] or [row]

@@ -198,7 +198,7 @@ def count(store: Store) -> Outcome:
 def list_entries(store: Store) -> Outcome:
     """List entries, or only keys: those that match a pattern or prefix, or in a search, those that contain a text."""
     entries: list[Record] = [{"key": key, "value": one["value"]} for key, one in _matching(store)]
-    facts: Record = {"keys": [one["key"] for one in entries], "count": len(entries)}
+    facts: Record = {"keys": [entry["key"] for entry in entries], "count": len(entries)}
     if store.command == "keys":
         return Outcome(lambda: "\n".join(facts["keys"]) or "No keys found", facts, "keys", is_json=True)
     return Outcome(partial(_lines, entries), {"entries": entries, **facts}, "entries", is_json=True)
@@ -217,7 +217,7 @@ def _matching(store: Store) -> list[tuple[str, Record]]:
 
 
 def _lines(entries: Sequence[Record], empty: str = "No entries found") -> str:
-    return "\n".join(f"{one['key']}: {as_text(one['value'])}" for one in entries) or empty
+    return "\n".join(f"{entry['key']}: {as_text(entry['value'])}" for entry in entries) or empty
 
 
 def recall(store: Store) -> Outcome:

@@ -141,12 +141,12 @@ def unnamed(nouns: str) -> Test:
 
 def takes(*roles: Role) -> Test:
     """Return a test whether a tool has an argument for each of these roles."""
-    return lambda profile: all(_has_argument(one, profile) for one in roles)
+    return lambda profile: all(_has_argument(role, profile) for role in roles)
 
 
 def lacks(*roles: Role) -> Test:
     """Return a test whether a tool has an argument for none of these roles."""
-    return lambda profile: not any(_has_argument(one, profile) for one in roles)
+    return lambda profile: not any(_has_argument(role, profile) for role in roles)
 
 
 def _has_argument(role: Role, profile: ToolProfile) -> bool:
@@ -168,8 +168,8 @@ def plans_of(matched: Sequence[MatchedTool], backend: str, entity: str | None) -
 
     A tool with an argument that selects what it does has one plan for each choice."""
     by_tool: dict[str, list[MatchedTool]] = {}
-    for one in matched:
-        by_tool.setdefault(one.profile.tool.id, []).append(one)
+    for tool in matched:
+        by_tool.setdefault(tool.profile.tool.id, []).append(tool)
     return [_plan_of_tool(of_tool, backend, entity) for of_tool in by_tool.values()]
 
 
@@ -178,8 +178,8 @@ def _plan_of_tool(matched: Sequence[MatchedTool], backend: str, entity: str | No
     if first.profile.selector is None:
         return plan_of(first, backend, entity)
     choices: dict[str, Plan] = {}
-    for one in matched:
-        choices.setdefault(one.profile.choice, plan_of(one, backend, entity))
+    for tool in matched:
+        choices.setdefault(tool.profile.choice, plan_of(tool, backend, entity))
     known = list(choices.values())
     main = next((plan for plan in known if plan.verb in {"create", "update", "delete"}), known[0])
     reasons = (f"'{first.profile.selector}' selects {', '.join(choices)}", *main.reasons)
@@ -189,11 +189,11 @@ def _plan_of_tool(matched: Sequence[MatchedTool], backend: str, entity: str | No
     ).with_basis(max(plan.confidence for plan in known), *reasons)  # fmt: skip
 
 
-def plan_of(one: MatchedTool, backend: str, entity: str | None) -> Plan:
+def plan_of(tool: MatchedTool, backend: str, entity: str | None) -> Plan:
     """Return the plan of one matched tool or choice."""
     known = Plan(
-        one.profile.tool.id, one.operation.verb, one.entity or one.operation.entity or entity, backend,
-        one.operation.name, fixed=one.fixed,
-    ).with_basis(one.confidence, *one.reasons, source=one.source)  # fmt: skip
-    found = replace(known, arguments=dict(one.arguments))
-    return found.with_basis(min(one.confidence, _FITTING), "the arguments fit its roles")
+        tool.profile.tool.id, tool.operation.verb, tool.entity or tool.operation.entity or entity, backend,
+        tool.operation.name, fixed=tool.fixed,
+    ).with_basis(tool.confidence, *tool.reasons, source=tool.source)  # fmt: skip
+    plan = replace(known, arguments=dict(tool.arguments))
+    return plan.with_basis(min(tool.confidence, _FITTING), "the arguments fit its roles")

@@ -21,7 +21,7 @@ def first_position(tool: Tool | None, name: str, usual: int | None = None) -> in
     schema = properties(expanded(tool.input_schema)).get(name, {}) if tool is not None else {}
     if schema.get("minimum") == 1:
         return 1
-    found = _FIRST.search(f"{schema.get('description', '')} {tool.description if tool is not None else ''}")
-    if found is not None:
-        return int((found[1] or found[2]).lower() in {"1", "one"})
+    match = _FIRST.search(f"{schema.get('description', '')} {tool.description if tool is not None else ''}")
+    if match is not None:
+        return int((match[1] or match[2]).lower() in {"1", "one"})
     return usual if usual is not None else int({"index", "idx"}.isdisjoint(words(name)))

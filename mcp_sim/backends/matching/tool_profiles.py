@@ -192,7 +192,7 @@ def argument_types(schema: Record) -> frozenset[str]:
 def listed_values(schema: Record) -> list[Json]:
     """Return the choices of an argument: its `enum`, or a list in its description, as some generators write it."""
     declared = [value for value in constants(schema) if value is not None]
-    found = _LISTED.search(str(schema.get("description", "")))
-    if declared or found is None:
+    match = _LISTED.search(str(schema.get("description", "")))
+    if declared or match is None:
         return declared
-    return [part.strip(" '\"[].") for part in re.split(r"[,/|]", found[1]) if part.strip(" '\"[].")]
+    return [part.strip(" '\"[].") for part in re.split(r"[,/|]", match[1]) if part.strip(" '\"[].")]

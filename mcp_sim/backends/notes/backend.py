@@ -73,27 +73,27 @@ class Notes(OperationsBackend):
         if noun is None or any(snake(name).rsplit("_", 1)[-1] in _GROUPS for name in profile.arguments):
             return
         reasons = (f"a list of {plural(noun)}, without ids",)
-        for one in super().match_tool(profile):
-            rows = items(profile.arguments[one.arguments["items"]]) if one.name == "replace" else {}
+        for tool in super().match_tool(profile):
+            rows = items(profile.arguments[tool.arguments["items"]]) if tool.name == "replace" else {}
             if main_type(rows) in {"string", ""} or properties(rows):
-                yield replace(one, entity=noun, reasons=reasons)
+                yield replace(tool, entity=noun, reasons=reasons)
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept lists that are written and read whole or by position, and whose noun no other tool has."""
-        nouns = dict.fromkeys(one.entity for one in found)
-        lists = ([one for one in found if one.entity == noun] for noun in nouns)
-        return [one for of_noun in lists if _is_list(of_noun, listed) for one in _with_first_position(of_noun)]
+        nouns = dict.fromkeys(tool.entity for tool in tools)
+        lists = ([tool for tool in tools if tool.entity == noun] for noun in nouns)
+        return [tool for of_noun in lists if _is_list(of_noun, listed) for tool in _with_first_position(of_noun)]
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
         """Return one entity per list."""
-        return [replace(_NOTE, name=noun) for noun in dict.fromkeys(one.entity or _NOTE.name for one in matched)]
+        return [replace(_NOTE, name=noun) for noun in dict.fromkeys(tool.entity or _NOTE.name for tool in matched)]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
-        sought = [Sought(one.name, KEY, frozenset({one.name}), plain="text", read=entry) for one in entities]
+        sought = [Sought(entity.name, KEY, frozenset({entity.name}), plain="text", read=entry) for entity in entities]
         given = take_given(state, sought, is_whole=is_whole and len(entities) == 1)
-        rows = {name: [{**row, KEY: at} for at, row in enumerate(found, 1)] for name, found in given.records.items()}
+        rows = {name: [{**row, KEY: at} for at, row in enumerate(record, 1)] for name, record in given.records.items()}
         return Given(rows, given.rest)
 
     def result_names(self, binding: Binding) -> Names:
@@ -104,8 +104,8 @@ class Notes(OperationsBackend):
 
 def _is_list(matched: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> bool:
     """Return whether tools of one noun work on one list, and no other tool of the server has the noun."""
-    noun, done = matched[0].entity, {one.name for one in matched}
-    appends = any("append" in one.profile.words for one in matched)
+    noun, done = matched[0].entity, {tool.name for tool in matched}
+    appends = any("append" in tool.profile.words for tool in matched)
     is_whole = appends or not done.isdisjoint({"clear", "remove", "tick", "replace"})
     every = [profile for profile in listed if noun in profile.nouns]
     return bool(done & {"add", "replace"}) and is_whole and len(matched) == len(every) and (len(matched) > 1 or appends)
@@ -113,6 +113,6 @@ def _is_list(matched: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> b
 
 def _with_first_position(matched: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
     """Yield the tools of a list, which all count positions from the same number."""
-    places = [(one.profile.tool, one.arguments["index"]) for one in matched if "index" in one.arguments]
+    places = [(tool.profile.tool, tool.arguments["index"]) for tool in matched if "index" in tool.arguments]
     first = min((first_position(tool, name) for tool, name in places), default=1)
-    return (replace(one, fixed={"first": first}) for one in matched)
+    return (replace(tool, fixed={"first": first}) for tool in matched)

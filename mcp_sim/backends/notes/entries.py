@@ -74,8 +74,8 @@ def replace_all(request: Request) -> Outcome:
     """Replace the whole list."""
     texts, start = as_list(request.get("items")), _next_number(request)
     _drop_all(request)
-    for number, one in enumerate(texts, start):
-        request.put(number, {**entry(as_object(one) or {"text": str(one)}), KEY: number})
+    for number, text in enumerate(texts, start):
+        request.put(number, {**entry(as_object(text) or {"text": str(text)}), KEY: number})
     facts: Record = {"entries": texts, "count": len(texts)}
     return Outcome(f"The list has {len(texts)} {plural(noun(request.entity))} now", facts, "entries")
 

@@ -74,12 +74,12 @@ class Pages(OperationsBackend):
     )  # fmt: skip
     names: ClassVar[Names] = _NAMES
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept searches for what no tool creates. Without one, accept tools that read by URL."""
         is_made = named(_MAKES)
-        made = {noun for one in listed if is_made(one) for noun in one.nouns}
-        searches = [one for one in found if one.name == "search" and made.isdisjoint(_nouns(one.profile))]
-        reads = [one for one in found if one.name == "read" and (searches or _BY_URL(one.profile))]
+        made = {noun for profile in listed if is_made(profile) for noun in profile.nouns}
+        searches = [tool for tool in tools if tool.name == "search" and made.isdisjoint(_nouns(tool.profile))]
+        reads = [tool for tool in tools if tool.name == "read" and (searches or _BY_URL(tool.profile))]
         return [*searches, *reads]
 
     def given(

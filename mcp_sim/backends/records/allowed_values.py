@@ -84,8 +84,8 @@ def declared_ranges(schemas: dict[str, Record], about: str) -> dict[str, tuple[f
 
     The description of the tool counts for its only numeric argument.
     """
-    numbers = {name: part for name, part in schemas.items() if main_type(part) in {"integer", "number"}}
-    ranges = {name: _range(str(part.get("description", ""))) for name, part in numbers.items()}
+    numbers = {name: schema for name, schema in schemas.items() if main_type(schema) in {"integer", "number"}}
+    ranges = {name: _range(str(number.get("description", ""))) for name, number in numbers.items()}
     if len(ranges) == 1:
         ranges = {name: found or _range(about) for name, found in ranges.items()}
     return {name: found for name, found in ranges.items() if found is not None}
@@ -126,7 +126,7 @@ def schema_check(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items()}
     fields = entity.fields if "*" in arguments else [field for field in arguments if field in entity.fields]
-    tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
+    tests = {field: validators for field in fields if (validators := _tests(domain, entity, field, plan))}
     if not tests:
         return None
     sets = [rule for rule in assignments_of(tool, plan, domain, defaults=False) if rule.field in {*tests, "*"}]
@@ -146,7 +146,7 @@ def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | N
     """Return the check of lists of objects against result schemas."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items() if field in entity.fields}
-    tests = {field: found for field in arguments if (found := _line_tests(domain, entity, field))}
+    tests = {field: validators for field in arguments if (validators := _line_tests(domain, entity, field))}
     if not tests:
         return None
 

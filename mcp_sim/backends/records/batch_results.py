@@ -70,10 +70,12 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
     show, keyed, parts = _done_row(entity, row, domain), _key_getter(plan), properties(row)
 
     def rows(facts: Facts) -> Json:
-        found = _batch(facts)
-        rendered = [(part, show(part, effect, facts.view)) for part, effect in found.done]
+        batch = _batch(facts)
+        rendered = [(part, show(part, effect, facts.view)) for part, effect in batch.done]
         if _row_fails(row, entity):
-            rendered += [(one.part, _report(parts, entity, one.part, keyed(one), one)) for one in found.failed]
+            rendered += [
+                (failed.part, _report(parts, entity, failed.part, keyed(failed), failed)) for failed in batch.failed
+            ]
         return [value for _, value in sorted(rendered, key=lambda entry: entry[0])]
 
     return rows
@@ -139,10 +141,10 @@ def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
     path = (plan.key or "").removeprefix(plan.each or "").strip(".")
     fetch = argument(path)
 
-    def asked(one: Failed) -> Json:
-        if not as_object(one.item):
-            return one.item if plan.key == plan.each else None
-        found = fetch(as_object(one.item)) if path else None
+    def asked(failed: Failed) -> Json:
+        if not as_object(failed.item):
+            return failed.item if plan.key == plan.each else None
+        found = fetch(as_object(failed.item)) if path else None
         return found if isinstance(found, str | int) else None
 
     return asked
@@ -164,7 +166,7 @@ def beside_rows(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill |
 
 def _failures_by_key(plan: Plan) -> Fill:
     keyed = _key_getter(plan)
-    return lambda facts: {str(keyed(one) or one.part): sentence_of(one.why) for one in _batch(facts).failed}
+    return lambda facts: {str(keyed(failed) or failed.part): sentence_of(failed.why) for failed in _batch(facts).failed}
 
 
 def _count(name: str) -> Fill | None:
@@ -183,31 +185,31 @@ def _failures(row: Record, plan: Plan, entity: Entity) -> Fill:
     """Return what fills a list of failed items: reasons, keys, or both, as its rows require."""
     keyed, parts = _key_getter(plan), properties(row)
     if main_type(row) == "integer":
-        return lambda facts: [one.part for one in _batch(facts).failed]
+        return lambda facts: [failed.part for failed in _batch(facts).failed]
     if main_type(row) == "string":
-        return lambda facts: [_line(keyed(one), one) for one in _batch(facts).failed]
-    return lambda facts: [_failure_object(one, keyed(one), parts, entity) for one in _batch(facts).failed]
+        return lambda facts: [_line(keyed(failed), failed) for failed in _batch(facts).failed]
+    return lambda facts: [_failure_object(failed, keyed(failed), parts, entity) for failed in _batch(facts).failed]
 
 
-def _line(key: Json, one: Failed) -> str:
-    why = sentence_of(one.why)
+def _line(key: Json, failed: Failed) -> str:
+    why = sentence_of(failed.why)
     return why if key is None or str(key) in why else f"{key}: {why}"
 
 
-def _failure_object(one: Failed, key: Json, parts: Mapping[str, Record], entity: Entity) -> Record:
+def _failure_object(failed: Failed, key: Json, parts: Mapping[str, Record], entity: Entity) -> Record:
     if not parts:
-        return plain_failure_row(one, key)
-    rendered = {name: value for name, value in as_object(one.item).items() if name in parts}
-    rendered |= _report(parts, entity, one.part, key, one)
+        return plain_failure_row(failed, key)
+    rendered = {name: value for name, value in as_object(failed.item).items() if name in parts}
+    rendered |= _report(parts, entity, failed.part, key, failed)
     for name, schema in parts.items():
         if name not in rendered:
-            rendered |= {name: one.part} if main_type(schema) == "integer" else _fitting(name, key, schema)
+            rendered |= {name: failed.part} if main_type(schema) == "integer" else _fitting(name, key, schema)
     return rendered
 
 
-def plain_failure_row(one: Failed, key: Json) -> Record:
+def plain_failure_row(failed: Failed, key: Json) -> Record:
     """Render a failed item if no schema defines its form."""
-    return {"index": one.part, **({"id": key} if key is not None else {}), "error": sentence_of(one.why)}
+    return {"index": failed.part, **({"id": key} if key is not None else {}), "error": sentence_of(failed.why)}
 
 
 def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
@@ -215,11 +217,11 @@ def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
     place, show, keyed = plan.envelope.rows or "results", projector(entity, {}, domain.entities), _key_getter(plan)
 
     def fill(facts: Facts) -> Json:
-        found = _batch(facts)
+        batch = _batch(facts)
         done: list[Json] = [
-            effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in found.done
+            effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in batch.done
         ]
-        failed: list[Json] = [plain_failure_row(one, keyed(one)) for one in found.failed]
+        failed: list[Json] = [plain_failure_row(one, keyed(one)) for one in batch.failed]
         return {place: done, **({"errors": failed} if failed else {})}
 
     return fill

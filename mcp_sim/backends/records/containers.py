@@ -25,7 +25,7 @@ def containers_of(domain: Domain) -> Mapping[str, frozenset[str]]:
 
 def _find_containers(domain: Domain) -> dict[str, frozenset[str]]:
     plans = defaultdict[str, list[Plan]](list)
-    for plan in (one for whole in domain.plans.values() for one in whole.variants):
+    for plan in (variant for whole in domain.plans.values() for variant in whole.variants):
         if plan.entity in domain.unspecified and plan.backend == "records" and plan.verb != "search":
             plans[plan.entity or ""].append(plan)
     found = {name: _shared(domain.entities[name], mine, domain) for name, mine in plans.items()}
@@ -46,7 +46,7 @@ def container_arguments(plan: Plan, entity: Entity, domain: Domain) -> dict[str,
     fields = {**plan.sets, **filtered}
     asked = required(expanded(domain.tools[plan.tool].input_schema)) - {plan.key}
     named = {name: entity.fields.get(fields.get(name, name)) for name in asked}
-    return {name: one.name for name, one in named.items() if one is not None and _may_contain(one, entity)}
+    return {name: field.name for name, field in named.items() if field is not None and _may_contain(field, entity)}
 
 
 def _may_contain(field: Field, entity: Entity) -> bool:

@@ -77,7 +77,7 @@ def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record |
     if argument is None:
         return lambda _turn: {}
     find = finder(tool, replace(plan, key=argument), entity)
-    own = {entity.key} | {name for name, one in entity.fields.items() if _is_own(entity, one)}
+    own = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
 
     def read(turn: Turn) -> Record | Observation:
         key = find(turn)
@@ -110,7 +110,7 @@ def _draft_state(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], R
         if not isinstance(is_draft, bool):
             return {}
         chosen = {
-            name: [one for one in values or ["draft"] if (one == "draft") is is_draft]
+            name: [value for value in values or ["draft"] if (value == "draft") is is_draft]
             for name, values in states.items()
         }
         return {name: values[0] for name, values in chosen.items() if values}
@@ -136,9 +136,9 @@ def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | No
 def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
     """Return the fields that identify a record: a unique one, else all texts if the record has numbers."""
     fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
-    naming = min((one.name for one in fields if is_unique(entity, one)), key=is_name, default=None)
-    numbers = [one.name for one in fields if main_type(one.schema) in {"integer", "number"}]
-    texts = tuple(one.name for one in fields if main_type(one.schema) == "string") if numbers else ()
+    naming = min((field.name for field in fields if is_unique(entity, field)), key=is_name, default=None)
+    numbers = [field.name for field in fields if main_type(field.schema) in {"integer", "number"}]
+    texts = tuple(field.name for field in fields if main_type(field.schema) == "string") if numbers else ()
     return (naming,) if naming is not None else texts
 
 

@@ -63,7 +63,9 @@ class Demand:
         self._within = containers_of(domain).get(entity.name, frozenset())
         self._containers = container_arguments(plan, entity, domain)
         self._parents = _parents(plan, entity, domain)
-        plans = [one for whole in domain.plans.values() for one in whole.variants if one.entity == entity.name]
+        plans = [
+            variant for whole in domain.plans.values() for variant in whole.variants if variant.entity == entity.name
+        ]
         self._is_created = any(one.verb == "create" for one in plans)
         self._is_declared = any(domain.tools[one.tool].output_schema is not None for one in plans)
 
@@ -80,8 +82,8 @@ class Demand:
         is_found = is_one and absorbed and self._matching(turn.after(absorbed).view, arguments)
         if is_found or self._is_ruled_out(turn):
             return absorbed
-        for one in self._wanted(arguments):
-            absorbed += self._missing_records(turn.after(absorbed), one, invent)
+        for wanted in self._wanted(arguments):
+            absorbed += self._missing_records(turn.after(absorbed), wanted, invent)
         return absorbed
 
     def _missing_records(self, turn: Turn, wanted: Wanted, invent: Invent) -> list[Change]:
@@ -89,21 +91,21 @@ class Demand:
         parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
         if parents is None or not self._is_free(turn.view, wanted):
             return []
-        found = self._generated(turn, wanted, parents, invent, self._texts[:1])
-        return found or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
+        changes = self._generated(turn, wanted, parents, invent, self._texts[:1])
+        return changes or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
 
     def _missing_rows(self, turn: Turn, invent: Invent, series: Series, moments: Sequence[datetime]) -> list[Change]:
         """Return the rows to generate so that a series has one for each of its times."""
         there = {record.get(series.field) for _, record in self._matching(turn.view, turn.call.arguments)}
         absorbed: list[Change] = []
-        for one in self._wanted(turn.call.arguments):
-            parents = _missing_parents(turn.after(absorbed), self._entity, one, self._domain, invent)
+        for wanted in self._wanted(turn.call.arguments):
+            parents = _missing_parents(turn.after(absorbed), self._entity, wanted, self._domain, invent)
             for at in (series.at(moment) for moment in moments if parents is not None):
                 if there.isdisjoint(at.values()):
-                    made = self._made(
-                        turn.after([*absorbed, *(parents or ())]), {**one.values, **at}, f"{one}/{at}", invent
+                    change = self._made(
+                        turn.after([*absorbed, *(parents or ())]), {**wanted.values, **at}, f"{wanted}/{at}", invent
                     )
-                    absorbed += [*(parents or ()), *([] if made is None else [made])]
+                    absorbed += [*(parents or ()), *([] if change is None else [change])]
                     parents = []
         return absorbed
 
@@ -115,8 +117,8 @@ class Demand:
         count = FEWEST_IN_CONTAINER + int(turn.draws.unit("population") * FEWEST_IN_CONTAINER)
         for at in range(count):
             known = {**values, **self._created(turn, (at + 1) / (count + 1))}
-            made = self._made(turn.after(absorbed), known, f"{values}/{at}", invent)
-            absorbed += [] if made is None else [made]
+            change = self._made(turn.after(absorbed), known, f"{values}/{at}", invent)
+            absorbed += [] if change is None else [change]
         return absorbed
 
     def is_to_come(self, turn: Turn, key: Key) -> bool:
@@ -208,7 +210,7 @@ class Demand:
     def _is_possible(self, record: Record) -> bool:
         """Return whether a record was created before it was changed."""
         fields = self._entity.fields.values()
-        times = {time_meaning(one.name, one.schema): parse_time(record.get(one.name)) for one in fields}
+        times = {time_meaning(field.name, field.schema): parse_time(record.get(field.name)) for field in fields}
         created, updated = times.get("created"), times.get("updated")
         return created is None or updated is None or created <= updated
 
@@ -248,7 +250,7 @@ def _parents(plan: Plan, entity: Entity, domain: Domain) -> list[tuple[Fetch, st
 
 def _missing_parents(turn: Turn, entity: Entity, wanted: Wanted, domain: Domain, invent: Invent) -> list[Change] | None:
     """Return the linked records to generate. None if one does not exist and must not be generated."""
-    found: list[Change] = []
+    changes: list[Change] = []
     for name, value in wanted.values.items():
         field = entity.fields.get(name)
         target = None if field is None else domain.entities.get(field.link or "")
@@ -257,5 +259,5 @@ def _missing_parents(turn: Turn, entity: Entity, wanted: Wanted, domain: Domain,
         if not isinstance(value, str | int) or not acceptance(target, name, domain)(turn.view, value):
             return None
         record = generate_record(turn, target, value, invent, {})
-        found.append(Change("put", target.name, value, record, expected=0))
-    return found
+        changes.append(Change("put", target.name, value, record, expected=0))
+    return changes

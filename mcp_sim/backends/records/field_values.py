@@ -119,7 +119,7 @@ def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
 
 def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record) -> Record | Observation:
     """Replace the names of linked records by keys, or return the failure that a record does not exist."""
-    found = Record()
+    record = Record()
     for link in links:
         value: Json = values.get(link.field)
         if value is None:
@@ -130,8 +130,8 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
             return not_found(
                 tool, link.target.name, named[keys.index(None)], link.path, neighbours(turn.view, link.target)
             )
-        found[link.field] = keys if isinstance(value, list) else keys[0]
-    return {**values, **found} if found else values
+        record[link.field] = keys if isinstance(value, list) else keys[0]
+    return {**values, **record} if record else values
 
 
 def converter(domain: Domain, entity: Entity, field: str) -> Convert:
@@ -161,8 +161,8 @@ def _text(value: Json) -> Json:
 
 
 def _moment(value: Json) -> Json:
-    found = _MOMENT.fullmatch(value) if isinstance(value, str) else None
-    return value if found is None else f"{found[1]}T{found[2] or '00:00'}{found[3] or ':00'}"
+    match = _MOMENT.fullmatch(value) if isinstance(value, str) else None
+    return value if match is None else f"{match[1]}T{match[2] or '00:00'}{match[3] or ':00'}"
 
 
 def _plain(value: Json, kinds: frozenset[str]) -> Json:

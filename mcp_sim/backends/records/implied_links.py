@@ -70,8 +70,8 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     """
     plans = [plan for one in domain.plans.values() for plan in one.variants]
     created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given
-    links = [one for one in entity.fields.values() if one.required and _is_single_link(one)]
-    targets = {one.name: domain.entities.get(one.link or "") for one in links if not is_nullable(one.schema)}
+    links = [field for field in entity.fields.values() if field.required and _is_single_link(field)]
+    targets = {link.name: domain.entities.get(link.link or "") for link in links if not is_nullable(link.schema)}
     free = {
         name: (target, key_maker(target))
         for name, target in targets.items()

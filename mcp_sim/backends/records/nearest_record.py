@@ -49,7 +49,7 @@ def nearest_record(tool: Tool, entity: Entity) -> Choose:
 def _progress_of(entity: Entity) -> Callable[[Record], str | None]:
     """Return a function that reads from the state or a flag of a record whether it is `under_way` or `ended`."""
     names = [name for name in entity.fields if snake(name) in terms("fields.state")]
-    flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean"]
+    flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]
     ending = [name for name in flags if snake(name).removeprefix("is_") in word_set("states", "ended")]
 
     def progress(record: Record) -> str | None:
@@ -63,7 +63,7 @@ def _progress_of(entity: Entity) -> Callable[[Record], str | None]:
 
 def _time_until(entity: Entity) -> Callable[[Record, datetime], float | None]:
     """Return a function that reads in how many seconds a record begins; None if it has no such time."""
-    times = [name for name, one in entity.fields.items() if time_meaning(name, one.schema) in _COMING]
+    times = [name for name, field in entity.fields.items() if time_meaning(name, field.schema) in _COMING]
 
     def until(record: Record, now: datetime) -> float | None:
         moment = next((time for name in times if (time := parse_time(record.get(name))) is not None), None)

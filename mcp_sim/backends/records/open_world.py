@@ -68,8 +68,8 @@ def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Dom
             return answer(turn, invent)
         put = Change("put", entity.name, key, generate_record(turn, entity, key, invent), expected=0)
         transition = answer(turn.after([put]), invent)
-        mine = [replace(one, expected=0) if one.key == key else one for one in transition.changes]
-        if transition.observation.ok and all(one.key != key for one in mine):  # the call sets nothing
+        mine = [replace(change, expected=0) if change.key == key else change for change in transition.changes]
+        if transition.observation.ok and all(change.key != key for change in mine):  # the call sets nothing
             return replace(transition, absorbed=(put, *transition.absorbed), guessed=True)
         return replace(transition, changes=tuple(mine), guessed=True)
 

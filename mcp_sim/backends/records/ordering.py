@@ -110,8 +110,8 @@ def _sort_key(asked: str) -> tuple[str, bool]:
     """Return the field and whether it descends, of `-name`, `name desc`, `name:desc` or `name_desc`."""
     if asked[:1] in "+-":
         return asked[1:], asked[0] == "-"
-    found = re.fullmatch(r"(.+?)[\s:_.]+(asc|ascending|desc|descending)", asked, re.IGNORECASE)
-    return (found[1], found[2].lower().startswith("desc")) if found else (asked, False)
+    match = re.fullmatch(r"(.+?)[\s:_.]+(asc|ascending|desc|descending)", asked, re.IGNORECASE)
+    return (match[1], match[2].lower().startswith("desc")) if match else (asked, False)
 
 
 def _is_down(direction: Json) -> bool:

@@ -114,7 +114,9 @@ def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: I
 
 def _new_key(turn: Turn, entity: Entity, siblings: list[Record]) -> Key:
     """Return the next id after the last part, in its form, that no other part has."""
-    last = next((part[entity.key] for part in reversed(siblings) if part.get(entity.key) is not None), entity.key_like)
+    last = next(
+        (sibling[entity.key] for sibling in reversed(siblings) if sibling.get(entity.key) is not None), entity.key_like
+    )
     keys, chance = key_maker(replace(entity, key_like=last)), Chance(turn.draws.key + entity.name.encode())
     key = following_key(last)
     for index in count(len(siblings)):

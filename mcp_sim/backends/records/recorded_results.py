@@ -62,9 +62,9 @@ def _end_of_rows(lines: Sequence[str], starts: Sequence[int]) -> int:
 
 
 def _kind(line: str, key: str) -> str | None:
-    found = ROW_START.match(line)
-    if found is not None:
-        return f"{len(found[1])}{found[2] or found[4] or 'number'}"
+    match = ROW_START.match(line)
+    if match is not None:
+        return f"{len(match[1])}{match[2] or match[4] or 'number'}"
     return "key" if re.search(key, line) else None
 
 

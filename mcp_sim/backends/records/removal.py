@@ -107,7 +107,7 @@ def dependants(domain: Domain, entity: str) -> Dependants:
     while pending:
         name = pending.pop()
         found[name] = referring(domain, name)
-        pending += [one.entity for one in found[name] if one.entity not in {*changed, *found}]
+        pending += [referrer.entity for referrer in found[name] if referrer.entity not in {*changed, *found}]
     return Dependants(found, found.keys() - changed)
 
 
@@ -117,31 +117,39 @@ def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...
     pending = [*gone]
     while pending:
         name, key = pending.pop()
-        for one in others.referrers[name]:
-            rows = {(one.entity, other): row for other, row in one.rows(view, key) if (one.entity, other) not in gone}
-            if not one.holds:
-                touched |= {place: one.without(touched.get(place, row), key) for place, row in rows.items()}
-            elif one.entity in others.parts:
+        for referrer in others.referrers[name]:
+            rows = {
+                (referrer.entity, other): row
+                for other, row in referrer.rows(view, key)
+                if (referrer.entity, other) not in gone
+            }
+            if not referrer.holds:
+                touched |= {place: referrer.without(touched.get(place, row), key) for place, row in rows.items()}
+            elif referrer.entity in others.parts:
                 gone |= {at: Change("remove", *at, expected=view.version(*at)) for at in rows}
                 pending += rows
             elif rows:
-                noun = (one.entity if len(rows) == 1 else plural(one.entity)).rpartition(".")[2].replace("_", " ")
+                noun = (
+                    (referrer.entity if len(rows) == 1 else plural(referrer.entity))
+                    .rpartition(".")[2]
+                    .replace("_", " ")
+                )
                 return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
     return (*gone.values(), *_puts(view, {place: row for place, row in touched.items() if place not in gone}))
 
 
 def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
     """Return the changes that point all links to a new key."""
-    return _rewritten(view, referrers, key, lambda one, record: one.following(record, key, new_key))
+    return _rewritten(view, referrers, key, lambda referrer, record: referrer.following(record, key, new_key))
 
 
 def _rewritten(
     view: View, referrers: Sequence[Referrer], key: Key, rewrite: Callable[[Referrer, Record], Record]
 ) -> tuple[Change, ...]:
     touched: dict[tuple[str, Key], Record] = {}
-    for one in referrers:
-        for other, record in one.rows(view, key):
-            touched[one.entity, other] = rewrite(one, touched.get((one.entity, other), record))
+    for referrer in referrers:
+        for other, record in referrer.rows(view, key):
+            touched[referrer.entity, other] = rewrite(referrer, touched.get((referrer.entity, other), record))
     return _puts(view, touched)
 
 

@@ -17,11 +17,11 @@ def scope_maker(plan: Plan, domain: Domain) -> Callable[[Facts], Scope]:
     """Return what makes the scope of the templates of a tool."""
     entity = domain.entities[plan.entity or ""]
     derived = derived_values(entity, domain.entities)
-    defaults = {name: one.schema["default"] for name, one in entity.fields.items() if "default" in one.schema}
+    defaults = {name: field.schema["default"] for name, field in entity.fields.items() if "default" in field.schema}
     times = {
-        name: time_formatter(name, one.schema)
-        for name, one in entity.fields.items()
-        if name not in defaults and time_meaning(name, one.schema) in {"created", "updated"}
+        name: time_formatter(name, field.schema)
+        for name, field in entity.fields.items()
+        if name not in defaults and time_meaning(name, field.schema) in {"created", "updated"}
     }
 
     def whole(record: Record | None, view: View) -> Record:

@@ -104,7 +104,7 @@ def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     """Return what fills a number with the sum of the rows' amounts, or None if its name asks for no total."""
     if main_type(schema) not in _NUMBERS or name not in _TOTALS:
         return None
-    numbers = {snake(known): known for known, one in entity.fields.items() if main_type(one.schema) in _NUMBERS}
+    numbers = {snake(known): known for known, field in entity.fields.items() if main_type(field.schema) in _NUMBERS}
     line, price, count = (_first(names, numbers) for names in (_LINES, _PRICES, _COUNTS))
     if (line or price) is None:
         return None

@@ -64,12 +64,12 @@ def term_parser(entity: Entity) -> Callable[[Json], Terms]:
             return Terms(_WORD.findall(text.lower()))
         tests: list[Test] = []
 
-        def taken(found: re.Match[str]) -> str:
-            name = fields.get(snake(found[2]))
+        def taken(match: re.Match[str]) -> str:
+            name = fields.get(snake(match[2]))
             if name is None:
-                return found[0]
-            sign = found[3] or found[4] or ":"
-            tests.append(_test(entity, name, sign, found[5].strip("\"'"), wanted=not found[1]))
+                return match[0]
+            sign = match[3] or match[4] or ":"
+            tests.append(_test(entity, name, sign, match[5].strip("\"'"), wanted=not match[1]))
             return " "
 
         left = _CLAUSE.sub(taken, text).lower()
@@ -85,8 +85,10 @@ def unknown_clause(entity: Entity) -> Callable[[Json], str | None]:
     fields = {snake(name) for name in entity.fields}
 
     def clause(text: Json) -> str | None:
-        found = _CLAUSE.finditer(text) if isinstance(text, str) else ()
-        return next((one[0] for one in found if snake(one[2]) not in fields and not one[5].startswith("//")), None)
+        matches = _CLAUSE.finditer(text) if isinstance(text, str) else ()
+        return next(
+            (match[0] for match in matches if snake(match[2]) not in fields and not match[5].startswith("//")), None
+        )
 
     return clause
 

@@ -175,7 +175,9 @@ def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Obs
     fields = domain.entities[plan.entity or ""].fields
     equal = {path: rule.field for path, rule in plan.filters.items() if rule.op == "equals"}
     needed = {path: fields.get(name) for path, name in equal.items() if path in required(tool.input_schema)}
-    return existence_check(tool, {path: one.link or "" for path, one in needed.items() if one is not None}, domain)
+    return existence_check(
+        tool, {path: field.link or "" for path, field in needed.items() if field is not None}, domain
+    )
 
 
 def existence_check(tool: Tool, named: Mapping[str, str], domain: Domain) -> Callable[[Turn], Observation | None]:
@@ -195,7 +197,7 @@ def existence_check(tool: Tool, named: Mapping[str, str], domain: Domain) -> Cal
     def missing(turn: Turn) -> Observation | None:
         values: Record = {link.field: fetch(turn.call.arguments) for link, fetch, _ in links}
         asked = [link for link, _, accepts in links if is_refused(turn.view, link.target, values[link.field], accepts)]
-        found = resolve_links(turn, tool, asked, values)
-        return found if isinstance(found, Observation) else None
+        observation = resolve_links(turn, tool, asked, values)
+        return observation if isinstance(observation, Observation) else None
 
     return missing

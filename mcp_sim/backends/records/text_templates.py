@@ -102,8 +102,8 @@ def _recorded_key(example: Example, plan: Plan, entity: Entity) -> str | None:
     key: Json = argument(plan.key or "")(example.arguments)
     if key is not ABSENT:
         return str(key)
-    found = re.search(key_pattern(entity), result_text(example.result) or "")
-    return found[0] if found else None
+    match = re.search(key_pattern(entity), result_text(example.result) or "")
+    return match[0] if match else None
 
 
 def key_pattern(entity: Entity) -> str:
@@ -111,9 +111,9 @@ def key_pattern(entity: Entity) -> str:
     like = entity.key_like
     if isinstance(like, str) and re.fullmatch(_UUID, like):
         return _UUID
-    found = re.fullmatch(r"(\D+)\d+(\D{0,2})", like) if isinstance(like, str) else None
-    if found is not None:
-        return rf"{re.escape(found[1])}\d+{re.escape(found[2])}"
+    match = re.fullmatch(r"(\D+)\d+(\D{0,2})", like) if isinstance(like, str) else None
+    if match is not None:
+        return rf"{re.escape(match[1])}\d+{re.escape(match[2])}"
     if (
         isinstance(like, int)
         or main_type(entity.fields[entity.key].schema if entity.key in entity.fields else {}) == "integer"
@@ -141,11 +141,11 @@ class SlotFinder:
         for name, field in self.entity.fields.items():
             spelt = r"[ _-]?".join(re.escape(word) for word in words(name))
             sort: Sort = "key" if name == self.entity.key else "field"
-            for found in re.finditer(rf"(?im)(^\W*|\b)(?:{spelt})\W{{0,3}}:\W{{0,3}}?[ \t]*(?P<v>[^\n]+)", text):
-                value = found["v"] if found[1] or found.start() == 0 else re.split(r"[,;)\]|]", found["v"])[0]
+            for match in re.finditer(rf"(?im)(^\W*|\b)(?:{spelt})\W{{0,3}}:\W{{0,3}}?[ \t]*(?P<v>[^\n]+)", text):
+                value = match["v"] if match[1] or match.start() == 0 else re.split(r"[,;)\]|]", match["v"])[0]
                 value = value.strip().rstrip("*") if main_type(field.schema) != "string" or value else value
                 if value.strip():
-                    start = found.start("v")
+                    start = match.start("v")
                     yield start, start + len(value.rstrip()), Slot(sort, name, value.strip())
 
     def _values(self, sample: Sample, extra: Sequence[tuple[str, Slot]]) -> Iterator[tuple[int, int, Slot]]:
@@ -160,23 +160,25 @@ class SlotFinder:
             occurrences += _occurrences(value, Slot("argument", name)) if name not in taken else []
         for key, record in self.known.items():
             if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", sample.text):
-                occurrences += [one for name, value in record.items() for one in _occurrences(value, self._slot(name))]
+                occurrences += [
+                    occurrence for name, value in record.items() for occurrence in _occurrences(value, self._slot(name))
+                ]
         for value, slot in sorted(occurrences, key=lambda one: -len(one[0])):
-            for found in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", sample.text):
-                yield found.start(), found.end(), replace(slot, sample=value)
+            for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", sample.text):
+                yield match.start(), match.end(), replace(slot, sample=value)
 
     def _slot(self, field: str) -> Slot:
         return Slot("key") if field == self.entity.key else Slot("field", field)
 
     def _patterns(self, text: str) -> Iterator[tuple[int, int, Slot]]:
         """Yield keys, states in brackets, and times."""
-        for found in re.finditer(key_pattern(self.entity), text):
-            yield found.start(), found.end(), Slot("key")
+        for match in re.finditer(key_pattern(self.entity), text):
+            yield match.start(), match.end(), Slot("key")
         for name, field in self.entity.fields.items():
             for value in constants(field.schema):
                 if isinstance(value, str):
-                    for found in re.finditer(rf"(?i)(?<=[\[(]){re.escape(value)}(?=[\])])", text):
-                        yield found.start(), found.end(), Slot("field", name, found[0])
+                    for match in re.finditer(rf"(?i)(?<=[\[(]){re.escape(value)}(?=[\])])", text):
+                        yield match.start(), match.end(), Slot("field", name, match[0])
         times = [name for name, field in self.entity.fields.items() if time_meaning(name, field.schema) is not None]
         changed = self.plan.verb == "update"
         times.sort(
@@ -184,8 +186,8 @@ class SlotFinder:
                 time_meaning(name, self.entity.fields[name].schema) != ("updated" if changed else "created")
             )
         )
-        for found in re.finditer(_TIME, text) if times else ():
-            yield found.start(), found.end(), Slot("field", times[0], found[0])
+        for match in re.finditer(_TIME, text) if times else ():
+            yield match.start(), match.end(), Slot("field", times[0], match[0])
 
     # rows
 

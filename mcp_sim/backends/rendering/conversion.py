@@ -40,7 +40,7 @@ def convert_value(value: Json, schema: Record, part: RenderRow) -> Json:
     choices = constants(schema)
     if found is ABSENT or not choices or found in choices:
         return found
-    alike = [one for one in choices if isinstance(found, str) and str(one)[:1].lower() == found[:1].lower()]
+    alike = [choice for choice in choices if isinstance(found, str) and str(choice)[:1].lower() == found[:1].lower()]
     return alike[0] if alike else ABSENT
 
 
@@ -94,7 +94,7 @@ def _one_of(value: Json, schema: Record, part: RenderRow) -> Json:
         return value
     choices = sorted(listed, key=lambda one: not fitting_type(value, as_object(one)))
     return next(
-        (found for one in choices if (found := convert_value(value, as_object(one), part)) is not ABSENT), ABSENT
+        (found for choice in choices if (found := convert_value(value, as_object(choice), part)) is not ABSENT), ABSENT
     )
 
 

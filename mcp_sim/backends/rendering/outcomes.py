@@ -62,7 +62,9 @@ def _scope(turn: Turn, outcome: Outcome) -> Scope:
 
 def _usual_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
     """Return what renders outcomes under the output schema, like an example, or as plain text or JSON."""
-    examples = [one for one in domain.examples if one.tool in {tool.id, tool.name} and not one.is_blocks]
+    examples = [
+        example for example in domain.examples if example.tool in {tool.id, tool.name} and not example.is_blocks
+    ]
     shape, form = _shape(tool, examples)
     if shape is None and not examples and _answers_in_data(tool, domain):
         shape, form = _OPEN, "json"
@@ -92,7 +94,7 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
     """Return the schema of results, declared or derived from an example, and the form of results."""
     if tool.output_schema is not None:
         return result_schema(tool), "structured"
-    shown = next((one.result for one in examples if as_object(one.result) or as_list(one.result)), None)
+    shown = next((example.result for example in examples if as_object(example.result) or as_list(example.result)), None)
     return (None if shown is None else schema_of(shown)), "json"
 
 
@@ -107,7 +109,7 @@ def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | N
 
     The function returns None if no example consists of arguments and fixed text only.
     """
-    templates = [parts for one in examples if (parts := _template(one)) is not None]
+    templates = [parts for example in examples if (parts := _template(example)) is not None]
 
     def worded(arguments: Record) -> str | None:
         fitting = (parts for parts in templates if {part[1] for part in parts if part[1]} <= arguments.keys())

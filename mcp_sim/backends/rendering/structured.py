@@ -203,7 +203,7 @@ class _SchemaRenderer:
         if kind == "boolean" and (name in _YES or name.endswith(_DONE)):
             return True
         choices = constants(schema) if kind == "string" and name in _YES else []
-        good = (one for one in choices if str(one).lower() in _GOOD)
+        good = (choice for choice in choices if str(choice).lower() in _GOOD)
         return next(good, choices[0]) if choices else ABSENT
 
     def _count(self, name: str, schema: Record) -> Json:

@@ -83,7 +83,7 @@ def template_renderer(tool: Tool, templates: Sequence[ResultTemplate]) -> Render
     is_structured = tool.output_schema is not None
 
     def render(scope: Scope) -> Observation | None:
-        template = next((one for one in templates if _fits(one, scope)), None)
+        template = next((result_template for result_template in templates if _fits(result_template, scope)), None)
         if template is None:
             return None
         if template.form == "text":
@@ -112,7 +112,7 @@ def _json_result(template: ResultTemplate, scope: Scope, place: str | None, *, i
 def _fits(template: ResultTemplate, scope: Scope) -> bool:
     if not all(_is(scope.get(path), wanted) for path, wanted in template.when.items()):
         return False
-    return all(_fits_rows(part.row, scope) for part in template.parts if isinstance(part, Rows))
+    return all(_fits_rows(rows.row, scope) for rows in template.parts if isinstance(rows, Rows))
 
 
 def _fits_rows(row: str, scope: Scope) -> bool:
@@ -197,8 +197,8 @@ def _kept_lines(part: str, scope: Scope) -> list[str]:
 
 def fill_text(text: str, scope: Scope) -> str:
     """Return a text with its slots filled. Missing values are empty."""
-    shown = OPTIONAL.sub(lambda found: found[1] if _has_all(found[1], scope) else "", text)
-    return SLOT.sub(lambda found: _text_of(spelled(scope.get(found[1]), found[2], scope)) or found[3] or "", shown)
+    shown = OPTIONAL.sub(lambda match: match[1] if _has_all(match[1], scope) else "", text)
+    return SLOT.sub(lambda match: _text_of(spelled(scope.get(match[1]), match[2], scope)) or match[3] or "", shown)
 
 
 def _has_all(part: str, scope: Scope) -> bool:

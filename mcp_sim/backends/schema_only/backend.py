@@ -85,7 +85,9 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
     """Return the arguments that are ids of records, with their entities."""
     ids = {name: noun_of_key(name) for name in properties(expanded(tool.input_schema)) if last_word(name) == "id"}
     known = {name: domain.entities.get(noun) for name, noun in ids.items()}
-    return {name: one.name for name, one in known.items() if one and one.inside is None and not one.singleton}
+    return {
+        name: entity.name for name, entity in known.items() if entity and entity.inside is None and not entity.singleton
+    }
 
 
 def _promised(tool: Tool, place: str | None) -> Answer:

@@ -140,7 +140,7 @@ class Spreadsheet(OperationsBackend):
 
     order = 110
     operations = _OPERATIONS
-    lengthy = frozenset(one.name for one in _OPERATIONS)
+    lengthy = frozenset(operation.name for operation in _OPERATIONS)
     request = "request:SheetRequest"
     entities = (
         Entity(SHEET, "id", None, {field.name: field for field in _FIELDS}, natural=True),
@@ -154,20 +154,20 @@ class Spreadsheet(OperationsBackend):
             return
         kind = next((word for word in _FORMATS if profile.has(word)), "_".join(profile.words[1:]))
         implied: Record = {"kind": kind, "formulas": profile.has("formula")}
-        for one in super().match_tool(profile):
-            fixed = {role: value for role, value in implied.items() if value and one.operation.role(role) is not None}
-            sure = 0.95 if "sheet" in one.arguments or profile.mentions(*_BOOKS, *map(plural, _BOOKS)) else 0.8
-            yield replace(one, fixed=fixed, confidence=sure)
+        for tool in super().match_tool(profile):
+            fixed = {role: value for role, value in implied.items() if value and tool.operation.role(role) is not None}
+            sure = 0.95 if "sheet" in tool.arguments or profile.mentions(*_BOOKS, *map(plural, _BOOKS)) else 0.8
+            yield replace(tool, fixed=fixed, confidence=sure)
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept several tools if one of them reads or writes cells."""
         on_cells = {"read_range", "write_range", "write_cell", "append_rows"}
-        return found if len(found) > 1 and not on_cells.isdisjoint(one.name for one in found) else []
+        return tools if len(tools) > 1 and not on_cells.isdisjoint(tool.name for tool in tools) else []
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
-        return given_sheets(state, has_books=any("workbook" in one.arguments for one in matched), is_whole=is_whole)
+        return given_sheets(state, has_books=any("workbook" in tool.arguments for tool in matched), is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give empty workbooks a sheet, and drop what is no sheet."""

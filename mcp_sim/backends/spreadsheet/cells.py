@@ -105,8 +105,8 @@ def find_cells(request: SheetRequest) -> Outcome:
     if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
         return Outcome(lines, {"count": len(rows), "matches": rows, "value": rows}, "value", is_json=True)
     by_sheet: Record = {}
-    for one in rows:
-        by_sheet.setdefault(one["sheet"], {})[one["cell"]] = one["value"]
+    for row in rows:
+        by_sheet.setdefault(row["sheet"], {})[row["cell"]] = row["value"]
     return Outcome(lines, {"matches": by_sheet, "count": len(rows)}, "matches", is_json=True)
 
 

@@ -170,10 +170,10 @@ class _Reader:
         if not self.formula[self.place :].strip():
             self.ahead = None
             return taken
-        found = _TOKENS.match(self.formula, self.place)
-        if found is None or found.lastgroup is None:
+        match = _TOKENS.match(self.formula, self.place)
+        if match is None or match.lastgroup is None:
             raise self.misunderstood()
-        self.ahead, self.place = (found.lastgroup, found[found.lastgroup]), found.end()
+        self.ahead, self.place = (match.lastgroup, match[match.lastgroup]), match.end()
         return taken
 
     def misunderstood(self, token: tuple[str, str] | None = None) -> Refused:

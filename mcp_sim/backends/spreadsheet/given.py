@@ -45,9 +45,9 @@ def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
     A sheet is a list of rows, a list of objects, `{columns, rows}`, or values by address. Sheets are given by name or
     as a list of objects with a name; workbooks likewise. If no tool names a workbook (`has_books`), there is only one.
     """
-    found = take_matching(state, [WORKBOOK], _found)
-    books: Mapping[str, Sheets] = {book["name"]: book["sheets"] for book in found.records[WORKBOOK]}
-    rest = found.rest
+    given = take_matching(state, [WORKBOOK], _found)
+    books: Mapping[str, Sheets] = {book["name"]: book["sheets"] for book in given.records[WORKBOOK]}
+    rest = given.rest
     if is_whole and not books:
         books = _whole(state)
         rest = None if books else state
@@ -137,7 +137,7 @@ def _has_objects(value: Json) -> bool:
 
 
 def _is_nested(values: Iterable[Json]) -> bool:
-    return any(isinstance(one, dict | list) for one in values)
+    return any(isinstance(value, dict | list) for value in values)
 
 
 def _by_address(body: Record) -> list[list[Json]]:

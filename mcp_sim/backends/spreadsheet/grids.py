@@ -36,10 +36,10 @@ EVERYTHING = Area(0, 0, None, None)
 
 def cell(address: str) -> tuple[int, int]:
     """Return the row and column of an address, counted from 0. Raises `Refused`."""
-    found = _CELL.fullmatch(address.strip())
-    if found is None or int(found[2]) > MOST:
+    match = _CELL.fullmatch(address.strip())
+    if match is None or int(match[2]) > MOST:
         raise Refused("invalid", f"Invalid cell reference: {address!r}. Expected a column and a row, such as B3")
-    return int(found[2]) - 1, column(found[1])
+    return int(match[2]) - 1, column(match[1])
 
 
 def column(letters: str) -> int:

@@ -61,8 +61,8 @@ class SheetRequest(Request):
         if self.get("range") is None:
             numbers = [self.number(role) for role in ("top", "left", "bottom", "right")]
             first, last = (
-                [max(one or 1, 1) - 1 for one in numbers[:2]],
-                [one and max(one, 1) - 1 for one in numbers[2:]],
+                [max(number or 1, 1) - 1 for number in numbers[:2]],
+                [number and max(number, 1) - 1 for number in numbers[2:]],
             )
             return self.sheet, grids.Area(*first, *last)
         named, cells = grids.area(self.address)

@@ -42,7 +42,7 @@ def list_workbooks(request: SheetRequest) -> Outcome:
     """List the names of workbooks, of one `directory` if it is given."""
     directory = request.text("directory").rstrip("/")
     names = sorted(str(key) for key, _ in request.view.rows(request.entity_named(WORKBOOK)))
-    names = [one for one in names if directory in {"", "."} or one.rpartition("/")[0] == directory]
+    names = [name for name in names if directory in {"", "."} or name.rpartition("/")[0] == directory]
     text = "\n".join(names) or "No workbooks"
     if main_type(as_object(request.result.get("additionalProperties"))) == "integer":
         cells = {name: sum(len(row) for sheet in request.sheets(name) for row in sheet["rows"]) for name in names}
@@ -205,7 +205,7 @@ def _marks(record: Record) -> list[Record]:
 
 
 def _merged(record: Record) -> list[str]:
-    return [str(one["cells"]) for one in _marks(record) if one.get("kind") == _MERGED]
+    return [str(mark["cells"]) for mark in _marks(record) if mark.get("kind") == _MERGED]
 
 
 def _mark(request: SheetRequest, kind: str, past: str) -> Outcome:
@@ -217,5 +217,5 @@ def _mark(request: SheetRequest, kind: str, past: str) -> Outcome:
 
 
 def _without(record: Record, kind: str, place: str) -> Record:
-    left = [one for one in _marks(record) if (one.get("kind"), one.get("cells")) != (kind, place)]
+    left = [mark for mark in _marks(record) if (mark.get("kind"), mark.get("cells")) != (kind, place)]
     return {**record, "marks": left} if len(left) < len(_marks(record)) else record

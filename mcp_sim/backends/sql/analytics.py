@@ -59,7 +59,7 @@ def _refusing(call: Callable[..., Any], refuse: Callable[[str], None]) -> Callab
 def _charged(call: Callable[..., Any], charge: Charge) -> Callable[..., Any]:
     def counted(*arguments: Any) -> Any:
         result = call(*arguments)
-        charge(_CALL + sum(len(str(one)) for one in (*arguments, result)))
+        charge(_CALL + sum(len(str(argument)) for argument in (*arguments, result)))
         return result
 
     return counted
@@ -87,7 +87,7 @@ def _aggregate(finish: Callable[[Rows], Any], charge: Charge) -> Callable[[], An
             self._rows: list[tuple[Any, ...]] = []
 
         def step(self, *values: Any) -> None:
-            charge(_ROW + sum(len(str(one)) for one in values))
+            charge(_ROW + sum(len(str(value)) for value in values))
             if values[0] is not None:
                 self._rows.append(values)
 
@@ -132,7 +132,7 @@ def _sort_key(value: Any) -> tuple[int, Any]:
 
 def _correlation(rows: Rows) -> Any:
     columns = [*zip(*(row for row in rows if None not in row), strict=True)]
-    return statistics.correlation(*columns) if columns and all(len({*one}) > 1 for one in columns) else None
+    return statistics.correlation(*columns) if columns and all(len({*column}) > 1 for column in columns) else None
 
 
 _AGGREGATES: Mapping[str, tuple[int, Callable[[Rows], Any]]] = {

@@ -48,7 +48,7 @@ class Sql(OperationsBackend):
     order = 120
     confidence = 0.9
     operations = OPERATIONS
-    lengthy = frozenset(one.name for one in OPERATIONS)
+    lengthy = frozenset(operation.name for operation in OPERATIONS)
     request = "statements:SqlRequest"
     idle = ABOUT
     entities = (
@@ -69,9 +69,9 @@ class Sql(OperationsBackend):
         from mcp_sim.backends.sql.tables import read_given_tables
 
         matched = {plan.tool for plan in match.plans}
-        others = [one for listed in self.profiles(evidence) for one in listed if one.tool.id not in matched]
+        others = [profile for listed in self.profiles(evidence) for profile in listed if profile.tool.id not in matched]
         mentioned = frozenset(
-            singular(word) for one in others for name in (*one.words, *one.arguments) for word in words(name)
+            singular(word) for other in others for name in (*other.words, *other.arguments) for word in words(name)
         )
         is_most = 2 * len(matched) >= len(evidence.tools)
         tables, rest = read_given_tables(match.state, None if is_most else mentioned)
@@ -86,11 +86,11 @@ class Sql(OperationsBackend):
         """Yield the operations of a tool: those that run statements first if all that it does takes SQL, else last."""
         is_sure = profile.selector is None and takes_sql(profile)
         idle = self.idle | NAMING if is_sure and takes_whole_statement(profile) else self.idle
-        found = match_tool(profile, self.operations, idle, self.confidence)
-        return iter(sorted(found, key=lambda one: (one.name in RUNNING) != is_sure))
+        tools = match_tool(profile, self.operations, idle, self.confidence)
+        return iter(sorted(tools, key=lambda tool: (tool.name in RUNNING) != is_sure))
 
-    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        return accept(found, listed)
+    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        return accept(tools, listed)
 
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation: in the dialect of the database that its server mentions."""
@@ -126,13 +126,13 @@ class Sql(OperationsBackend):
 
 def _makes_tables(schema: str | None, domain: Domain) -> bool:
     """Return whether tools create the tables of a schema."""
-    known = (one for plan in domain.plans.values() for one in plan.variants)
-    return any(one.operation in CREATING and one.entity == schema for one in known)
+    known = (variant for plan in domain.plans.values() for variant in plan.variants)
+    return any(plan.operation in CREATING and plan.entity == schema for plan in known)
 
 
 def _table_entities(schema: str | None, domain: Domain) -> dict[str, Entity]:
     """Return the entities that other kinds of store do not hold. If the state gives tables, they are in the state."""
-    known = (one for plan in domain.plans.values() for one in plan.variants)
-    others = {one.entity for one in known if one.backend not in {"records", "sql", "schema_only"}}
+    known = (variant for plan in domain.plans.values() for variant in plan.variants)
+    others = {plan.entity for plan in known if plan.backend not in {"records", "sql", "schema_only"}}
     shown = domain.given if schema in domain.given else domain.entities
-    return {name: one for name, one in domain.entities.items() if name in shown and name not in others}
+    return {name: entity for name, entity in domain.entities.items() if name in shown and name not in others}

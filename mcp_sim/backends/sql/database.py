@@ -127,7 +127,7 @@ class Database:
             for statement in statements:
                 self._sandbox.enter(request.now, request.draws)
                 results.append(self._run_one(view, statement, _bound(parameters)))
-            is_written = any(one.affected for one in results) or self._existing() != self._made
+            is_written = any(result.affected for result in results) or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
             writes = _limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once")
             for name, key, record in list(writes):

@@ -69,11 +69,13 @@ def _syntax_error(error: SqlglotError) -> Refused:
 
 def _name_columns(statement: Any, dialect: str) -> None:
     """Name computed columns after their function, as PostgreSQL and DuckDB do."""
-    for one in statement.selects if isinstance(statement, exp.Select) and dialect in {"postgres", "duckdb"} else ():
-        if isinstance(one, exp.Func) and not isinstance(one, exp.Anonymous | exp.Cast):
-            written = "count_star()" if isinstance(one, exp.Count) and one.find(exp.Star) else one.sql().lower()
-            name = written if dialect == "duckdb" else one.sql_name().lower()
-            one.replace(exp.alias_(one.copy(), name, quoted=dialect == "duckdb"))
+    for select in statement.selects if isinstance(statement, exp.Select) and dialect in {"postgres", "duckdb"} else ():
+        if isinstance(select, exp.Func) and not isinstance(select, exp.Anonymous | exp.Cast):
+            written = (
+                "count_star()" if isinstance(select, exp.Count) and select.find(exp.Star) else select.sql().lower()
+            )
+            name = written if dialect == "duckdb" else select.sql_name().lower()
+            select.replace(exp.alias_(select.copy(), name, quoted=dialect == "duckdb"))
 
 
 def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
@@ -82,7 +84,7 @@ def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
         _expand_excluded(query, tables)
         group: Any = query.args.get("group")
         if group is not None and group.args.get("all"):
-            plain = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
+            plain = [select.unalias().copy() for select in query.selects if select.find(exp.AggFunc) is None]
             query.set("group", exp.Group(expressions=plain) if plain else None)
     for key in list(statement.find_all(exp.Ordered)):
         if isinstance(key.parent, exp.OnConflict | exp.IndexParameters):
@@ -97,13 +99,15 @@ def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
 
 def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
     """Replace `* EXCLUDE (x)` by the other columns of the tables that a query reads, if they are known."""
-    star = next((one for one in query.selects if isinstance(one, exp.Star) and one.args.get("except_")), None)
+    star = next(
+        (select for select in query.selects if isinstance(select, exp.Star) and select.args.get("except_")), None
+    )
     if star is None:
         return
     excluded = {one.name.lower() for one in star.args["except_"]}
     kept = [exp.column(name, quoted=True) for name in _columns_read(query, tables) if name.lower() not in excluded]
     if kept:
-        query.select(*(one for one in query.selects if one is not star), *kept, append=False, copy=False)
+        query.select(*(select for select in query.selects if select is not star), *kept, append=False, copy=False)
 
 
 def _columns_read(query: Any, tables: Mapping[str, str]) -> list[str]:
@@ -253,9 +257,9 @@ def _catalog_query(statement: str, dialect: str, tables: Mapping[str, str]) -> s
     """
     text, is_duckdb = " ".join(statement.rstrip("; \n").split()), dialect == "duckdb"
     for pattern, query in {**_QUERIES, **({_SUMMARIZES: ""} if is_duckdb else {})}.items():
-        found = re.fullmatch(pattern, text, re.IGNORECASE)
-        if found is not None:
-            table = found.groupdict().get("table")
+        match = re.fullmatch(pattern, text, re.IGNORECASE)
+        if match is not None:
+            table = match.groupdict().get("table")
             if table is not None and table not in tables:
                 raise missing_table(table, tables)
             return query.format(table=table, **(_DUCKDB if is_duckdb else _MYSQL)) or _summary(
@@ -279,4 +283,4 @@ def _summary(table: str, statement: str) -> str:
 def _typed_columns(statement: str) -> list[tuple[str, str]]:
     """Return the columns that a statement creates, each with its type as sqlglot names it; '' if it has none."""
     columns = sqlglot.parse_one(statement, read="sqlite").find_all(exp.ColumnDef)
-    return [(one.name, "" if one.kind is None else one.kind.this.name) for one in columns]
+    return [(column.name, "" if column.kind is None else column.kind.this.name) for column in columns]

@@ -97,31 +97,31 @@ def takes_sql(profile: ToolProfile) -> bool:
     return bool(_SQL.search(text)) and not _OTHER_LANGUAGES.search(text)
 
 
-def accept(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+def accept(tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
     """Return the matched tools of a server if it runs statements, or mentions SQL and has tools for rows.
 
     If nothing else shows that it is about SQL, tools that run statements must show it themselves.
     """
-    names = frozenset(one.name for one in found)
+    names = frozenset(tool.name for tool in tools)
     if names.isdisjoint(RUNNING | _OF_ROWS):
         return ()
     mentions_sql = _are_mentioned(_DATABASES, listed)
     is_sql = (mentions_sql or names >= {"tables", "describe"}) and not _are_mentioned(_OTHER_LANGUAGES, listed)
-    kept = found if is_sql else [*filter(_is_sure, found)]
-    runs = not RUNNING.isdisjoint(one.name for one in kept)
+    kept = tools if is_sql else [*filter(_is_sure, tools)]
+    runs = not RUNNING.isdisjoint(tool.name for tool in kept)
     return kept if runs or (mentions_sql and len(names & _OF_ROWS) >= _MIN_OF_ROWS) else ()
 
 
-def _is_sure(one: MatchedTool) -> bool:
-    return one.name not in RUNNING or takes_sql(one.profile)
+def _is_sure(tool: MatchedTool) -> bool:
+    return tool.name not in RUNNING or takes_sql(tool.profile)
 
 
 def _are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> bool:
     """Return whether a tool of a server mentions one of these names, in its name, description or arguments."""
-    for one in listed:
+    for profile in listed:
         about = (f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
-                 for name, schema in one.arguments.items())  # fmt: skip
-        if any(map(pattern.search, (" ".join(one.words), one.tool.description, *about))):
+                 for name, schema in profile.arguments.items())  # fmt: skip
+        if any(map(pattern.search, (" ".join(profile.words), profile.tool.description, *about))):
             return True
     return False
 
@@ -129,7 +129,7 @@ def _are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> b
 def dialect_of(tools: Iterable[Tool]) -> str:
     """Return the database that most tools mention, in sqlglot's terms; '' for SQLite or none."""
     texts = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
-    counts = {name: sum(1 for one in texts if pattern.search(one)) for name, pattern in _DIALECTS.items()}
+    counts = {name: sum(1 for text in texts if pattern.search(text)) for name, pattern in _DIALECTS.items()}
     name = max(counts, key=lambda name: counts[name])
     return name if counts[name] and name != "sqlite" else ""
 

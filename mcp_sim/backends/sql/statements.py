@@ -75,7 +75,7 @@ def create(request: SqlRequest) -> Outcome:
 
 def tables(request: SqlRequest) -> Outcome:
     """List the tables; views too if the tool mentions them."""
-    shown = [name for name, made in request.tables.items() if request.mentions(" view") or creates_table(made)]
+    shown = [name for name, table in request.tables.items() if request.mentions(" view") or creates_table(table)]
     rows: list[Json] = [{"name": name} for name in shown]
     return Outcome(as_text(rows), {"tables": rows, "count": len(rows)}, "tables", is_json=True)
 
@@ -119,7 +119,7 @@ def insert(request: SqlRequest) -> Outcome:
 def select(request: SqlRequest) -> Outcome:
     """Return the rows that meet `conditions`, in an `order`, from `offset`. Raises `Refused` if a name is unknown."""
     table, (where, values), end = quoted(request.table), _where(request), _end(request)
-    named = [name.strip() for one in request.texts("columns") for name in one.split(",")]
+    named = [name.strip() for text in request.texts("columns") for name in text.split(",")]
     shown = [quoted(name) if name.isidentifier() else name for name in named if name not in {"", "*"}]
     return _run_one(request, f"SELECT {', '.join(shown) or '*'} FROM {table}{where}{end}", values)  # noqa: S608 (quoted)
 
@@ -162,7 +162,7 @@ def _outcome(results: Sequence[StatementResult], limit: int | None = None) -> Ou
         rows = list(last.rows)[:limit]
         facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
         return Outcome(as_text(rows), facts, "rows", is_json=True)
-    affected = sum(one.affected for one in results)
+    affected = sum(result.affected for result in results)
     inserted: Record = {"last_insert_id": last.last} if last.last is not None and affected else {}
     text = f"{affected} row{'' if affected == 1 else 's'} affected"
     return Outcome(text, {"affected_rows": affected, **inserted}, is_json=True)
@@ -170,17 +170,17 @@ def _outcome(results: Sequence[StatementResult], limit: int | None = None) -> Ou
 
 def _run(request: SqlRequest, allowed: frozenset[str] = frozenset()) -> Sequence[StatementResult]:
     """Run the statements of a call, in the dialect of its server. Raises `Refused` if their first words are others."""
-    statements = [one.strip().rstrip(";") for one in request.texts("statement")]
+    statements = [text.strip().rstrip(";") for text in request.texts("statement")]
     if not statements:
         raise Refused("invalid", "No statement was given")
-    words = [re.split(r"\W", _COMMENTS.sub("", one, count=1), maxsplit=1)[0].upper() for one in statements]
+    words = [re.split(r"\W", _COMMENTS.sub("", statement, count=1), maxsplit=1)[0].upper() for statement in statements]
     for word in words:
         _check(word, allowed)
     dialect = request.text("dialect")
     if dialect:
         from mcp_sim.backends.sql.dialects import translate  # noqa: PLC0415 (sqlglot is for dialects)
 
-        statements = [made for one in statements for made in translate(one, dialect, request.tables)]
+        statements = [made for statement in statements for made in translate(statement, dialect, request.tables)]
     results = request.run(statements, request.get("parameters"))
     if dialect == "duckdb" and not results[-1].columns:
         rows: list[Record] = [{"Count": results[-1].affected}] if words[-1] in _COUNTED else []
@@ -214,7 +214,7 @@ def _given_rows(request: SqlRequest) -> list[Record]:
     rows, columns = as_list(request.get("data")) or [request.get("data")], request.texts("columns")
     if columns and rows and not isinstance(rows[0], dict | list):
         rows = [rows]
-    return [as_object(one) or dict(zip(columns, as_list(one), strict=False)) for one in rows]
+    return [as_object(row) or dict(zip(columns, as_list(row), strict=False)) for row in rows]
 
 
 def _end(request: SqlRequest) -> str:
@@ -235,7 +235,7 @@ def _where(request: SqlRequest) -> tuple[str, list[Json]]:
         return (f" WHERE {given}" if given.strip() else ""), as_list(request.get("parameters"))
     found = [_condition(name, value) for name, value in as_object(given).items()]
     clause = " WHERE " if found else ""
-    return clause + " AND ".join(text for text, _ in found), [one for _, values in found for one in values]
+    return clause + " AND ".join(text for text, _ in found), [value for _, values in found for value in values]
 
 
 def _condition(name: str, value: Json) -> tuple[str, list[Json]]:

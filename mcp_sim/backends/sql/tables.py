@@ -65,7 +65,7 @@ def column_definitions(columns: Json) -> list[str]:
 def described_columns(columns: Json) -> list[Record]:
     """Return columns as objects with a name: of a list of names or of such objects, or of types by name."""
     by_name = [{"name": name, **(as_object(kind) or {"type": kind})} for name, kind in as_object(columns).items()]
-    return [as_object(one) or {"name": str(one)} for one in as_list(columns)] + by_name
+    return [as_object(column) or {"name": str(column)} for column in as_list(columns)] + by_name
 
 
 def _definition(column: Record) -> str:
@@ -206,8 +206,8 @@ def _is_row(body: Record) -> bool:
 def _by_name(value: Json) -> Json:
     """Return a list of tables, which are objects with a name, as an object by name; other values as they are."""
     tables = [as_object(one) for one in as_list(value)]
-    are_tables = all("name" in one and not {"columns", "rows"}.isdisjoint(one) for one in tables)
-    return {str(one["name"]): one for one in tables} if tables and are_tables else value
+    are_tables = all("name" in table and not {"columns", "rows"}.isdisjoint(table) for table in tables)
+    return {str(table["name"]): table for table in tables} if tables and are_tables else value
 
 
 def _is_script(value: Json) -> bool:
@@ -242,8 +242,8 @@ def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Seque
 
 def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> str:
     """Return the statement that creates a table for rows. What `columns` do not declare follows from the rows."""
-    declared = {str(one.get("name")): one for one in described_columns(columns)}
-    has_key = any("PRIMARY KEY" in one.upper() for one in column_definitions(list(declared.values())))
+    declared = {str(described_column.get("name")): described_column for described_column in described_columns(columns)}
+    has_key = any("PRIMARY KEY" in definition.upper() for definition in column_definitions(list(declared.values())))
     key = None if has_key else _key_of(name, rows)
     described: list[Json] = []
     for column in dict.fromkeys(chain(declared, *rows)):

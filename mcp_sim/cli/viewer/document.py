@@ -191,7 +191,7 @@ class Collector:
         if origin.scenario is None:
             return
         if origin.scenario.expectations:
-            rest = {name: one for name, one in traced.items() if name not in judged}
+            rest = {name: trace for name, trace in traced.items() if name not in judged}
             for name, grade in grades_of(_whole(rest), origin.scenario, path, None, strict=False):
                 found[name]["grade"] = grade.to_json()
         for name, world_trace in _whole(traced).items():
@@ -209,7 +209,7 @@ def _identity(header: Record) -> tuple[str, str]:
 
 def _whole(worlds: Mapping[str, WorldTrace]) -> dict[str, WorldTrace]:
     """Return the worlds whose first steps the trace has."""
-    return {name: one for name, one in worlds.items() if one.steps and one.steps[0]["entry"] == "reset"}
+    return {name: world for name, world in worlds.items() if world.steps and world.steps[0]["entry"] == "reset"}
 
 
 def _compact(entry: Record) -> Record:
@@ -246,14 +246,21 @@ def _findings(world_trace: WorldTrace, explainer: Explainer) -> Record:
     first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
     for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
         if findings and step["n"] >= first:
-            steps[str(step["n"])] = [_finding(one, conditions) for one in findings]
+            steps[str(step["n"])] = [_finding(finding, conditions) for finding in findings]
     return {"conditions": list(conditions), "steps": steps}
 
 
-def _finding(one: Finding, conditions: dict[str, int]) -> Record:
-    why = [[conditions.setdefault(why.condition, len(conditions)), why.found, int(why.held)] for why in one.why]
-    extras = {name: text for name, text in (("note", one.note), ("error", one.error)) if text}
-    return {"id": one.id, "kind": one.kind, "decided": one.decided, "outcome": one.outcome, "why": why, **extras}
+def _finding(finding: Finding, conditions: dict[str, int]) -> Record:
+    why = [[conditions.setdefault(why.condition, len(conditions)), why.found, int(why.held)] for why in finding.why]
+    extras = {name: text for name, text in (("note", finding.note), ("error", finding.error)) if text}
+    return {
+        "id": finding.id,
+        "kind": finding.kind,
+        "decided": finding.decided,
+        "outcome": finding.outcome,
+        "why": why,
+        **extras,
+    }
 
 
 # records --------------------------------------------------------------------------------------------------------------

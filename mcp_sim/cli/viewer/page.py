@@ -38,7 +38,7 @@ def page(document: Record, *, is_live: bool = False) -> str:
         "script": script,
         "data": _data(document),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _part("viewer.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _part("viewer.html"))
 
 
 def _part(name: str) -> str:
@@ -52,7 +52,7 @@ def _hash(text: str) -> str:
 def _data(document: Record) -> str:
     """Return the document as JSON that cannot end its element. It says if it has numbers that JavaScript rounds."""
     text = encode(document)
-    numbers = (found[0] for found in _NUMBER.finditer(text) if not found[0].startswith(b'"'))
+    numbers = (match[0] for match in _NUMBER.finditer(text) if not match[0].startswith(b'"'))
     if any(abs(int(number)) > _EXACT for number in numbers):
         text = encode({**document, "exact": True})
     return text.decode().replace("<", "\\u003c")

@@ -33,10 +33,10 @@ def given_records(
     """Return the given records of each entity that a scenario mentions. `place` is that of `world.records`."""
     found = {name: list(part.rows) for name, part in parts.items() if name != EVERY}
     counts = {name: part.count for name, part in parts.items()}
-    for name, part in parts.items():
-        if part.file is not None:
+    for name, records_part in parts.items():
+        if records_part.file is not None:
             at = place if not place.is_mapping else place.at(name)
-            rows = _from_file(at, part.file, name, document, sources, domain)
+            rows = _from_file(at, records_part.file, name, document, sources, domain)
             for entity, more in rows.items():
                 found[entity] = [*more, *found.get(entity, ())]
     given = {name: _with_count(place.at(name), rows, counts.get(name)) for name, rows in found.items()}
@@ -54,10 +54,10 @@ def _warn_of_dangling_links(place: Place, given: Mapping[str, GivenRecords], dom
     """Warn, once per field, of links to records that will not exist."""
     keys = {name: {row.get(domain.entities[name].key) for row in part.rows} for name, part in given.items()
             if name in domain.entities and part.count == len(part.rows)}  # fmt: skip
-    for name, part in given.items():
+    for name, records in given.items():
         fields = domain.entities[name].fields.values() if name in domain.entities else ()
         for field in fields:
-            lost = _dangling(part.rows, field, keys)
+            lost = _dangling(records.rows, field, keys)
             if lost:
                 message = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
                 place.at(name).warning(message)
@@ -81,8 +81,8 @@ def _from_file(
         is_name = name == EVERY or is_file_name(file)
         at.error(path if is_name else f"expected a number of records or a file beside {document.name}, got {file!r}")
         return {}
-    tables = [table for one in _data_files(path, at, document, sources)
-              for table in read_tables(one, sources, domain.entities)]  # fmt: skip
+    tables = [table for data_file in _data_files(path, at, document, sources)
+              for table in read_tables(data_file, sources, domain.entities)]  # fmt: skip
     if name == EVERY:
         return _all_tables(tables, sources, domain)
     chosen = _chosen([table for table in tables if not table.is_unread], at, file, name)

@@ -106,7 +106,7 @@ class ScoreSummary:
 def summarize_by_domain(outcomes: Sequence[Outcome]) -> dict[str, ScoreSummary]:
     """Return the summary of each domain, by name."""
     domains = sorted({outcome.domain for outcome in outcomes})
-    return {name: summarize([one for one in outcomes if one.domain == name]) for name in domains}
+    return {name: summarize([outcome for outcome in outcomes if outcome.domain == name]) for name in domains}
 
 
 def summarize(outcomes: Sequence[Outcome]) -> ScoreSummary:

@@ -49,17 +49,17 @@ def samples_in(folder: Path, limit: int | None) -> list[Sample]:
     files = sorted(folder.glob(PATTERN))
     if not files:
         raise UsageError(f"{folder}: there is no file {PATTERN}; is it the folder of AgentWorldBench?")
-    seen, problems, found = Counter[str](), list[str](), list[Sample]()
+    seen, problems, samples = Counter[str](), list[str](), list[Sample]()
     for file in files:
         for place, line in _lines(file):
             try:
-                found.append(_sample(line, file, seen))
+                samples.append(_sample(line, file, seen))
             except ValueError as error:
                 problems.append(f"{place}: {error}")
     if problems:
         more = f"\n... and {len(problems) - MAX_REPORTED} more" if len(problems) > MAX_REPORTED else ""
         raise UsageError("\n".join(problems[:MAX_REPORTED]) + more)
-    return [*_limited(found, limit)]
+    return [*_limited(samples, limit)]
 
 
 def _limited(samples: Sequence[Sample], limit: int | None) -> Iterator[Sample]:

@@ -108,8 +108,8 @@ class Inventor:
         """Request batches concurrently, and add them in their order, so that timing has no effect."""
         silence: Unanswered | None = None
         async with anyio.create_task_group() as tasks:
-            for one in requests.values():
-                tasks.start_soon(one.begin)
+            for request in requests.values():
+                tasks.start_soon(request.begin)
             try:
                 for first in firsts:
                     if first in requests:

@@ -35,7 +35,7 @@ def divide_total(domain: Domain, given: Mapping[str, GivenRecords], total: int) 
     entities given as rows only, and entities without records stay as they are.
     """
     asked = {name: given.get(name, GivenRecords(_weight(entity, given))) for name, entity in domain.entities.items()}
-    fixed = {name: _fixed(domain.entities[name], one) for name, one in asked.items()}
+    fixed = {name: _fixed(domain.entities[name], records) for name, records in asked.items()}
     counts = {name: count for name, count in fixed.items() if count is not None}
     counts |= _divided({name: asked[name] for name in asked if name not in counts}, total - sum(counts.values()))
     return {name: replace(asked[name], count=counts[name]) for name in domain.entities}
@@ -56,9 +56,9 @@ def _fixed(entity: Entity, asked: GivenRecords) -> int | None:
 
 def _divided(asked: Mapping[str, GivenRecords], total: int) -> dict[str, int]:
     """Divide the total in proportion to the counts. No share is smaller than its given rows, or than one."""
-    least = {name: max(1, len(one.rows)) for name, one in asked.items()}
-    whole = sum(one.count for one in asked.values())
-    counts = {name: max(least[name], round(total * one.count / whole)) for name, one in asked.items()}
+    least = {name: max(1, len(records.rows)) for name, records in asked.items()}
+    whole = sum(records.count for records in asked.values())
+    counts = {name: max(least[name], round(total * records.count / whole)) for name, records in asked.items()}
     while counts and (over := sum(counts.values()) - total):
         step = 1 if over < 0 else -1
         free = [name for name in counts if counts[name] + step >= least[name]]
@@ -109,9 +109,11 @@ def candidates(draft: Draft, link: str, when: datetime, *place: object) -> list[
     return [key for key in there if key in drawn]
 
 
-def record_schema(found: OpenFields, among: Mapping[str, Sequence[Key]]) -> Record:
+def record_schema(open_fields: OpenFields, among: Mapping[str, Sequence[Key]]) -> Record:
     """Return the schema of one record in a reply; `among` has the candidates of each link."""
-    fields = {name: _linking(schema, among[name]) if name in among else schema for name, schema in found.fields.items()}
+    fields = {
+        name: _linking(schema, among[name]) if name in among else schema for name, schema in open_fields.fields.items()
+    }
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 

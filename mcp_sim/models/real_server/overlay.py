@@ -107,11 +107,11 @@ class Overlay:
         readable = Readable.of(observation)
         value = None if readable is None else readable.value
         subjects = [self._placed(subject) for subject in self.adoption.subjects(value)]
-        found = [*self._differences(subjects)]
+        contradictions = [*self._differences(subjects)]
         self.written.note(subjects)
         if readable is None or value is None:
             return Laid(observation, is_changed=False, is_unsure=self.may_lack_writes)
-        laid = self._with_rows(corrected(value, found), subjects, found)
+        laid = self._with_rows(corrected(value, contradictions), subjects, contradictions)
         if equal(laid, value):
             is_read = self._is_laid_over and (subjects or self._rows(value, subjects) is not None)
             return Laid(observation, is_changed=False, is_unsure=not is_read and self.may_lack_writes)
@@ -120,7 +120,7 @@ class Overlay:
     def _rows(self, value: Json, subjects: Sequence[Subject]) -> Path | None:
         """Return the path of the list of records: where they are, else where the plan has it, else the only list."""
         entity = self.plan.entity
-        found = [one.path[:-1] for one in subjects if one.entity.name == entity and one.path]
+        found = [subject.path[:-1] for subject in subjects if subject.entity.name == entity and subject.path]
         found = [path for path in found if isinstance(get_part(value, path), list)]
         if found:
             return found[0]
@@ -183,7 +183,7 @@ class Overlay:
 
     # rows that the real server does not have
 
-    def _with_rows(self, value: Json, subjects: Sequence[Subject], found: Sequence[Contradiction]) -> Json:
+    def _with_rows(self, value: Json, subjects: Sequence[Subject], contradictions: Sequence[Contradiction]) -> Json:
         """Return an answer with created rows, and with counts that fit."""
         entity, path, kept = self.adoption.tool.entity, self._rows(value, subjects), self._matching(self.written.view)
         if entity is None or path is None or kept is None:
@@ -192,7 +192,7 @@ class Overlay:
         shown = {subject.key for subject in subjects}
         added = [record for key, record in self.written.records(entity.name) if key in kept - shown]
         new = [self._row(record, rows, entity) for record in added if self._is_missing(entity, record, len(shown))]
-        more = len(new) - sum(one.true is OMITTED for one in found)
+        more = len(new) - sum(contradiction.true is OMITTED for contradiction in contradictions)
         return _counted(replace_part(value, path, [*rows, *new]), path[:-1], more)
 
     def _is_missing(self, entity: Entity, record: Record, shown: int) -> bool:

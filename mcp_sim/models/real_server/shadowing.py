@@ -100,8 +100,8 @@ class Shadowing:
         if key is None:
             return False
         return any(
-            written.is_created(tool.entity.name, one) or written.is_deleted(tool.entity.name, one)
-            for one in _forms(key)
+            written.is_created(tool.entity.name, form) or written.is_deleted(tool.entity.name, form)
+            for form in _forms(key)
         )
 
     def _of_the_world(self, turn: Turn) -> Transition:
@@ -177,7 +177,7 @@ class Shadowing:
     def _is_settled(turn: Turn, entity: str, key: Key) -> bool:
         """Whether the world has written a record, so that the real server is not asked for it any more."""
         written = Written(turn.view, turn.memories.of(OWNER))
-        return any(written.is_deleted(entity, one) or bool(written.fields(entity, one)) for one in _forms(key))
+        return any(written.is_deleted(entity, form) or bool(written.fields(entity, form)) for form in _forms(key))
 
     async def _listed(self, turn: Turn, entity: str) -> tuple[Change, ...]:
         """Return what the real server lists of an entity, once for each world."""

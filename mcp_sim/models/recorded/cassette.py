@@ -95,11 +95,14 @@ class Cassette:
         for at in self._preferred(progress):
             position = max((n + 1 for session, n in progress.served if session == at), default=0)
             known = progress.renamed.get(at, {})
-            found = ((one, self._names(one, method, params, known)) for one in self._sessions[at].requests)
-            matching = [(one, names) for one, names in found if names is not None]
+            found = (
+                (recorded_request, self._names(recorded_request, method, params, known))
+                for recorded_request in self._sessions[at].requests
+            )
+            matching = [(recorded_request, names) for recorded_request, names in found if names is not None]
             if matching:
-                one, names = next((pair for pair in matching if pair[0].after >= position), matching[-1])
-                return renamed(one.answer, names)
+                request, names = next((pair for pair in matching if pair[0].after >= position), matching[-1])
+                return renamed(request.answer, names)
         return None
 
     def _names(self, recorded: RecordedRequest, method: str, params: Record, known: Renamed) -> Renamed | None:
@@ -112,12 +115,14 @@ class Cassette:
     def offers(self) -> frozenset[str]:
         """Return the capabilities of the recorded servers that requests other than calls need."""
         declared = {name for session in self._sessions for name in as_object(session.header.get("capabilities"))}
-        asked = {one.method.partition("/")[0] for session in self._sessions for one in session.requests}
+        asked = {request.method.partition("/")[0] for session in self._sessions for request in session.requests}
         return frozenset(name for method, name in CAPABILITIES.items() if name in declared or method in asked)
 
     def nearest_request(self, method: str) -> str:
         """Return what is recorded of a method, as a phrase."""
-        asked = [one.params for session in self._sessions for one in session.requests if one.method == method]
+        asked = [
+            request.params for session in self._sessions for request in session.requests if request.method == method
+        ]
         names = dict.fromkeys(
             str(params.get("uri") or params.get("name") or encode(params).decode()) for params in asked
         )

@@ -154,7 +154,7 @@ def _renamed(value: Json, names: Renamed, pattern: re.Pattern[str]) -> Json:
         case list():
             return [_renamed(part, names, pattern) for part in cast("list[Json]", value)]
         case str():
-            return pattern.sub(lambda found: names[found[0]], value)
+            return pattern.sub(lambda match: names[match[0]], value)
         case int() if not isinstance(value, bool) and str(value) in names:
             new = names[str(value)]
             return int(new) if new.isdecimal() else new

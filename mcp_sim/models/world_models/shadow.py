@@ -27,7 +27,7 @@ class Shadow(RealServerOptions):
 
     def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         plans = {tool.id: domain.plans[tool.id] for tool in tools if not domain.only_reads(tool)}
-        kept = [name for name, plan in plans.items() if any(one.verb in READS for one in plan.variants)]
+        kept = [name for name, plan in plans.items() if any(variant.verb in READS for variant in plan.variants)]
         read = [domain.plans[tool.id] for tool in tools if domain.only_reads(tool)]
         return [*_kept(kept), *_not_laid_over(plans.values(), read)]
 

@@ -132,5 +132,8 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _system_call(number: int, *arguments: int | bytes | None) -> int:
-    given = (one if one is None or isinstance(one, bytes) else ctypes.c_long(one) for one in arguments)
+    given = (
+        argument if argument is None or isinstance(argument, bytes) else ctypes.c_long(argument)
+        for argument in arguments
+    )
     return ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *given)

@@ -89,7 +89,12 @@ class Conversation:
         if self._file is not None:
             counts = {"notifications": dict(self._notifications), "invalid": dict(self._invalid)}
             self._write(
-                {"type": "end", "at": iso(at), **{name: part for name, part in counts.items() if part}, **(facts or {})}
+                {
+                    "type": "end",
+                    "at": iso(at),
+                    **{name: count for name, count in counts.items() if count},
+                    **(facts or {}),
+                }
             )
         self.is_ended = True
 
@@ -265,7 +270,7 @@ def _type(asked: Open, answer: Record, timing: Record) -> str:
 
 def _question(asked: Open) -> Record:
     """Return what was asked: the parts that identify a request, without its envelope."""
-    params = {name: part for name, part in asked.params.items() if name != "_meta"}
+    params = {name: param for name, param in asked.params.items() if name != "_meta"}
     match asked.method:
         case "tools/call":
             given = {"tool": params.get("name"), "arguments": as_object(params.get("arguments"))}

@@ -50,8 +50,8 @@ class _Body:
         return iter(())
 
     def rest(self) -> Iterator[Parsed]:
-        found = self._piece.parsed()
-        return iter(() if found is None else (found,))
+        parsed = self._piece.parsed()
+        return iter(() if parsed is None else (parsed,))
 
 
 @dataclass(slots=True)
@@ -123,12 +123,12 @@ class HttpRecorder:
 
     def _asked(self, exchange: _Exchange, channel: int, at: float) -> None:
         """Take the messages in the body of a request."""
-        found = exchange.body.parsed()
+        parsed = exchange.body.parsed()
         if exchange.method == "POST" and exchange.path in self._by_endpoint:
             exchange.endpoint = exchange.path
-        if exchange.method == "POST" and found is not None and found.has_messages:
-            exchange.conversation = self._conversation(exchange, _first(found.value), at)
-            exchange.conversation.note("client", found, at, str(channel))
+        if exchange.method == "POST" and parsed is not None and parsed.has_messages:
+            exchange.conversation = self._conversation(exchange, _first(parsed.value), at)
+            exchange.conversation.note("client", parsed, at, str(channel))
         elif exchange.method in {"GET", "DELETE"}:
             exchange.conversation = self._known(exchange)
 
@@ -139,10 +139,10 @@ class HttpRecorder:
         session = exchange.headers.get(b"mcp-session-id")
         begins = session is None and message.get("method") in {"initialize", "server/discover"}
         known = None if begins else self._known(exchange)
-        found = known or self._new_conversation(at, "http")
+        conversation = known or self._new_conversation(at, "http")
         for key in _keys(exchange):
-            self._keep(key, found, at)
-        return found
+            self._keep(key, conversation, at)
+        return conversation
 
     def _new_conversation(self, at: float, transport: str) -> Conversation:
         return Conversation(self._folder, {"started": iso(at), "transport": transport, **self._about})

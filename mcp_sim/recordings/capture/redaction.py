@@ -104,8 +104,8 @@ class Redactor:
         for name, value in environment.items():
             if self._keys.names_a_secret(name) and not is_open_value(value) and not _is_path(value):
                 self.learn(value.strip(), "environment")
-            for found in self._patterns["url-password"].finditer(value):
-                self._learn_part(found[1], "environment")
+            for match in self._patterns["url-password"].finditer(value):
+                self._learn_part(match[1], "environment")
 
     def redact_command(self, words: Sequence[str]) -> list[str]:
         """Return the words of a command, or a URL, without secrets, which are learned."""
@@ -286,13 +286,13 @@ class Redactor:
 
     def _matches(self, pattern: Any, kind: str, text: str, place: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and placeholder of each match of a pattern."""
-        for found in pattern.finditer(text):
-            group = 1 if pattern.groups and found[1] is not None else 0
-            secret: str = found[group]
+        for match in pattern.finditer(text):
+            group = 1 if pattern.groups and match[1] is not None else 0
+            secret: str = match[group]
             if secret and "<redacted:" not in secret and not is_open_value(secret):
                 if kind == "basic-credentials":
                     self._learn_basic(secret, kind)
-                yield found.start(group), found.end(group), self._note(self.learn(secret, kind), place)
+                yield match.start(group), match.end(group), self._note(self.learn(secret, kind), place)
 
     def _without_assigned(self, text: str, place: str) -> str:
         return _replaced(text, self._assigned(text, place))
@@ -302,17 +302,17 @@ class Redactor:
         for name in _NAME.finditer(text):
             kind = self._kind(name[0].strip(".-"))
             follows = _OPTION_VALUE if name[0].startswith("--") else _VALUE
-            found = follows.match(text, name.end()) if kind else None
-            if kind is None or found is None:
+            match = follows.match(text, name.end()) if kind else None
+            if kind is None or match is None:
                 continue
-            group = "quoted" if found["quoted"] is not None else "bare"
-            secret = found[group]
+            group = "quoted" if match["quoted"] is not None else "bare"
+            secret = match[group]
             is_marked = name[0].isupper() or text[max(0, name.start() - 1)] in "?&"
             is_plain = group == "bare" and not (re.search(r"\d", secret) or is_marked)
             if not is_plain and not is_open_value(secret) and "<redacted:" not in secret:
                 if "%" in secret:  # the query of a URL
                     self._learn_part(unquote(secret), kind)
-                yield found.start(group), found.end(group), self._note(self.learn(secret, kind), place)
+                yield match.start(group), match.end(group), self._note(self.learn(secret, kind), place)
 
     # the report -------------------------------------------------------------------------------------------------------
 
@@ -326,7 +326,9 @@ class Redactor:
 
     def report(self) -> Iterator[str]:
         """Yield a line for each kind of secret: how often it was redacted, how many different ones, and where."""
-        different = Counter(one.removeprefix("<redacted:").rpartition("-")[0] for one in self._placeholders.values())
+        different = Counter(
+            placeholder.removeprefix("<redacted:").rpartition("-")[0] for placeholder in self._placeholders.values()
+        )
         for kind, times in sorted(self._found.items()):
             places = [self._hidden(place) for place in self._places[kind]]
             more = ", ..." if len(places) > MOST_PLACES else ""

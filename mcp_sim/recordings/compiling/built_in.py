@@ -41,11 +41,11 @@ def _built_in_tools(probe: Probe) -> list[Plan]:
 
     Half of the tools of a backend have succeeded: how it answers can be seen.
     """
-    found = [plan for plan in probe.domain.plans.values() if plan.confidence >= _LEAST_SURE and _has_operation(plan)]
+    plans = [plan for plan in probe.domain.plans.values() if plan.confidence >= _LEAST_SURE and _has_operation(plan)]
     tools, seen = (
-        Counter(plan.backend for plan in found if plan.tool in known) for known in (probe.domain.plans, probe.examples)
+        Counter(plan.backend for plan in plans if plan.tool in known) for known in (probe.domain.plans, probe.examples)
     )
-    return [plan for plan in found if 2 * seen[plan.backend] >= tools[plan.backend]]
+    return [plan for plan in plans if 2 * seen[plan.backend] >= tools[plan.backend]]
 
 
 def _has_operation(plan: Plan) -> bool:
@@ -73,7 +73,7 @@ def _returned(plan: Plan, example: Example, domain: Domain) -> str:
         return ""
     given = {role: value_at(example.arguments, path) for role, path in plan.arguments.items()}
     known = {**plan.fixed, **{role: value for role, value in given.items() if value is not NOWHERE}}
-    named = {one.name: known[one.name] for one in operation.roles if known.get(one.name) is not None}
+    named = {role.name: known[role.name] for role in operation.roles if known.get(role.name) is not None}
     library = Library(plan.backend, example.view, domain.now)
     try:
         outcome = getattr(library, plan.operation)(**named)

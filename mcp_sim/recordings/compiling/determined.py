@@ -55,10 +55,10 @@ async def check_determined(probe: Probe, start: World, calls: Iterable[Record]) 
         tool, arguments, shows = call["tool"], call["arguments"], call["shows"]
         probe.checked(tool, "what is given")
         answers = [await probe.call(tool, arguments, world.fork()) for world in (start, probe.world)]
-        seen = [one for one in answers if one is not None]
-        if seen and not any(_shows(one, shows) for one in seen):
+        seen = [answer for answer in answers if answer is not None]
+        if seen and not any(_shows(observed, shows) for observed in seen):
             values = ", ".join(short(one) for one in shows[:_MOST_NAMED])
-            what = "refused" if all(one.failed for one in seen) else "shows nothing of it"
+            what = "refused" if all(observed.failed for observed in seen) else "shows nothing of it"
             message = f"{tool}({short(arguments)}) answered {short(seen[0].value)}: the given state has {values}, and"
             probe.note(tool, "advice", f"{message} a guess from the tool list shows that; the program {what}")
 

@@ -61,7 +61,7 @@ def answer_text(answer: Answer, most: int = LONGEST_RESULT) -> str:
     parts += (
         [_items_text(blocks)]
         if _are_items(blocks, structured)
-        else [_block_text(one, structured, most) for one in blocks]
+        else [_block_text(block, structured, most) for block in blocks]
     )
     return "\n".join([f"{sign} {part}" for part in parts]) or f"{sign} no content"
 

@@ -106,9 +106,9 @@ class Judged:
     def failing(self) -> dict[str, list[str]]:
         """Return the tools and hooks with a function that may not be kept, and why."""
         found: dict[str, list[str]] = {}
-        for one in self.relevant():
-            if one.tool in self.answering and one.kind not in {"defect", "advice"}:
-                found.setdefault(one.tool, []).append(self.placed(one))
+        for finding in self.relevant():
+            if finding.tool in self.answering and finding.kind not in {"defect", "advice"}:
+                found.setdefault(finding.tool, []).append(self.placed(finding))
         return found
 
     @property
@@ -134,16 +134,20 @@ class Judged:
 
     def _defective(self) -> set[str]:
         """Return the tools whose functions are kept, but wrong."""
-        return {one.tool for one in self.findings if one.kind == "defect"}
+        return {finding.tool for finding in self.findings if finding.kind == "defect"}
 
     def relevant(self) -> list[Finding]:
         """Return the findings, those that matter most first.
 
         How real servers treat the life of records differs: where recordings show a tool, they decide, and not rules.
         """
-        recorded = {tool for one in (self.held, self.shown) for tool, calls in one.calls.items() if calls}
-        kept = [one for one in self.findings if not (one.tool in recorded and one.kind in {"lifecycle", "advice"})]
-        return sorted(kept, key=lambda one: one.kind == "advice")
+        recorded = {tool for agreement in (self.held, self.shown) for tool, calls in agreement.calls.items() if calls}
+        kept = [
+            finding
+            for finding in self.findings
+            if not (finding.tool in recorded and finding.kind in {"lifecycle", "advice"})
+        ]
+        return sorted(kept, key=lambda finding: finding.kind == "advice")
 
     def placed(self, finding: Finding) -> str:
         """Return what is wrong with a tool, with the line of its function."""
@@ -183,7 +187,7 @@ class Judged:
             return -1.0
         left = {*built_in} - self.functions.keys()
         passing = len((self.functions.keys() - self.failing().keys() - self._defective()) | left) / tools
-        scores = [one.score for one in (self.held, self.shown) if one.score is not None]
+        scores = [agreement.score for agreement in (self.held, self.shown) if agreement.score is not None]
         return passing + 2 * (sum(scores) / len(scores) if scores else 0.0)
 
 
@@ -204,7 +208,7 @@ class Gate:
             except Stopped as error:
                 raise UsageError(f"{self.subject.server}: its tools cannot be tried: it {error}") from None
         if found["problems"]:
-            raise UsageError(f"{self.subject.server}: {'; '.join(_said(one) for one in found['problems'])}")
+            raise UsageError(f"{self.subject.server}: {'; '.join(_said(problem) for problem in found['problems'])}")
         findings = [Finding(**finding) for finding in found["findings"]]
         held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
         built_in = {tool: BuiltIn(**answer) for tool, answer in found["built_in"].items()}
@@ -248,7 +252,9 @@ class Gate:
     def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
         problems = [*static]
         for _, found in checked(folder / "scenario.json", [folder]):
-            problems += [(one.line, f"{one.path}: {one.message}") for one in found if one.severity == "error"]
+            problems += [
+                (problem.line, f"{problem.path}: {problem.message}") for problem in found if problem.severity == "error"
+            ]
         if problems:
             return self._without(text, problems)
         functions, hooks = self._functions(folder)
@@ -261,7 +267,7 @@ class Gate:
         lines = [line for line, _ in problems]
         rest, users = without_imports(text, lines)
         if rest != text:
-            others = [one for one in problems if one[0] not in import_lines(text)]
+            others = [problem for problem in problems if problem[0] not in import_lines(text)]
             left = [*others, *((line, f"uses {name}, which it cannot import") for line, name in users)]
             judged = self._without(rest, left) if left else self.judge(rest)
             removed = [f"{PROGRAM}:{line}: {why}" for line, why in problems if (line, why) not in others]

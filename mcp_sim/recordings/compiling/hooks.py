@@ -38,7 +38,9 @@ def resource_name(uri: str) -> str:
 def hooks_of(program: Program, server: ServerSpec) -> dict[str, ProgramFunction]:
     """Return the functions of a program that answer something else than tools, by their names in findings."""
     hooks = {hook_name(kind): function for kind, function in program.hooks.items() if kind in _TRIED}
-    return hooks | {resource_name(one.uri): one.function for one in server.resources if one.function is not None}
+    return hooks | {
+        resource_name(resource.uri): resource.function for resource in server.resources if resource.function is not None
+    }
 
 
 async def check_hooks(probe: Probe) -> None:
@@ -55,7 +57,7 @@ async def check_hooks(probe: Probe) -> None:
 
 async def _check_refusal(probe: Probe, hook: str, tool: str, arguments: Record) -> None:
     """Check that a call which the server must refuse fails, without a crash."""
-    if sum(one.tool == hook for one in probe.findings) >= MOST_CRASHES:
+    if sum(finding.tool == hook for finding in probe.findings) >= MOST_CRASHES:
         return
     made = f"{tool}({short(arguments)})"
     probe.checked(hook, "answers")

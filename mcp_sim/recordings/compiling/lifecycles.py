@@ -178,7 +178,7 @@ class _Life:
     async def _lists(self, world: World) -> dict[str, Json]:
         """Return what lists show."""
         seen = [(plan.tool, await self._list(plan, world)) for plan in self._listers]
-        return {tool: one.value for tool, one in seen if one is not None and not one.failed}
+        return {tool: observed.value for tool, observed in seen if observed is not None and not observed.failed}
 
     async def _list(self, plan: Plan, world: World) -> Observed | None:
         """Return what a list shows that asks for nothing in particular; None if it cannot be asked so."""

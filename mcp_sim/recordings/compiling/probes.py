@@ -84,7 +84,9 @@ class Probe:
 
     def __post_init__(self) -> None:
         view = self.world.view
-        self.filled = [name for name, one in self.domain.entities.items() if view.count(name) and not one.singleton]
+        self.filled = [
+            name for name, entity in self.domain.entities.items() if view.count(name) and not entity.singleton
+        ]
         """The entities that have records at the start."""
 
     async def run(self) -> None:

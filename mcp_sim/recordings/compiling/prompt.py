@@ -56,14 +56,14 @@ def _server(subject: Subject, built_in: Mapping[str, BuiltIn]) -> Iterator[str]:
         yield f"Its world: {described}"
     yield f"## Its {len(subject.tools)} tools"
     violated = {*violated_schemas(subject.shown)}
-    names = shared_parts(tool.get(part) for tool in subject.tools for part in _SCHEMAS)
+    names = shared_parts(tool.get(schema) for tool in subject.tools for schema in _SCHEMAS)
     if names:
         parts = (
             f"{name}: {_json(with_references(json.loads(text), names, is_part=True))}" for text, name in names.items()
         )
         yield "\n".join(["Several schemas below have these parts:", *parts])
     for tool in subject.tools:
-        named = tool | {part: with_references(tool[part], names) for part in _SCHEMAS if tool.get(part)}
+        named = tool | {schema: with_references(tool[schema], names) for schema in _SCHEMAS if tool.get(schema)}
         yield "\n".join(_tool(named, built_in.get(tool["name"]), is_violated=tool["name"] in violated))
 
 

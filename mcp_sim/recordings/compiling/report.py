@@ -16,7 +16,7 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
     held = None if judged is None else judged.held.score
     return {
         "server": gate.subject.server,
-        "kept": sum(one["kept"] for one in tools.values()),
+        "kept": sum(tool["kept"] for tool in tools.values()),
         "tools": tools,
         "hooks": _hooks_report(outcome),
         "sessions": {

@@ -141,15 +141,18 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
     if missing:
         yield f"These tools have no function: {', '.join(missing)}."
     for tool in (INITIAL, *judged.answering):
-        found = [one for one in judged.relevant() if one.tool == tool]
-        said = [*(_said(judged, one) for one in found[:MOST_COMPLAINTS]), *_scored_low(judged, tool, plans)]
+        findings = [finding for finding in judged.relevant() if finding.tool == tool]
+        said = [*(_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]), *_scored_low(judged, tool, plans)]
         if said:
             yield "\n".join([f"## {tool}", *(f"- {one}" for one in said)])
     if judged.differs() and judged.differences:
         yield "\n\n".join(
             [
                 "## Calls of the recorded sessions above that the real server answers otherwise",
-                *(_difference_text(one) for one in _distinct(sorted(judged.differences, key=lambda one: one.mean))),
+                *(
+                    _difference_text(difference)
+                    for difference in _distinct(sorted(judged.differences, key=lambda difference: difference.mean))
+                ),
             ]
         )
 
@@ -173,19 +176,19 @@ def _said(judged: Judged, finding: Finding) -> str:
     return f"{sign}{judged.placed(finding)}"
 
 
-def _distinct(found: Sequence[Difference]) -> Iterator[Difference]:
+def _distinct(differences: Sequence[Difference]) -> Iterator[Difference]:
     """Yield the differences that have another cause than those before them, as far as the values show it."""
     seen = set[str]()
-    for one in found:
-        causes = {part for reason in one.reasons for part in _RECORDED.findall(reason)}
+    for difference in differences:
+        causes = {part for reason in difference.reasons for part in _RECORDED.findall(reason)}
         if not causes or causes - seen:
-            yield one
+            yield difference
         seen |= causes
 
 
-def _difference_text(one: Difference) -> str:
-    reasons = f"\n({'; '.join(one.reasons)})" if one.reasons else ""
-    return f"{one.call}{reasons}\nThe real server:\n{one.expected}\nYour program:\n{one.answered}"
+def _difference_text(difference: Difference) -> str:
+    reasons = f"\n({'; '.join(difference.reasons)})" if difference.reasons else ""
+    return f"{difference.call}{reasons}\nThe real server:\n{difference.expected}\nYour program:\n{difference.answered}"
 
 
 # what is kept ---------------------------------------------------------------------------------------------------------
@@ -240,7 +243,7 @@ def _orphaned(current: Judged, best: Judged) -> Iterator[tuple[str, set[str]]]:
     records that a world begins with remain.
     """
     left = {table for other in current.functions.values() for table in other.effects.creates}
-    for tool in (one for one in best.functions if one not in current.functions):
+    for tool in (function for function in best.functions if function not in current.functions):
         seen = {current.writes[tool]} if tool in current.writes else {*current.filled}
         yield tool, {*best.functions[tool].effects.creates} - seen - left
 

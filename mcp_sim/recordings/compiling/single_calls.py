@@ -92,8 +92,8 @@ def is_changed(before: View, after: View) -> bool:
     """Whether records were written between two versions of a state."""
     for entity in after.entities():
         known = before.written(entity)
-        for key, one in after.written(entity).items():
-            if key not in known or known[key].record is not one.record:
+        for key, written in after.written(entity).items():
+            if key not in known or known[key].record is not written.record:
                 return True
     return False
 
@@ -107,16 +107,16 @@ def is_about(probe: Probe, plan: Plan, entity: Entity) -> bool:
 
 
 def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
-    return [one for one in probe.domain.plans.values() if one.entity == entity.name and probe.intent(one) in verbs]
+    return [plan for plan in probe.domain.plans.values() if plan.entity == entity.name and probe.intent(plan) in verbs]
 
 
 async def check_writes(probe: Probe, plan: Plan) -> None:
     """Check that a tool writes something if its name says that it creates what other tools read or delete."""
     named = probe.names[plan.tool]
-    others = [one for tool, one in probe.names.items() if tool != plan.tool and one.noun == named.noun]
+    others = [name for tool, name in probe.names.items() if tool != plan.tool and name.noun == named.noun]
     if not (named.verb == "create" and named.sure and not named.after and plan.tool in probe.succeeded):
         return
-    if not any(one.sure and one.verb in {"get", "list", "search", "delete"} for one in others):
+    if not any(other.sure and other.verb in {"get", "list", "search", "delete"} for other in others):
         return
     for arguments in probe.arguments.sets(plan, "create", "new"):
         world = probe.world.fork()

@@ -108,12 +108,12 @@ def misfitting_calls(text: str) -> Iterator[tuple[int, str]]:
 
 def _misfits(call: ast.Call, parameters: ast.arguments) -> Iterator[str]:
     """Yield why the arguments of a call do not fit parameters. Unpacked arguments may be any."""
-    if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
+    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(keyword.arg is None for keyword in call.keywords):
         return
-    places = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
-    taken, named = places[: len(call.args)], [one.arg or "" for one in call.keywords]
-    only = {one.arg for one in parameters.posonlyargs}
-    known = ({*places} - only) | {one.arg for one in parameters.kwonlyargs}
+    places = [arg.arg for arg in (*parameters.posonlyargs, *parameters.args)]
+    taken, named = places[: len(call.args)], [keyword.arg or "" for keyword in call.keywords]
+    only = {arg.arg for arg in parameters.posonlyargs}
+    known = ({*places} - only) | {arg.arg for arg in parameters.kwonlyargs}
     if len(call.args) > len(places) and parameters.vararg is None:
         yield f"with {len(call.args)} arguments; it takes {len(places)}"
     yield from (f"with two values for {name!r}" for name in named if name in taken and name not in only)

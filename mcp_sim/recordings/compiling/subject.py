@@ -185,5 +185,5 @@ def _world(place: Place, path: Path, sources: Sources, scenario: Scenario) -> Re
         root = sources.open(file) if isinstance(file, Path) else None
         state = None if root is None else root.value
     records = {name: scenario.records[name] for name in as_object(given.get("records")) if name in scenario.records}
-    rows = {name: {"count": one.count, "rows": [*one.rows]} for name, one in records.items()}
+    rows = {name: {"count": record.count, "rows": [*record.rows]} for name, record in records.items()}
     return {**world, **({"state": state} if state else {}), **({"records": rows} if rows else {})}

@@ -123,7 +123,7 @@ async def _tried(job: Record, folder: Path) -> Record:
         "filled": probe.filled,
         "built_in": {tool: asdict(answer) for tool, answer in built_in_answers(probe).items()},
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
-        "checks": {tool: sorted(found) for tool, found in probe.checks.items()},
+        "checks": {tool: sorted(check) for tool, check in probe.checks.items()},
         "answers": probe.answers,
         "determined": determined,
         "held": _scores(held),
@@ -198,23 +198,23 @@ async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list
         ("all of it under a key", {"database": state}, True),
         ("mappings by id in place of lists", {name: _as_mapping(part) for name, part in state.items()}, True),
     ]
-    found = list[Finding]()
+    findings = list[Finding]()
     for what, shape, has_all in shapes[:_MOST_SHAPES]:
         counts = await _counts(folder, shape)
         if isinstance(counts, str):
-            found.append(Finding(INITIAL, "advice", f"a state with {what}, {short(shape)}: {counts}"))
+            findings.append(Finding(INITIAL, "advice", f"a state with {what}, {short(shape)}: {counts}"))
         elif has_all and set(usual) - set(counts):
             missed = ", ".join(sorted(set(usual) - set(counts)))
             message = f"a state with {what}, {short(shape)}, leaves these tables empty: {missed}; use records()"
-            found.append(Finding(INITIAL, "advice", message))
-    return found
+            findings.append(Finding(INITIAL, "advice", message))
+    return findings
 
 
 async def _counts(folder: Path, state: Json) -> dict[str, int] | str:
     """Return the tables of the program that are not empty in a world with this state; or why it cannot begin."""
     try:
         scenario = load(folder / "scenario.json", trust=[folder], state=state)
-        tables = {f"{one.prefix}{table}" for one in scenario.domain.programs for table in one.tables}
+        tables = {f"{program.prefix}{table}" for program in scenario.domain.programs for table in program.tables}
         names = [name for name in tables if not scenario.domain.entities[name].singleton]
         async with Simulator(scenario) as simulator:
             view = simulator.world("default").view
@@ -267,8 +267,8 @@ def _worst(calls: Sequence[CallScore]) -> Iterable[CallScore]:
     for call in calls:
         if not call.is_perfect and call.answered is not None:
             by_tool.setdefault(call.tool, []).append(call)
-    for found in by_tool.values():
-        yield from sorted(found, key=_mean)[:WORST]
+    for scores in by_tool.values():
+        yield from sorted(scores, key=_mean)[:WORST]
 
 
 def _mean(call: CallScore) -> float:

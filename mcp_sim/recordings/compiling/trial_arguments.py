@@ -56,7 +56,13 @@ class KnownArguments:
         objects = [*islice(_objects(state), _MOST_PARTS)]
         leaves = [(name, value) for one in objects for name, value in one.items()]
         mappings = [one for one in objects if _is_mapping(one)]
-        keys = [part for one in mappings for pair in one.items() for part in pair if not isinstance(part, dict | list)]
+        keys = [
+            part
+            for mapping in mappings
+            for pair in mapping.items()
+            for part in pair
+            if not isinstance(part, dict | list)
+        ]
         ids = [value for name, value in leaves if not isinstance(value, dict | list) and is_id(name, value)]
         return cls(objects, [*dict.fromkeys([*ids, *keys])][: 4 * _MOST_VALUES], recorded)
 

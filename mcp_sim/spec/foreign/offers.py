@@ -79,13 +79,13 @@ class Offers:
 
     async def _messages(self, prompt: Record) -> Record:
         """Return the messages of a prompt, with a slot for each argument."""
-        names = [str(as_object(one).get("name")) for one in as_list(prompt.get("arguments"))]
+        names = [str(as_object(argument).get("name")) for argument in as_list(prompt.get("arguments"))]
         try:
             found = _plain(await self._session.get_prompt(prompt["name"], {name: f"{{{name}}}" for name in names}))
         except self._failures as error:
             self.doubts.append(f"prompt {prompt['name']} cannot be read; write its messages: {_reason(error)}")
             return {"messages": [str(prompt.get("description") or prompt["name"])]}
-        return {"messages": [_message(as_object(one)) for one in as_list(found.get("messages"))]}
+        return {"messages": [_message(as_object(message)) for message in as_list(found.get("messages"))]}
 
     def _keep(self, kind: str, model: type[BaseModel], entries: Iterator[tuple[Record, Record]]) -> None:
         """Keep the entries that a tool spec may have. Keys that it does not know are left out."""

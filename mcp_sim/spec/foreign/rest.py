@@ -57,7 +57,7 @@ def entity_entry(resource: Resource) -> Record:
     fields = properties(resource.schema)
     example = _example(fields[resource.key]) or as_object(resource.schema.get("example")).get(resource.key)
     like = {"key_like": example} if isinstance(example, str | int) and not isinstance(example, bool) else {}
-    plain = {name: part for name, part in fields.items() if len(str(part)) <= _LONGEST_FIELD and part != IMPOSSIBLE}
+    plain = {name: field for name, field in fields.items() if len(str(field)) <= _LONGEST_FIELD and field != IMPOSSIBLE}
     required = [name for name in as_list(resource.schema.get("required")) if name in plain]
     return {"key": resource.key, **like, "fields": plain, **({"required": required} if required else {})}
 

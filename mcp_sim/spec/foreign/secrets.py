@@ -82,14 +82,14 @@ def fill_placeholders(text: str, environment: Mapping[str, str], folders: Mappin
     Raises `MissingValue`.
     """
 
-    def value(found: re.Match[str]) -> str:
-        name = found["name"]
+    def value(match: re.Match[str]) -> str:
+        name = match["name"]
         if folders is not None and name in folders:
             return folders[name]
-        variable = re.sub(r"\W", "_", name).upper() if found["kind"] == "input" else name
-        given = environment.get(variable) or found["otherwise"]
+        variable = re.sub(r"\W", "_", name).upper() if match["kind"] == "input" else name
+        given = environment.get(variable) or match["otherwise"]
         if given is None:
-            raise MissingValue(found[0], variable)
+            raise MissingValue(match[0], variable)
         return given
 
     return _PLACE.sub(value, text)

@@ -175,7 +175,7 @@ def _text(text: str, entry: _Entry) -> str:
 
 def _texts(value: Json, entry: _Entry) -> dict[str, str]:
     texts = {name: part if isinstance(part, str) else json.dumps(part) for name, part in as_object(value).items()}
-    return {name: _text(part, entry) for name, part in texts.items()}
+    return {name: _text(text, entry) for name, text in texts.items()}
 
 
 def _from_file(value: Json, entry: _Entry) -> dict[str, str]:

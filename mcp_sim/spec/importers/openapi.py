@@ -45,7 +45,7 @@ class Openapi(Importer):
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
-        entities = {name: _proper_entry(one, doubts) for name, one in resources(document).items()}
+        entities = {name: _proper_entry(resource, doubts) for name, resource in resources(document).items()}
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
@@ -105,13 +105,15 @@ def _input(document: Record, operation: Operation, name: str, doubts: list[str])
     arguments: dict[str, str] = {}
     schemas: dict[str, Json] = {}
     required: list[str] = []
-    for part in operation.parameters:
-        if part.get("in") not in {"path", "query", "header"} or str(part.get("name")).lower() in _LEFT_OUT:
+    for parameter in operation.parameters:
+        if parameter.get("in") not in {"path", "query", "header"} or str(parameter.get("name")).lower() in _LEFT_OUT:
             continue
-        argument = str(part["name"]) if part["name"] not in schemas else f"{part['in']}_{part['name']}"
-        arguments.setdefault(str(part["name"]), argument)
-        schemas[argument] = _described(part)
-        required += [argument] if part.get("required") is True or part["in"] == "path" else []
+        argument = (
+            str(parameter["name"]) if parameter["name"] not in schemas else f"{parameter['in']}_{parameter['name']}"
+        )
+        arguments.setdefault(str(parameter["name"]), argument)
+        schemas[argument] = _described(parameter)
+        required += [argument] if parameter.get("required") is True or parameter["in"] == "path" else []
     sent = dict(_body_arguments(document, operation, schemas))
     required += _required_in_body(document, operation, sent)
     schema = {"type": "object", "properties": {**schemas, **sent}, **({"required": required} if required else {})}
@@ -131,7 +133,7 @@ def _body_arguments(document: Record, operation: Operation, taken: dict[str, Jso
         return
     fields = _fields(document, operation.body)
     if fields:
-        yield from ((name if name not in taken else f"body_{name}", part) for name, part in fields.items())
+        yield from ((name if name not in taken else f"body_{name}", field) for name, field in fields.items())
     else:
         yield "body", operation.body
 
@@ -192,7 +194,7 @@ def _output(
 def _list_name(schema: Record, known: dict[str, Resource]) -> str:
     """Return the name of a list: the plural of the entity that it lists."""
     component = str(as_object(schema.get("items")).get("$ref", "")).removeprefix(_COMPONENTS)
-    return next((plural(one.entity) for one in known.values() if one.component == component), "items")
+    return next((plural(resource.entity) for resource in known.values() if resource.component == component), "items")
 
 
 def _with_definitions(document: Record, schema: Record, where: str, doubts: list[str]) -> Record:

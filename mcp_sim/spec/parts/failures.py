@@ -50,12 +50,12 @@ def _as_error(value: Any) -> Any:
 Error = Annotated[ErrorPart, BeforeValidator(_as_error, json_schema_input_type=str | ErrorPart)]
 
 
-def error_template(part: ErrorPart) -> Template:
+def error_template(error_part: ErrorPart) -> Template:
     """Return the template that a part of a document declares."""
-    if part.rpc is not None:
-        return Template("rpc", part.rpc.model_dump(exclude_unset=True))
-    if part.structured is not None:
-        return Template("structured", part.structured, part.soft)
-    if part.text is not None:
-        return Template("text", part.text, part.soft)
-    return Template("json", part.json_text, part.soft)
+    if error_part.rpc is not None:
+        return Template("rpc", error_part.rpc.model_dump(exclude_unset=True))
+    if error_part.structured is not None:
+        return Template("structured", error_part.structured, error_part.soft)
+    if error_part.text is not None:
+        return Template("text", error_part.text, error_part.soft)
+    return Template("json", error_part.json_text, error_part.soft)

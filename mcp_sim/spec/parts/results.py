@@ -57,10 +57,12 @@ Result = Annotated[
 ]
 
 
-def template_of(part: ResultPart) -> ResultTemplate:
+def template_of(result_part: ResultPart) -> ResultTemplate:
     """Return the template that a part of a document declares."""
-    if part.text is None:
-        return ResultTemplate("json", part.json_value, (), part.when, part.indent, part.block_per_row)
-    lines = [part.text] if isinstance(part.text, str) else part.text
-    parts = tuple(Rows(one.rows, one.between) if isinstance(one, RowsPart) else one for one in lines)
-    return ResultTemplate("text", None, parts, part.when, None, part.block_per_row)
+    if result_part.text is None:
+        return ResultTemplate(
+            "json", result_part.json_value, (), result_part.when, result_part.indent, result_part.block_per_row
+        )
+    lines = [result_part.text] if isinstance(result_part.text, str) else result_part.text
+    parts = tuple(Rows(line.rows, line.between) if isinstance(line, RowsPart) else line for line in lines)
+    return ResultTemplate("text", None, parts, result_part.when, None, result_part.block_per_row)

@@ -69,12 +69,12 @@ def merged(value: Json, entries: Record, is_open: Callable[[Path], bool], path: 
     """Return the value of the text after the insertion."""
     known = cast("Record", value)
     result = dict(known)
-    for name, part in entries.items():
+    for name, entry in entries.items():
         here = (*path, name)
         if known.get(name) is None:
-            result[name] = part
-        elif isinstance(known[name], dict) and isinstance(part, dict) and is_open(here):
-            result[name] = merged(known[name], cast("Record", part), is_open, here)
+            result[name] = entry
+        elif isinstance(known[name], dict) and isinstance(entry, dict) and is_open(here):
+            result[name] = merged(known[name], cast("Record", entry), is_open, here)
     return result
 
 
@@ -93,7 +93,7 @@ class _Insertion:
     def _into(self, node: Any, entries: Record, path: Path) -> Iterator[_Edit]:
         """Yield the edits that insert entries into one mapping."""
         known = {key.value: _Entry(key, value) for key, value in node.value}
-        fresh = {name: part for name, part in entries.items() if name not in known}
+        fresh = {name: entry for name, entry in entries.items() if name not in known}
         for name in entries.keys() & known.keys():
             yield from self._onto(known[name], entries[name], (*path, name), node)
         if not fresh:
@@ -147,16 +147,16 @@ class _Insertion:
         return _Edit(at, at, f"\n{lines.removesuffix(chr(10))}")
 
     def _lines(self, entries: Record, indent: int, path: Path) -> Iterator[str]:
-        for name, part in entries.items():
+        for name, entry in entries.items():
             if (*path, name) in self.comments:
                 yield f"{' ' * indent}# {self.comments[*path, name]}\n"
             here = len(path) + 1
-            is_commented = any(len(one) > here and one[:here] == (*path, name) for one in self.comments)
-            if isinstance(part, dict) and is_commented:
+            is_commented = any(len(comment) > here and comment[:here] == (*path, name) for comment in self.comments)
+            if isinstance(entry, dict) and is_commented:
                 yield f"{' ' * indent}{scalar(name)}:\n"
-                yield from self._lines(cast("Record", part), indent + _STEP, (*path, name))
+                yield from self._lines(cast("Record", entry), indent + _STEP, (*path, name))
             else:
-                yield dump({name: part}, indent, blocks=1 if path else _SECTION)
+                yield dump({name: entry}, indent, blocks=1 if path else _SECTION)
 
     def _flow(self, value: Json) -> str:
         return json.dumps(value, ensure_ascii=False) if self.is_json else flow(value)

@@ -62,8 +62,10 @@ def _separate_bounds(made: Record) -> None:
 def _divide_dependencies(made: Record) -> None:
     """Replace `dependencies` by `dependentRequired` and `dependentSchemas`."""
     dependencies = as_object(made.pop("dependencies"))
-    names: Record = {name: part for name, part in dependencies.items() if isinstance(part, list)}
-    schemas: Record = {name: part for name, part in dependencies.items() if not isinstance(part, list)}
+    names: Record = {name: dependency for name, dependency in dependencies.items() if isinstance(dependency, list)}
+    schemas: Record = {
+        name: dependency for name, dependency in dependencies.items() if not isinstance(dependency, list)
+    }
     if names:
         made["dependentRequired"] = {**as_object(made.get("dependentRequired")), **names}
     if schemas:

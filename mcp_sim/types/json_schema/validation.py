@@ -152,7 +152,7 @@ def enforceable(pattern: str) -> str | None:
     """Return the pattern as jsonschema-rs can compile it, with numbers for named groups; None if it cannot."""
     if compiles(pattern):
         return pattern
-    numbers = {found["name"]: at for at, found in enumerate(_CAPTURING.finditer(pattern), 1)}
+    numbers = {match["name"]: at for at, match in enumerate(_CAPTURING.finditer(pattern), 1)}
     unnamed = _CAPTURING.sub("(", _REFERRING.sub(lambda at: f"\\{numbers.get(at[1] or at[2], 0)}", pattern))
     form = unnamed.replace("\\A", "^").replace("\\Z", "$")
     return form if form != pattern and compiles(form) else None

@@ -21,10 +21,10 @@ def is_past_event(name: str) -> bool:
     in the future, such as `scheduled_at`, `due_on` and `expired_at`, does not count.
     """
     name = snake(name)
-    found = _FORM.fullmatch(name)
-    if name in _NAMED or found is None:
+    match = _FORM.fullmatch(name)
+    if name in _NAMED or match is None:
         return name in _NAMED
-    first, event, mark = found.groups()
+    first, event, mark = match.groups()
     parts = event.split("_")
     if event in _BARE or not _PLANNED.isdisjoint(parts):
         return event in _BARE

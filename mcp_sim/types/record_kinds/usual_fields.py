@@ -62,19 +62,19 @@ def _data() -> dict[str, Any]:
 @cache
 def _kinds() -> dict[str, tuple[tuple[str, ...], bool]]:
     """Return the fields of each kind, by noun, and whether it is an attribute of something else."""
-    kinds = [one for one in _data()["kinds"] if "beside" not in one]
-    return {noun: (tuple(one["fields"]), "attribute" in one) for one in kinds for noun in one["nouns"]}
+    kinds = [kind for kind in _data()["kinds"] if "beside" not in kind]
+    return {noun: (tuple(kind["fields"]), "attribute" in kind) for kind in kinds for noun in kind["nouns"]}
 
 
 def _fields_beside(noun: str, about: Container[str]) -> tuple[str, ...]:
     """Return the fields of a kind that has another meaning beside one of the words `about` it: the jobs of a build."""
-    kinds = (one for one in _data()["kinds"] if "beside" in one and noun in one["nouns"])
-    return next((tuple(one["fields"]) for one in kinds if any(word in about for word in one["beside"])), ())
+    kinds = (kind for kind in _data()["kinds"] if "beside" in kind and noun in kind["nouns"])
+    return next((tuple(kind["fields"]) for kind in kinds if any(word in about for word in kind["beside"])), ())
 
 
 @cache
 def _nouns_beside() -> frozenset[str]:
-    return frozenset(noun for one in _data()["kinds"] if "beside" in one for noun in one["nouns"])
+    return frozenset(noun for kind in _data()["kinds"] if "beside" in kind for noun in kind["nouns"])
 
 
 @cache
@@ -119,8 +119,8 @@ def verb_fields(verb: str) -> tuple[str, ...]:
 
 def described_fields(description: str) -> tuple[str, ...]:
     """Return the fields that a description lists: `Returns the temperature, humidity and wind speed.`"""
-    for found in _LISTED.finditer(description):
-        names = [*_listed_names(_SHARED.sub(r"\1 \3, \2 \3", found[1].lower()))]
+    for match in _LISTED.finditer(description):
+        names = [*_listed_names(_SHARED.sub(r"\1 \3, \2 \3", match[1].lower()))]
         if len(names) > 1:
             return tuple(dict.fromkeys(names))
     return ()
@@ -202,8 +202,8 @@ def kind_of_result(parts: Sequence[str], description: str) -> tuple[str, ...]:
 
     `get_recommendations` returns tracks if its description says so.
     """
-    found = _OBJECT.match(description) if parts and singular(parts[-1]) in _data()["vague"] else None
-    described = words(snake(found[1].replace(" ", "_"))) if found is not None else ()
+    match = _OBJECT.match(description) if parts and singular(parts[-1]) in _data()["vague"] else None
+    described = words(snake(match[1].replace(" ", "_"))) if match is not None else ()
     about = frozenset(_WORDS.findall(description[:_MOST_READ].lower()))
     precise = [one for one in described if singular(one) not in _data()["vague"]]
     return kind_fields(precise, about) or kind_fields(parts, about)
@@ -231,5 +231,5 @@ def precise_noun(entity: str, fields: Iterable[str]) -> str:
     if singular(entity.rsplit("_", 1)[-1]) not in _data()["vague"]:
         return entity
     known = frozenset(fields)
-    kinds = (one for one in _data()["kinds"] if len(one["fields"]) > _LONGEST and known.issuperset(one["fields"]))
-    return next((one["nouns"][0] for one in kinds), entity)
+    kinds = (kind for kind in _data()["kinds"] if len(kind["fields"]) > _LONGEST and known.issuperset(kind["fields"]))
+    return next((kind["nouns"][0] for kind in kinds), entity)

@@ -98,7 +98,7 @@ class OpenSqlite:
         return Snapshot(at, body)
 
     def save(self, world: str, entries: Sequence[StoredEntry], snapshot: Snapshot | None = None) -> None:
-        rows = [(world, one.at, one.line, one.delta, _checksum(one.line, one.delta)) for one in entries]
+        rows = [(world, entry.at, entry.line, entry.delta, _checksum(entry.line, entry.delta)) for entry in entries]
         with _reported(self._path):
             self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", rows)
             if snapshot is not None:

@@ -118,8 +118,8 @@ def _number(key: Key) -> int | None:
     """Return the counter of a key, None if it has none."""
     if isinstance(key, int):
         return key
-    found = re.fullmatch(r"[A-Za-z]+[-_]?(\d+)", key)
-    return int(found[1]) if found is not None else None
+    match = re.fullmatch(r"[A-Za-z]+[-_]?(\d+)", key)
+    return int(match[1]) if match is not None else None
 
 
 def _scalars(value: Json) -> Iterator[Any]:
