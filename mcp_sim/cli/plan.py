@@ -227,8 +227,9 @@ def _field_lines(plan: Plan, name: str, text: str, palette: Palette) -> Iterator
     basis = plan.basis.get(name)
     judged = "-" if basis is None else f"{basis.source:<8} {basis.confidence:.2f}"
     paint = palette.yellow if plan.is_guessed(name) else palette.dim
-    for before, line in zip(chain([f"    {name:<10}{judged}"], repeat("")), _wrapped(text)):  # noqa: B905 (endless)
-        yield paint(f"{before:<{_INDENT}}{line}")
+    head = f"    {name:<10}{judged}" if len(name) < 10 else f"    {name} {judged}"
+    for before, line in zip(chain([head], repeat("")), _wrapped(text)):  # noqa: B905 (endless)
+        yield paint(f"{before:<{_INDENT - 1}} {line}")
 
 
 def _wrapped(text: str) -> list[str]:
@@ -284,6 +285,13 @@ def _envelope(envelope: Envelope) -> str:
     return ", ".join([*shown, *(f"{path} as given" for path in envelope.echoes), *renamed])
 
 
+def _idempotency(plan: Plan) -> str:
+    if plan.idempotency is None:
+        return ""
+    expires = plan.idempotency.expires
+    return plan.idempotency.key if expires is None else f"{plan.idempotency.key}, for {expires:g} s"
+
+
 _VALUES: Mapping[str, Callable[[Plan], str]] = {
     "verb": lambda plan: plan.verb,
     "entity": lambda plan: plan.entity or "",
@@ -303,6 +311,7 @@ _VALUES: Mapping[str, Callable[[Plan], str]] = {
     "query": lambda plan: plan.query or "",
     "paging": lambda plan: _paging(plan.paging),
     "envelope": lambda plan: _envelope(plan.envelope),
+    "idempotency": _idempotency,
 }
 """Field of a plan -> its value as text; empty if it is not set."""
 

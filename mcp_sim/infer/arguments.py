@@ -14,7 +14,8 @@ from mcp_sim.types.switches import find_switch
 
 LIMITS, OFFSETS = terms("arguments.limit"), terms("arguments.offset")
 PAGES, CURSORS = terms("arguments.page"), terms("arguments.cursor")
-QUERIES, OPTIONS = terms("arguments.query"), terms("arguments.option")
+QUERIES = terms("arguments.query")
+OPTIONS = terms("arguments.option", "arguments.idempotency.sure", "arguments.idempotency.unsure")
 _SORTS, _ORDERS, _CONTAINERS = terms("arguments.sort"), terms("arguments.order"), terms("arguments.container")
 _RANKS = {
     word: rank

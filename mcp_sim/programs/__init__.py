@@ -63,6 +63,8 @@ def tool(
     rows: str = ...,
     validate: bool = ...,
     conforms: bool = ...,
+    idempotency: str = ...,
+    expires: str = ...,
 ) -> Callable[[F], F]: ...
 
 
@@ -70,8 +72,11 @@ def tool(name: Any = "", /, **_options: Any) -> Any:
     """Let a function answer the tool of its name, or of the given name.
 
     The function gets the world, and the arguments that it has parameters for. `validate=False`: it also gets calls that
-    violate the inputSchema. `conforms=False`: results may violate the outputSchema, as those of the real server do. The
-    rest says what faults and reports should know if it cannot be read from the function:
+    violate the inputSchema. `conforms=False`: results may violate the outputSchema, as those of the real server do.
+    `idempotency` names the argument with the idempotency key, and `expires` ("24h") says how long the server remembers
+    a key: a repeated call gets the first answer, and the function does not run.
+
+    The rest says what faults and reports should know if it cannot be read from the function:
     `reads=True` (nothing is written), `verb` (create, get, list, search, update, delete, compute, none), `entity` (a
     table), `key` (the argument that names the record), `rows` (the path of the list in a result, '' for the result
     itself). mcp-sim reads all of them without running the file, so they are literals.

@@ -14,6 +14,7 @@ from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
+from mcp_sim.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.check_templates import check_templates
 from mcp_sim.simulator.match_and_infer import match_and_infer
@@ -35,12 +36,14 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import ServerEvidence
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.programs import Program
+from mcp_sim.types.programs import Program, ProgramFunction
 from mcp_sim.types.scenario import GivenRecords
 from mcp_sim.types.time_formats import time_example, time_format
 
 _SAMPLE_SIZE = 50
 """How many of the given records of an entity show the format of its times: the last ones."""
+_OF_ANSWERS = frozenset({"result", "idempotency"})
+"""The fields of plans that no other field is inferred from."""
 _EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -236,8 +239,14 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     matched = {plan.tool: plan for plan in matches.plans} | programmed
     known = {**inferred.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
-    results = {name: override for spec in specs for name, override in spec.overrides.items() if "result" in override}
-    plans = {name: _with_result(local.get(name) or inferred.plans[name], results.get(name, {})) for name in tools}
+    overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
+    plans = {name: _with_result(local.get(name) or inferred.plans[name], overrides.get(name, {})) for name in tools}
+    nouns = nouns_of(tools, known)
+    answering = {name: function for spec in specs if spec.program for name, function in spec.program.functions.items()}
+    plans = {
+        name: _with_idempotency(plan, tools[name], nouns, overrides.get(name, {}), answering.get(name))
+        for name, plan in plans.items()
+    }
     whole = replace(inferred, entities=known, plans=plans, records={**inferred.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
@@ -248,6 +257,18 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
 def _with_result(plan: Plan, declared: Mapping[str, Any]) -> Plan:
     """Return a plan with the result templates of the spec: what else a tool does is inferred without them."""
     return plan.with_declared({"result": declared["result"]}) if "result" in declared else plan
+
+
+def _with_idempotency(
+    plan: Plan, tool: Tool, nouns: Container[str], declared: Mapping[str, Any], function: ProgramFunction | None
+) -> Plan:
+    """Return a plan with the idempotency key of its tool. A function that takes the argument has its own use of it."""
+    if "idempotency" in declared:
+        return plan.with_declared({"idempotency": declared["idempotency"]})
+    found = None if plan.idempotency is not None else find_idempotency(tool, plan, nouns)
+    if found is None or (function is not None and function.takes(found[0].key)):
+        return plan
+    return replace(plan, idempotency=found[0]).explained({"idempotency": found[1]})
 
 
 def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: Mapping[str, Entity]) -> dict[str, Plan]:
@@ -263,7 +284,7 @@ def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: M
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
     """Return what is known of these servers, and the arguments that hold all others of their tools."""
     declared = ((name, override) for spec in specs for name, override in spec.overrides.items())
-    parts = {name: {key: part for key, part in one.items() if key != "result"} for name, one in declared}
+    parts = {name: {key: part for key, part in one.items() if key not in _OF_ANSWERS} for name, one in declared}
     overrides = {name: part for name, part in parts.items() if part}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     planned = {name: tool for spec in specs for name, tool in spec.tools.items() if not _is_programmed(spec, name)}

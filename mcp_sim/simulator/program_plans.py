@@ -8,7 +8,8 @@ from typing import cast
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.plans import RECORDLESS, Envelope, Plan, Verb
+from mcp_sim.types.options import duration
+from mcp_sim.types.plans import RECORDLESS, Envelope, Idempotency, Plan, Verb
 from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects
 from mcp_sim.types.result_parts import READS
 
@@ -73,8 +74,19 @@ def _plan(tool: Tool, function: ProgramFunction, program: Program, inferred: Pla
         function.name,
         key=_key(function, tool, verb, entity, inferred),
         envelope=Envelope() if rows is None else Envelope(rows=rows),
+        idempotency=_idempotency(function, tool),
     )
     return plan.with_basis(1.0, f"answered by {where}", source="declared")
+
+
+def _idempotency(function: ProgramFunction, tool: Tool) -> Idempotency | None:
+    """Return the argument that the decorator names: as the tool has it, or as the parameter that takes it."""
+    declared, expires = function.options.get("idempotency"), function.options.get("expires")
+    if declared is None:
+        return None
+    arguments = properties(tool.input_schema)
+    named = next((name for name in arguments if declared in (name, function.parameter(name))), declared)
+    return Idempotency(named, None if expires is None else duration(expires).total_seconds())
 
 
 def _verb(function: ProgramFunction, inferred: Plan) -> Verb:

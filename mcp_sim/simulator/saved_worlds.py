@@ -21,13 +21,14 @@ from mcp_sim.types.clock import wall_seconds
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import StoredEntry
 from mcp_sim.world.commits import Unsaved, Version
+from mcp_sim.world.kept_answers import KeptAnswers
 from mcp_sim.world.overlay import Overlay, Row, Segment
 from mcp_sim.world.state import State
 from mcp_sim.world.steering import versions_kept
 from mcp_sim.world.trace import History, Ledger, observation_of, step_from_json
 from mcp_sim.world.world import World
 
-TAGGED = tuple(field.name for field in fields(Version) if field.name not in ("state", "faults"))
+TAGGED = tuple(field.name for field in fields(Version) if field.name not in ("state", "faults", "kept"))
 MICROSECOND = timedelta(microseconds=1)
 
 
@@ -108,6 +109,7 @@ def snapshot_of(world: World) -> bytes:
     body = {
         **_times(world),
         "steering": version.faults.steering,
+        "kept": version.kept.to_json(),
         "answer": world.answer,
         "state": {entity: _overlay_json(overlay) for entity, overlay in version.state.overlays.items()},
         "rest": dumps({name: getattr(version, name) for name in TAGGED} | {"agenda": version.state.agenda}).decode(),
@@ -123,7 +125,8 @@ def restore(world: World, snapshot: bytes, lines: Sequence[bytes]) -> None:
     size = sum(row.size for overlay in overlays.values() for row in overlay.rows().values())
     state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"), size)
     faults = reduce(world.engine.refit, body["steering"], world.origin.first.faults)
-    world.version, world.crashed = Version(state=state, faults=faults, **rest), body["crashed"]
+    kept = KeptAnswers.from_json(body["kept"])
+    world.version, world.crashed = Version(state=state, faults=faults, kept=kept, **rest), body["crashed"]
     world.answer = body["answer"]
     _set_clock(world, body)
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])

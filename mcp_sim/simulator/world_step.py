@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
+from mcp_sim.types import UNABLE, Attempt, Json, KeptAnswer, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.error_templates import invalid_arguments, refused_as
 from mcp_sim.types.errors import Crash, Rejected, Unmatched
@@ -79,7 +79,9 @@ class WorldStep:
         language model or may take long, or the answer cannot be served.
         """
         source = self.sources[0]
-        if source.predict_at_once is None or turn.call.answers or self.stubs or self._failed_check(turn) is not None:
+        if source.predict_at_once is None or turn.call.answers or self.stubs or turn.kept is not None:
+            return None
+        if self._failed_check(turn) is not None:
             return None
         transition = source.predict_at_once(turn) if self.arguments.is_valid(turn.call.arguments) else None
         if transition is None or self._problems(turn, transition):
@@ -95,6 +97,8 @@ class WorldStep:
             turn = replace(turn, problems=tuple(problems))
             if not any(source.judges_arguments for source in self.sources):
                 return await self.refuse(turn), False
+        if turn.kept is not None and not problems:
+            return self._late(_kept(turn, turn.kept), turn), False
         declined = self._declined(turn) if turn.call.answers else None
         if declined is not None:
             return declined, False
@@ -245,6 +249,14 @@ class WorldStep:
         if body.form != "structured":
             return ("the tool declares an outputSchema, but the result is not structured",)
         return () if self.output.is_valid(body.value) else self.output.problems(body.value)
+
+
+def _kept(turn: Turn, kept: KeptAnswer) -> Transition:
+    """Return the answer to a call whose idempotency key is known: the first one, or a conflict for another call."""
+    if kept.scope == turn.draws.scope:
+        return Transition(kept.observation, repeats=kept.index)
+    sentence = "409 Conflict: the idempotency key was already used with other arguments"
+    return Transition(turn.tool.failure("key_reused", sentence, status=409, **turn.call.arguments))
 
 
 def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Transition:

@@ -14,7 +14,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.plans import Filter, Idempotency, Plan
 from mcp_sim.types.programs import PROGRAM
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
@@ -30,13 +30,17 @@ def plan_fields(sim_part: SimPart) -> dict[str, Any]:
     """Return the fields of a plan that the spec fixes, and of its paging and its envelope the parts."""
     given: dict[str, Any] = {name: getattr(sim_part, name) for name in sim_part.model_fields_set - {*ABOUT_ANSWERS}}
     fixed: dict[str, Any] = {
-        name: value for name, value in given.items() if value is not None or name in _ARGUMENT_KEYS
+        name: value for name, value in given.items() if value is not None or name in (*_ARGUMENT_KEYS, "idempotency")
     }
     fixed |= {name: fixed[name].model_dump(exclude_unset=True) for name in _PARTS if name in fixed}
     if sim_part.filters is not None:
         fixed["filters"] = {
             argument: Filter(**filter_part.model_dump()) for argument, filter_part in sim_part.filters.items()
         }
+    if sim_part.idempotency is not None:
+        expires = sim_part.idempotency.expires
+        seconds = None if expires is None else expires.total_seconds()
+        fixed["idempotency"] = Idempotency(sim_part.idempotency.key, seconds)
     if sim_part.result is not None:
         fixed["result"] = tuple(map(template_of, sim_part.result))
     if sim_part.choices is not None:
@@ -80,6 +84,7 @@ def _check_arguments(at: Place, sim_part: SimPart, tool: Record) -> None:
     named: list[tuple[tuple[str, ...], str | None]] = [((key,), getattr(sim_part, key)) for key in _ARGUMENT_KEYS]
     named += [(("sets", argument), argument) for argument in sim_part.sets or ()]
     named += [(("filters", argument), argument) for argument in sim_part.filters or ()]
+    named += [(("idempotency",), None if sim_part.idempotency is None else sim_part.idempotency.key)]
     named += [(("paging", key), getattr(sim_part.paging, key, None)) for key in _PAGE_KEYS]
     for path, argument in named:
         if argument is not None and known.keys().isdisjoint((argument, argument.partition(".")[0])):

@@ -19,6 +19,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import Problem, Severity, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
+from mcp_sim.types.options import duration
 from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
 from mcp_sim.types.surface import Resource
 
@@ -28,7 +29,17 @@ HOOKS = ("initial", "unknown_tool", "invalid_arguments")
 _DECORATORS = frozenset({"tool", "resource", *HOOKS})
 
 _OPTIONS: Mapping[str, Mapping[str, type]] = {
-    "tool": {"reads": bool, "validate": bool, "conforms": bool, "verb": str, "entity": str, "key": str, "rows": str},
+    "tool": {
+        "reads": bool,
+        "validate": bool,
+        "conforms": bool,
+        "verb": str,
+        "entity": str,
+        "key": str,
+        "rows": str,
+        "idempotency": str,
+        "expires": str,
+    },
     "resource": {"name": str, "description": str, "mime_type": str},
 }
 """The options of each decorator that takes some."""
@@ -235,6 +246,7 @@ class _Reader:
             )
         else:
             functions[tool] = function
+            self._check_key(function, tools[tool])
             self._check_parameters(function, tools[tool])
 
     def _check_parameters(self, function: ProgramFunction, tool: Record) -> None:
@@ -252,6 +264,21 @@ class _Reader:
             if parameter_name(name) not in function.parameters:
                 message = f"does not take {name!r}, which {tool['name']} requires"
                 self._note(function.line, function.name, message, "warning")
+
+    def _check_key(self, function: ProgramFunction, tool: Record) -> None:
+        """Note an idempotency key that is no argument of the tool, or that expires after no duration."""
+        named, expires = function.options.get("idempotency"), function.options.get("expires")
+        arguments = properties(as_object(tool.get("inputSchema")))
+        known = {*arguments, *map(function.parameter, arguments)}
+        if named is not None and known and named not in known:
+            message = f"idempotency: {tool['name']} has no argument {named!r}{did_you_mean(named, known)}"
+            self._note(function.line, function.name, message)
+        if expires is not None and named is None:
+            self._note(function.line, function.name, "expires goes with idempotency, the argument with the key")
+        try:
+            duration(expires or "24h")
+        except ValueError as error:
+            self._note(function.line, function.name, f"expires: {error}")
 
     def _check_options(self, function: ProgramFunction, tables: Mapping[str, Entity]) -> None:
         options = function.options

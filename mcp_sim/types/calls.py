@@ -23,6 +23,9 @@ Outcome: TypeAlias = Literal["applied", "preempted", "no_effect", "capped"]
 """`preempted`: another perturbation answered first. `no_effect`: it found nothing to change. `capped`: `fires` is used
 up."""
 
+Kept: TypeAlias = Literal["", "truth", "served"]
+"""Which answer of a call is kept under its idempotency key, if any."""
+
 
 @dataclass(slots=True)
 class Call:
@@ -142,6 +145,20 @@ class Transition:
     """Whether a real server gave the observation, now or when it was recorded. It is served as it is, unchecked."""
     wrote_outside: bool = False
     """Whether the call has, or may have, changed a real server."""
+    repeats: int = 0
+    """The number of the earlier call with the same idempotency key whose answer this is; 0: none."""
+
+
+@dataclass(slots=True)
+class KeptAnswer:
+    """The answer to the first call under an idempotency key."""
+
+    scope: str
+    """The tool and the arguments of that call, hashed."""
+    index: int
+    """The number of that call in its world."""
+    at: datetime
+    observation: Observation
 
 
 @dataclass(slots=True)
@@ -213,6 +230,10 @@ class Turn:
     """The items of a batch, from 0, whose writes the backend loses (see `partial_batch`)."""
     size: int = 0
     """The number of characters of the call's arguments as JSON."""
+    key: str = ""
+    """The idempotency key among the arguments, hashed with the tool and the caller; '' without one."""
+    kept: KeptAnswer | None = None
+    """The answer that the world keeps under this key."""
 
     @property
     def memory(self) -> Memory:
@@ -294,6 +315,8 @@ class Step:
     guessed: bool = False
     stub: bool = False
     """Whether a stub of the scenario answered."""
+    keeps: Kept = ""
+    """The answer that is kept under the call's idempotency key; '' for none."""
     source: str = ""
     """The kind of the world model that answered, where a scenario has others than the built-in one."""
     perturbations: tuple[Decision, ...] = ()

@@ -38,10 +38,12 @@ FAILURES: Mapping[int, str] = {
 }
 """The failure kind of an HTTP status. Other statuses are `internal` from 500, else `refused`."""
 
-CAUSES = frozenset({*FAILURES.values(), DEFAULT, "missing", "declined", "quota_exhausted", "internal", "refused"})
+CAUSES = frozenset(
+    {*FAILURES.values(), DEFAULT, "missing", "declined", "key_reused", "quota_exhausted", "internal", "refused"}
+)
 """The failure kinds, besides those of programs."""
 
-_WIDER: Mapping[str, str] = {"missing": "invalid"}
+_WIDER: Mapping[str, str] = {"missing": "invalid", "key_reused": "conflict"}
 """Failure kind -> the kind whose template is used for it if it has none."""
 _MISSING = re.compile(r"'([^']+)' is a required property")
 

@@ -83,6 +83,15 @@ class Paging:
         return any((self.limit, self.offset, self.page, self.cursor))
 
 
+@frozen
+class Idempotency:
+    """The argument with a call's idempotency key, and how long the server remembers a key."""
+
+    key: str
+    expires: float | None = None
+    """In seconds of world time; None: as long as the world has room for it."""
+
+
 Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "none", "unknown"]
 """What a tool does to records: the nearest of these.
 
@@ -162,6 +171,8 @@ class Plan:
     """The free-text argument of a search."""
     paging: Paging = field(default_factory=Paging)
     envelope: Envelope = field(default_factory=Envelope)
+    idempotency: Idempotency | None = None
+    """The argument under whose value an answer is kept: a call that repeats it gets that answer, and writes nothing."""
     result: tuple[ResultTemplate, ...] = ()
     """The forms of its results: the first that fits the call is used; empty: the form is inferred."""
     basis: Mapping[str, Basis] = field(default_factory=dict[str, Basis])

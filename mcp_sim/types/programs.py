@@ -67,6 +67,10 @@ class ProgramFunction:
         name = parameter_name(argument)
         return name if name in self.parameters else self.renamed.get(argument, name)
 
+    def takes(self, argument: str) -> bool:
+        """Whether an argument gets to the function."""
+        return self.takes_all or self.parameter(argument) in self.parameters
+
 
 @frozen
 class Program:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any, cast
 
 from rpds import HashTrieMap
@@ -16,6 +15,7 @@ from mcp_sim.types import (
     ConditionFailure,
     Decision,
     Due,
+    Kept,
     Memories,
     PastCall,
     Record,
@@ -24,12 +24,15 @@ from mcp_sim.types import (
     Transition,
     Turn,
 )
-from mcp_sim.types.draws import SEPARATOR, Draws
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments
 from mcp_sim.types.json_values import canonical, decode, nests_deeper
 from mcp_sim.types.kinds import Occasion
+from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.catalogue import CatalogueFault
+from mcp_sim.world.deferred_commits import writes
+from mcp_sim.world.kept_answers import NO_ANSWERS, KeptAnswers
 from mcp_sim.world.state import State
 
 DEEPEST = 64
@@ -85,6 +88,8 @@ class Version:
     """The number of steps in the ledger so far."""
     applied: frozenset[str] = frozenset()
     """The ids of the perturbations that were applied, or in force, at some call."""
+    kept: KeptAnswers = field(default_factory=lambda: NO_ANSWERS)
+    """The answers under idempotency keys."""
 
 
 @dataclass(slots=True)
@@ -152,11 +157,6 @@ def arguments_text(call: Call) -> str:
     if "\\ud" in text and _has_surrogate(text):
         raise BadArguments(call.tool, "are not JSON: they hold half of a character, a lone surrogate")
     return text
-
-
-def scope_of(tool: str, arguments: str) -> str:
-    """Return the name of a call in draws and counters: the same for the same tool and equal arguments, as JSON."""
-    return sha256(f"{tool}{SEPARATOR}{arguments}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _has_string_keys(value: Any) -> bool:
@@ -253,11 +253,12 @@ def version_after(before: Version, turn: Turn, state: State) -> Version:
         turn.index,
         before.n,
         before.applied,
+        before.kept,
     )
 
 
-def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...]) -> Step:
-    """Return the ledger entry of a call; `n` is its number in the ledger."""
+def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...], keeps: Kept = "") -> Step:
+    """Return the ledger entry of a call; `n` is its number in the ledger, `keeps` as in `Step`."""
     transition = answered.transition
     return Step(
         n=n,
@@ -272,12 +273,31 @@ def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, 
         absorbed=absorbed,
         guessed=transition.guessed,
         stub=answered.is_stub,
+        keeps=keeps,
         source="" if answered.truth is None or answered.is_stub else answered.truth.source,
         perturbations=answered.decisions,
         errors=answered.errors,
         answers=turn.call.answers,
         caller=turn.call.caller,
     )
+
+
+def answer_to_keep(turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...], plan: Plan) -> Kept:
+    """Return which answer is kept under the idempotency key of a call.
+
+    A call occupies its key only if it took effect: one that was refused, that failed before its effect, or whose effect
+    was dropped is made again when it is repeated. Where no effect is tracked, success counts. Answers of real servers
+    are not kept here, since those servers keep them.
+    """
+    truth, transition = answered.truth, answered.transition
+    if not turn.key or answered.is_stub or any(one.is_real or one.repeats for one in (transition, truth or transition)):
+        return ""
+    if writes(transition.changes) or transition.agenda or absorbed:
+        is_whole = truth is not None and {*map(id, truth.changes)} <= {*map(id, transition.changes)}
+        return "served" if not is_whole and transition.observation.ok else "truth" if truth is not None else ""
+    if truth is None or truth.changes or truth.agenda or plan.verb not in RECORDLESS:
+        return ""
+    return "truth" if truth.observation.ok else ""
 
 
 def applied_after(version: Version, step: Step, origin: Origin, start: datetime) -> frozenset[str]:

@@ -47,4 +47,4 @@ class Moment:
     @property
     def size(self) -> int:
         """About how many bytes it keeps alive."""
-        return self.version.state.size + self.history.size
+        return self.version.state.size + self.version.kept.size + self.history.size

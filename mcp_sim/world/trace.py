@@ -107,7 +107,7 @@ def _call_bytes(step: Step) -> bytes:
     committed = changes_bytes(step.committed)
     meant = committed if truth is not None and truth.changes is step.committed else None
     return (
-        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b%b,"perturbations":%b%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b%b%b,"perturbations":%b%b'
         % (
             step.index,
             encode(step.tool),
@@ -120,6 +120,7 @@ def _call_bytes(step: Step) -> bytes:
             changes_bytes(step.absorbed),
             b',"guessed":true' if step.guessed else b',"guessed":false',
             b',"stub":true' if step.stub else b"",
+            b',"keeps":%b' % encode(step.keeps) if step.keeps else b"",
             b',"source":%b' % encode(step.source) if step.source else b"",
             b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
             b',"errors":%b' % encode([asdict(error) for error in step.errors]) if step.errors else b"",
@@ -137,9 +138,10 @@ def changes_bytes(changes: Sequence[Change]) -> bytes:
 
 def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
     """Return a transition as JSON; `changes` are its changes, if they are serialised already."""
-    return b'{"observation":%b,"changes":%b}' % (
+    return b'{"observation":%b,"changes":%b%b}' % (
         observation_bytes(transition.observation),
         changes_bytes(transition.changes) if changes is None else changes,
+        b',"repeats":%d' % transition.repeats if transition.repeats else b"",
     )
 
 
@@ -226,7 +228,8 @@ def changes_of(bodies: Iterable[Record]) -> tuple[Change, ...]:
 
 def transition_of(body: Record) -> Transition:
     """Return the world's own transition of a step."""
-    return Transition(observation_of(body["observation"]), changes_of(body["changes"]))
+    changes, repeats = changes_of(body["changes"]), body.get("repeats", 0)
+    return Transition(observation_of(body["observation"]), changes, repeats=repeats)
 
 
 def step_from_json(body: Record) -> Step:
@@ -247,6 +250,7 @@ def step_from_json(body: Record) -> Step:
         absorbed=changes_of(body.get("absorbed", ())),
         guessed=body.get("guessed", False),
         stub=body.get("stub", False),
+        keeps=body.get("keeps", ""),
         source=body.get("source", ""),
         perturbations=tuple(_known(Decision, decided) for decided in body.get("perturbations", ())),
         errors=tuple(_known(ConditionFailure, error) for error in body.get("errors", ())),

@@ -18,7 +18,7 @@ from anyio import Lock
 from mcp_sim.types import Call, Change, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
 from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.clock import Clock, iso
-from mcp_sim.types.draws import Draws
+from mcp_sim.types.draws import Draws, scope_of
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.kinds import Sink
@@ -32,10 +32,10 @@ from mcp_sim.world.commits import (
     Unsaved,
     Version,
     absorbed_changes,
+    answer_to_keep,
     applied_after,
     arguments_text,
     past_call,
-    scope_of,
     state_after,
     step_of,
     turn_without_call,
@@ -43,6 +43,7 @@ from mcp_sim.world.commits import (
 )
 from mcp_sim.world.engine import Engine, Judge
 from mcp_sim.world.idempotency import KeyedCalls
+from mcp_sim.world.kept_answers import key_of
 from mcp_sim.world.moments import Mark, Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, answer_line, crash_line, fork_line, step_line
@@ -164,7 +165,7 @@ class World:
     @property
     def size(self) -> int:
         """About how many bytes it holds that no other world holds: writes, ledger, and answers under keys."""
-        return self.version.state.size + self.ledger.size + self.keyed_calls.size
+        return self.version.state.size + self.ledger.size + self.keyed_calls.size + self.version.kept.size
 
     @property
     def scenario(self) -> Scenario:
@@ -321,19 +322,24 @@ class World:
         scope = scope_of(call.tool, arguments)
         version, origin = self.version, self.origin
         occurrence = version.occurrences.get(scope, 0)
+        plan, now = self.scenario.domain.plans.get(call.tool), self.now
+        idempotency = None if plan is None else plan.idempotency
+        key = "" if idempotency is None else key_of(call, self.scenario.domain)
         return Turn(
             call=call,
             index=version.index + 1,
             tool=tool,
             view=version.state,
             start=self.clock.start,
-            now=self.now,
+            now=now,
             draws=Draws(origin.seed, origin.stream, scope, occurrence),
             history=self.history,
             memories=Memories(version.memories, version.counts),
             versions=self.past_versions,
             is_real=self.clock.mode == "real",
             size=len(arguments),
+            key=key,
+            kept=version.kept.get(key, now, idempotency.expires) if key and idempotency is not None else None,
         )
 
     def beginning(self) -> Turn:
@@ -347,7 +353,9 @@ class World:
         for due in transition.events:
             self.commit_due(due)
         version = version_after(self.version, turn, state)
-        step = step_of(version.n + 1, turn, answered, absorbed)
+        plan = self.scenario.domain.plans.get(turn.call.tool)
+        keeps = "" if plan is None else answer_to_keep(turn, answered, absorbed, plan)
+        step = step_of(version.n + 1, turn, answered, absorbed, keeps)
         self.record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
         if self.unsaved is not None:
             self.unsaved.note(turn)
@@ -406,6 +414,7 @@ class World:
         noticed = zip(scenario.expectations, version.facts, strict=True)
         facts = tuple([entry.expectation.notice(known, step, scenario) for entry, known in noticed])
         applied = applied_after(version, step, self.origin, self.clock.start)
+        kept = version.kept.after(step, key_of(step, scenario.domain)) if step.keeps else version.kept
         return Version(
             version.state,
             version.counts,
@@ -416,6 +425,7 @@ class World:
             version.index,
             step.n,
             applied,
+            kept,
         )
 
     def _add(self, step: Step, version: Version, line: bytes, past: PastCall | None) -> None:

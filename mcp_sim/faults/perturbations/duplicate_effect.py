@@ -21,7 +21,8 @@ class DuplicateEffect(Perturbation):
     """Repeat the effect of the call, like a backend that retries a request on its own.
 
     The agent sees one answer. The repetition runs on the state after the call, so a second create makes a second record
-    with an id of its own. No effect if the repetition changes nothing: reads, failures, most updates and deletes.
+    with an id of its own. No effect if the repetition changes nothing: reads, failures, most updates and deletes, and
+    calls with an idempotency key, which the repetition has as well.
     """
 
     stage = Stage.COMMIT
@@ -33,7 +34,7 @@ class DuplicateEffect(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         staged = dict(turn.memories.staged)
         transition = await proceed(turn)
-        if not writes(transition.changes) or not transition.observation.ok:
+        if turn.key or not writes(transition.changes) or not transition.observation.ok:
             return turn.no_effect(transition)
         changes, first = transition.changes, transition.observation
         last = first

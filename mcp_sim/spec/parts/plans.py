@@ -63,6 +63,15 @@ class EnvelopePart(Part):
     )
 
 
+class IdempotencyPart(Part):
+    """The argument by which a server recognises a repeated call."""
+
+    key: str = Field(description="Argument with the idempotency key.")
+    expires: PositiveDuration | None = Field(
+        default=None, description="How long the server remembers a key. Default: always.", examples=["24h"]
+    )
+
+
 class CheckPart(Part):
     """What a server requires of an argument beyond its inputSchema."""
 
@@ -79,6 +88,10 @@ class LatencyPart(Part):
     sigma: Annotated[float, Field(gt=0, le=5)] = Field(
         default=USUAL_SIGMA, description="Standard deviation of the logarithm of the times."
     )
+
+
+def _as_key(value: Any) -> Any:
+    return {"key": value} if isinstance(value, str) else value
 
 
 def _as_filter(value: Any) -> Any:
@@ -114,6 +127,9 @@ class SimPart(Part):
     query: str | None = Field(default=None, description="Argument with the text to search for.")
     paging: PagingPart | None = Field(default=None, description="Arguments that order records and select a page.")
     envelope: EnvelopePart | None = Field(default=None, description="Paths of values in the result.")
+    idempotency: (
+        Annotated[IdempotencyPart, BeforeValidator(_as_key, json_schema_input_type=str | IdempotencyPart)] | None
+    ) = Field(default=None, description="Argument with the idempotency key, or {key, expires}; null: there is none.")
     result: Result | None = Field(
         default=None,
         description="What the tool answers: a text or JSON with {slots}, or a list of these for different cases.",

@@ -1,0 +1,43 @@
+"""Idempotency keys that the server has forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import Field
+
+from mcp_sim.types import Proceed, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Duration
+
+
+@perturbations.register("key_expired")
+class KeyExpired(Perturbation):
+    """Forget the idempotency key of the call, so that it is answered as new: a retry with the same key writes again.
+
+    Servers forget keys after some time, many after 24 hours, some when a cache is full or a process ends. They say
+    nothing about it. No effect on a call whose key the world does not know. The call occupies its key again.
+
+    An agent that looks before it repeats a call whose outcome it does not know finds the first effect.
+    """
+
+    stage = Stage.BEFORE
+    visibility = "implicit"
+
+    older_than: Duration = Field(
+        default=timedelta(0), description="Forget only keys that were first used this long ago.", examples=["24h"]
+    )
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        if turn.kept is None or turn.now - turn.kept.at < self.older_than:
+            return turn.no_effect(await proceed(turn))
+        return await proceed(replace(turn, kept=None))
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        plans = [domain.plans.get(tool.id) for tool in tools]
+        if tools and all(plan is None or plan.idempotency is None for plan in plans):
+            return ["no tool in reach takes an idempotency key; declare one with `idempotency` under `sim:`"]
+        return ()
