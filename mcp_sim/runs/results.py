@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Literal, TypeAlias
 
+from mcp_sim.runs.retries import Retry
 from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.grades import Grade
@@ -84,6 +85,8 @@ class RunResult:
     errors: str
     """The end of the agent's stderr."""
     trace: str | None = None
+    retries: tuple[Retry, ...] = ()
+    """What followed the calls that failed by faults."""
     sources: Mapping[str, int] = field(default_factory=dict[str, int])
     """How many calls each world model answered, where the scenario has others than the built-in one."""
 
@@ -115,6 +118,7 @@ class RunResult:
             "because": self.because,
             "grade": self.grade.to_json(),
             "faults": [asdict(fault) for fault in self.faults],
+            "retries": [asdict(retry) for retry in self.retries],
             "calls": self.calls,
             "seconds": round(self.seconds, 3),
             "exit_code": self.exit_code,

@@ -15,6 +15,7 @@ from mcp_sim.grading.grade import failed_by_agent
 from mcp_sim.runs.agent import AgentCommand, Exit
 from mcp_sim.runs.host import Host, open_host
 from mcp_sim.runs.results import Condition, RunPlan, RunResult, answering_sources, applied_faults, called_tools
+from mcp_sim.runs.retries import find_retries
 from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
@@ -148,6 +149,7 @@ class _Runner:
             grade=grade,
             faults=applied_faults(world),
             called=called_tools(world.ledger),
+            retries=find_retries(world.ledger.steps, world.scenario.domain),
             seconds=ended.seconds,
             exit_code=ended.code,
             answer=ended.answer,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, field
 
 from mcp_sim.runs.results import OUTCOMES, Condition, Outcome, RunResult
+from mcp_sim.runs.retries import count_retries
 from mcp_sim.runs.statistics import (
     Interval,
     Pairs,
@@ -124,10 +125,13 @@ class FaultSummary:
     kind: str
     met: Met
     cost: Cost | None = None
+    retries: Counter[str] = field(default_factory=Counter[str])
+    """What followed the calls that failed by it, in all runs."""
 
     def to_json(self) -> Record:
         cost = None if self.cost is None else self.cost.to_json()
-        return {"id": self.id, "kind": self.kind, **asdict(self.met), "cost": cost}
+        retries = {how.replace(" ", "_"): count for how, count in self.retries.items()}
+        return {"id": self.id, "kind": self.kind, **asdict(self.met), "cost": cost, "retries": retries}
 
 
 @frozen
@@ -282,13 +286,14 @@ def _verdicts_about(result: RunResult, ids: Collection[str]) -> list[bool]:
 def _fault(
     name: str,
     kind: str,
-    results: Iterable[RunResult],
+    results: Sequence[RunResult],
     pairs: Iterable[tuple[RunResult, RunResult]],
     judges: Mapping[str, Collection[str]],
 ) -> FaultSummary:
     met = [survived(one, name, judges) for one in results if one.is_judged and _met(one, name)]
     paired = [(clean.has_passed, one.has_passed) for clean, one in pairs if _met(one, name)]
-    return FaultSummary(name, kind, Met.count(met), Cost(Pairs.count(paired)) if paired else None)
+    retries = count_retries((retry for result in results for retry in result.retries), name)
+    return FaultSummary(name, kind, Met.count(met), Cost(Pairs.count(paired)) if paired else None, retries)
 
 
 def _met(result: RunResult, fault: str) -> bool:

@@ -14,9 +14,10 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.types import Call, KeptAnswer, Observation, Step, ToolResult
+from mcp_sim.types import Call, Json, KeptAnswer, Observation, Record, Step, ToolResult
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR, scope_of
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, canonical, decode, value_at
 from mcp_sim.world.trace import observation_bytes, observation_of
 
@@ -101,9 +102,33 @@ def key_of(call: Call | Step, domain: Domain) -> str:
 
     It is '' if the tool takes no key, or the call has none.
     """
-    plan = domain.plans.get(call.tool)
+    value = key_given(call.tool, call.arguments, domain)
+    return "" if value is None else scope_of(f"{call.tool}{SEPARATOR}{call.caller}", canonical(value))
+
+
+def key_given(tool: str, arguments: Record, domain: Domain) -> Json:
+    """Return the idempotency key among arguments; None if there is none."""
+    path = _path(tool, domain)
+    value = value_at(arguments, path) if path else None
+    return None if value in (NOWHERE, "") else value
+
+
+def without_key(tool: str, arguments: Record, domain: Domain) -> Record:
+    """Return the arguments of a call without its idempotency key."""
+    path = _path(tool, domain)
+    return _without(arguments, path.split(".")) if path else arguments
+
+
+def _without(value: Record, path: Sequence[str]) -> Record:
+    """Return an object without what is at a path."""
+    name, *inner = path
+    kept = {part: held for part, held in value.items() if part != name}
+    return {**kept, name: _without(as_object(value[name]), inner)} if inner and name in value else kept
+
+
+def _path(tool: str, domain: Domain) -> str:
+    """Return the path of the argument with the idempotency key; '' if the tool takes none."""
+    plan, wrapper = domain.plans.get(tool), domain.wrappers.get(tool)
     if plan is None or plan.idempotency is None:
         return ""
-    wrapper = domain.wrappers.get(call.tool)
-    value = value_at(call.arguments, f"{wrapper}.{plan.idempotency.key}" if wrapper else plan.idempotency.key)
-    return "" if value in (None, "", NOWHERE) else scope_of(f"{call.tool}{SEPARATOR}{call.caller}", canonical(value))
+    return f"{wrapper}.{plan.idempotency.key}" if wrapper else plan.idempotency.key

@@ -112,7 +112,7 @@ def test_a_null_argument_is_none_and_any_other_null_is_left_out(write: Write) ->
     plan = load(write(PETS + f"sim: {{list_pets: {{{nulls}}}}}\n")).domain.plans["list_pets"]
     assert replace(plan, basis={}) == replace(plain, basis={}, query=None)
     declared = {name for name, basis in plan.basis.items() if basis.source == "declared"}
-    assert declared == {"key", "each", "holder", "query", "choice"}
+    assert declared == {"key", "each", "holder", "query", "choice", "idempotency"}
 
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:

@@ -80,7 +80,7 @@ async def test_other_arguments_under_a_known_key_are_a_conflict(tmp_path: Path) 
 async def test_a_conflict_has_the_form_of_the_vendors_errors(tmp_path: Path, errors: str, shown: Json) -> None:
     async with charges(tmp_path, spec=f"{SPEC}\n{errors}\n").open() as world:
         await world.call("create_charge", FIVE)
-        conflict = message(await world.call("create_charge", SIX))
+        conflict: Json = message(await world.call("create_charge", SIX))
     if isinstance(shown, str):
         assert conflict.startswith(shown)
     else:

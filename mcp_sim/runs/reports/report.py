@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from mcp_sim import __version__
 from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult, exact
+from mcp_sim.runs.retries import retry_sentence
 from mcp_sim.runs.statistics import Interval
 from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record
@@ -231,8 +232,9 @@ TABLES: Mapping[str, Callable[[Summary], list[list[str]]]] = {
 
 
 def sentences(summary: Summary) -> list[str]:
-    """Render what the faults cost, and how many runs would show a difference."""
-    found = [*cost_sentences(summary), needed_sentence(summary)]
+    """Render what the faults cost, how agents went on after them, and how many runs would show a difference."""
+    retries = [retry_sentence(fault.id, fault.retries) for fault in summary.faults if fault.retries]
+    found = [*cost_sentences(summary), *retries, needed_sentence(summary)]
     return [f"{sentence}." for sentence in found if sentence]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences, table_columns
 from mcp_sim.runs.results import RunResult
+from mcp_sim.runs.retries import count_retries, retry_sentence
 
 MOST_SHOWN = 5
 """The most groups of similar runs that are shown."""
@@ -45,6 +46,8 @@ def _verdicts(result: RunResult) -> Iterator[str]:
         times = "once" if fault.times == 1 else f"{fault.times} times"
         place = "" if fault.tool is None else f" on {fault.tool}, {times}"
         yield f"  fault    {fault.id} ({fault.kind}){place}"
+    for fault in dict.fromkeys(retry.fault for retry in result.retries):
+        yield f"  retries  {retry_sentence(fault, count_retries(result.retries, fault))}"
     for verdict in result.grade.verdicts:
         notes = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
         beside = f" ({', '.join(notes)})" if notes else ""
