@@ -159,8 +159,8 @@ class _Hunt:
 
     def report(self, *, as_json: bool) -> None:
         """Write the regression tests, and print what was found."""
-        files = [self._write(weakness) for weakness in self.weaknesses]
-        found = list(zip(self.weaknesses, files, strict=True))
+        ranked = sorted(self.weaknesses, key=lambda weakness: not weakness.is_avoidable)
+        found = [(weakness, self._write(weakness)) for weakness in ranked]
         if as_json:
             print_json(
                 {
@@ -191,6 +191,8 @@ class _Hunt:
         yield from weakness.trial.because.splitlines()
         if weakness.is_steady is False:
             yield "When the run was repeated, the agent did not fail in this way."
+        if not weakness.is_avoidable:
+            yield "No agent could have avoided it: it gets no sign of the fault, and no tool shows what was written."
         for also in weakness.also[:MOST_ALSO]:
             yield f"also: {_text(also)}"
         if len(weakness.also) > MOST_ALSO:
@@ -235,6 +237,7 @@ def _as_json(weakness: Weakness, file: Path) -> Record:
         "faults": [fault.entry() for fault in weakness.setup.faults],
         "seed": weakness.setup.seed,
         "steady": weakness.is_steady,
+        "avoidable": weakness.is_avoidable,
         **{name: value for name, value in asdict(weakness.trial).items() if name in ("because", "failed", "called")},
         "also": [[fault.entry() for fault in faults] for faults in weakness.also],
         "file": str(file),

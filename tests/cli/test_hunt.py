@@ -251,3 +251,30 @@ def test_cases_in_another_folder_name_the_same_tools(tmp_path: Path, capsys: pyt
     file = Path(found["weaknesses"][0]["file"])
     assert yaml.safe_load(file.read_text())["tools"] == "../specs/crm.yaml"
     assert main(["run", str(file), "--trust", str(tmp_path), "--", *REPEATS]) == 1
+
+
+def notes(folder: Path, *tools: str) -> Path:
+    """Write a scenario of these tools, which expects one note."""
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    (folder / "notes.json").write_text(json.dumps({"tools": [{"name": tool, "inputSchema": schema} for tool in tools]}))
+    expected = {"state": {"entity": "note", "where": {"title": "A"}, "count": 1}}
+    path = folder / "scenario.json"
+    path.write_text(json.dumps({"mcp_sim": 1, "task": "Note A.", "tools": "notes.json", "expect": [expected]}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("tools", "kinds", "expected"),
+    [
+        (["create_note", "list_notes"], "phantom_success,timeout", ("phantom_success", True)),
+        (["create_note"], "phantom_success,timeout", ("timeout", True)),
+        (["create_note"], "phantom_success", ("phantom_success", False)),
+    ],
+    ids=["another tool shows it", "another fault comes first", "no other fault"],
+)
+def test_what_no_agent_could_avoid_comes_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tools: list[str], kinds: str, expected: tuple[str, bool]
+) -> None:
+    agent = [*PLAIN, "create_note", '{"title": "A"}']
+    [weakness] = report(capsys, notes(tmp_path, *tools), "--kinds", kinds, agent=agent)["weaknesses"]
+    assert (next(iter(weakness["faults"][0])), weakness["avoidable"]) == expected

@@ -37,15 +37,15 @@ class CaseWriter:
     def text(self, name: str, setup: Setup, trial: Trial) -> str:
         """Return the scenario of a trial, with comments that say what fails and how to repeat it."""
         kept = {name: value for name, value in self._document.items() if name not in _OF_FAULTS}
-        made: Record = {**kept, "name": name, "seed": setup.seed}
-        made["world"] = self._world(setup)
-        made["perturbations"] = [fault.entry() for fault in setup.faults]
-        made["expect"] = self._expectations(setup)
+        case: Record = {**kept, "name": name, "seed": setup.seed}
+        case["world"] = self._world(setup)
+        case["perturbations"] = [fault.entry() for fault in setup.faults]
+        case["expect"] = self._expectations(setup)
         command = shlex.join(["mcp-sim", "run", f"{name}.yaml", "--", *self._command])
         comments = ["Found by `mcp-sim hunt`: with these faults the agent failed, without them it passed.", ""]
         comments += [f"  {line}" for line in trial.because.splitlines()]
         comments += ["", f"Repeat: {command}"]
-        return "".join(f"# {line}".rstrip() + "\n" for line in comments) + yaml12.dump(made, blocks=3)
+        return "".join(f"# {line}".rstrip() + "\n" for line in comments) + yaml12.dump(case, blocks=3)
 
     def _world(self, setup: Setup) -> Record:
         """Return the `world` of a trial. Its clock is virtual, as in the hunt, unless the scenario says otherwise."""
@@ -59,16 +59,19 @@ class CaseWriter:
         """Return the records of a trial. Rows from a file of all tables become rows of the case: they may be fewer."""
         given: Record = dict(cast("Record", records)) if isinstance(records, dict) else {EVERY: records}
         if given.pop(EVERY, None) is not None:
-            given |= {name: _part(one) for name, one in self._scenario.records.items() if one.rows and not one.whole}
-        return {**given, **{name: _part(one) for name, one in setup.records.items()}}
+            known = self._scenario.records.items()
+            given |= {name: _part(records) for name, records in known if records.rows and not records.whole}
+        return {**given, **{name: _part(records) for name, records in setup.records.items()}}
 
     def _expectations(self, setup: Setup) -> list[Json]:
         """Return the expectations that are not about the scenario's own faults."""
         kept = {entry.id for entry in without_own_faults(self._scenario).expectations}
         if not kept:
-            return [{"recovered": one.id.removeprefix("recovered-"), "id": one.id} for one in recoveries(setup.faults)]
+            entries = recoveries(setup.faults)
+            return [{"recovered": entry.id.removeprefix("recovered-"), "id": entry.id} for entry in entries]
         given = cast("list[Json]", self._document.get("expect") or [])
-        return [one for one, entry in zip(given, self._scenario.expectations, strict=True) if entry.id in kept]
+        named = zip(given, self._scenario.expectations, strict=True)
+        return [expectation for expectation, entry in named if entry.id in kept]
 
 
 def _part(given: GivenRecords) -> Json:
@@ -88,22 +91,22 @@ def _relocated(document: Record, before: Path, folder: Path) -> Record:
     def moved_records(value: Json) -> Json:
         if not isinstance(value, dict):
             return moved(value)
-        part = cast("Record", value)
-        return {**part, "file": moved(part["file"])} if "file" in part else part
+        records = cast("Record", value)
+        return {**records, "file": moved(records["file"])} if "file" in records else records
 
     def moved_tools(value: Json) -> Json:
         return moved(value) if (before / value).is_file() else value  # a shipped name may be that of a folder, too
 
-    made = {**document, "tools": _each(document["tools"], moved_tools)}
+    relocated = {**document, "tools": _each(document["tools"], moved_tools)}
     if isinstance(world := document.get("world"), dict):
-        made["world"] = given = dict(cast("Record", world))
+        relocated["world"] = given = dict(cast("Record", world))
         given |= {"state": moved(given["state"])} if "state" in given else {}
         given |= {"records": _each(given["records"], moved_records)} if "records" in given else {}
-    return made
+    return relocated
 
 
 def _each(value: Json, change: Callable[[Json], Json]) -> Json:
     """Return a value, or each value of a mapping, changed."""
     if isinstance(value, dict):
-        return {name: change(part) for name, part in cast("Record", value).items()}
+        return {name: change(held) for name, held in cast("Record", value).items()}
     return change(value)

@@ -14,6 +14,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario, in_reach
 
 MOST_NTH = 3
@@ -71,8 +72,8 @@ def _status(fault: Fault) -> str:
 
 def with_fault(scenario: Scenario, fault: Placed) -> Scenario:
     """Return a scenario with one more fault. Raises `DocumentError` if it takes no such fault."""
-    _, made = read_perturbation(scenario, fault.entry())
-    return replace(scenario, perturbations=(*scenario.perturbations, made))
+    _, entry = read_perturbation(scenario, fault.entry())
+    return replace(scenario, perturbations=(*scenario.perturbations, entry))
 
 
 @cache
@@ -125,11 +126,27 @@ class Places:
             self._possible[key] = self._is_in_reach(fault, tool) and self._is_valid(fault, tool)
         return self._possible[key]
 
+    def is_avoidable(self, placed: Placed) -> bool:
+        """Whether an agent could have noticed a fault: it gets a sign, or some tool reads what the call wrote."""
+        domain = self._scenario.domain
+        plan = domain.plans.get(placed.tool)
+        if plan is None or perturbations[placed.fault.kind].visibility == "explicit":
+            return True
+        written = {variant.entity for variant in plan.variants if variant.verb not in READS}
+        shown = {
+            variant.entity for other in domain.plans.values() for variant in other.variants if variant.verb in READS
+        }
+        return not written or None in written or not written.isdisjoint(shown)
+
+    def cost(self, placed: Placed) -> int:
+        """Return what a fault costs: its place in the list of faults. Those that no agent could avoid come last."""
+        return placed.fault.rank + (0 if self.is_avoidable(placed) else len(all_faults()))
+
     def _is_in_reach(self, fault: Fault, tool: str) -> bool:
-        found = self._scenario.domain.tools.get(tool)
-        if found is None or not in_reach(self._globs, found):
+        known = self._scenario.domain.tools.get(tool)
+        if known is None or not in_reach(self._globs, known):
             return False
-        reads = self._scenario.domain.only_reads(found)
+        reads = self._scenario.domain.only_reads(known)
         return fault.to == "all" or reads == (fault.to == "reads")
 
     def _is_valid(self, fault: Fault, tool: str) -> bool:

@@ -108,7 +108,7 @@ def _read(path: Path) -> str:
 
 def _lines(text: str, path: Path) -> list[dict[str, Any]]:
     """Return the objects of a journal. Raises `UsageError` if it is something else."""
-    found = list[dict[str, Any]]()
+    entries = list[dict[str, Any]]()
     for number, line in enumerate(text.splitlines()):
         try:
             value: Any = json.loads(line)
@@ -118,5 +118,5 @@ def _lines(text: str, path: Path) -> list[dict[str, Any]]:
             raise UsageError(
                 f"{path}: line {number + 1} is not one of a hunt's journal; delete it, or name another file"
             )
-        found.append(cast("dict[str, Any]", value))
-    return found
+        entries.append(cast("dict[str, Any]", value))
+    return entries

@@ -20,7 +20,8 @@ from mcp_sim.types.frozen import frozen
 ANOTHER_FAULT, ALREADY_KNOWN, ANOTHER_SEED = 2, 6, 12
 """What a further fault costs, what it costs at a call that the agent makes anyway, and what a further seed costs.
 
-The cheapest combination is tried first. The cost of a fault is its place in the list of faults."""
+The cheapest combination is tried first. The cost of a fault is its place in the list of faults, after all others if no
+agent could avoid it."""
 
 
 class FailsWithoutFaults(McpSimError):
@@ -37,6 +38,8 @@ class Weakness:
 
     setup: Setup
     trial: Trial
+    is_avoidable: bool = True
+    """Whether an agent could have noticed one of the faults."""
     is_steady: bool | None = None
     """Whether the agent failed again when the trial was repeated; None if the search ended before."""
     also: list[tuple[Placed, ...]] = field(default_factory=list[tuple[Placed, ...]])
@@ -97,7 +100,7 @@ class Search:
                 raise FailsWithoutFaults(setup.seed, trial)
             self.clean[setup.seed] = trial
             for fault in self._places.after(trial.called, 0):
-                self._add(replace(setup, faults=(fault,)), fault.fault.rank + place * ANOTHER_SEED)
+                self._add(replace(setup, faults=(fault,)), self._places.cost(fault) + place * ANOTHER_SEED)
 
     def _add(self, setup: Setup, cost: int) -> None:
         key = setup.seed, frozenset(setup.faults)
@@ -131,12 +134,12 @@ class Search:
             return
         smaller = await self._fewest_faults(setup, trial)
         self._failing.append(_kinds(smaller))
-        known = next((one for one in self.weaknesses if one.is_like(smaller, trial)), None)
+        known = next((weakness for weakness in self.weaknesses if weakness.is_like(smaller, trial)), None)
         if known is not None:
             known.also.append(smaller.faults)
             return
         self._say(f"found: {' + '.join(fault.text for fault in smaller.faults)}")
-        weakness = Weakness(smaller, trial)
+        weakness = Weakness(smaller, trial, any(map(self._places.is_avoidable, smaller.faults)))
         self.weaknesses.append(weakness)
         again = await self._tester.trial(replace(smaller, repetition=2))
         weakness.is_steady = again.fails_like(trial)
@@ -154,7 +157,7 @@ class Search:
     async def _fewest_faults(self, setup: Setup, trial: Trial) -> Setup:
         """Return the setup without the faults that are not needed."""
         for fault in setup.faults if len(setup.faults) > 1 else ():
-            fewer = replace(setup, faults=tuple(one for one in setup.faults if one != fault))
+            fewer = replace(setup, faults=tuple(other for other in setup.faults if other != fault))
             if (await self._tester.trial(fewer)).fails_like(trial):
                 return await self._fewest_faults(fewer, trial)
         return setup
@@ -165,12 +168,12 @@ class Search:
             return
         usual = _places(self.clean[setup.seed].called)
         taken = {(fault.tool, fault.nth) for fault in setup.faults}
-        cost = sum(fault.fault.rank + ANOTHER_FAULT for fault in setup.faults)
+        cost = sum(self._places.cost(fault) + ANOTHER_FAULT for fault in setup.faults)
         begin = _index_of(setup.faults[-1], trial.called) + 1
         for fault in self._places.after(trial.called, begin):
             if fault.place not in taken:
                 known = 0 if fault.place not in usual else ALREADY_KNOWN
-                yield cost + fault.fault.rank + known, replace(setup, faults=(*setup.faults, fault))
+                yield cost + self._places.cost(fault) + known, replace(setup, faults=(*setup.faults, fault))
 
 
 def _places(called: Sequence[str]) -> set[tuple[str, int | None]]:
@@ -181,5 +184,5 @@ def _places(called: Sequence[str]) -> set[tuple[str, int | None]]:
 def _index_of(fault: Placed, called: Sequence[str]) -> int:
     """Return the index of the call that a fault was placed at."""
     nth = fault.nth or 1
-    found = [index for index, tool in enumerate(called) if tool == fault.tool]
-    return found[min(nth, len(found)) - 1] if found else -1
+    indices = [index for index, tool in enumerate(called) if tool == fault.tool]
+    return indices[min(nth, len(indices)) - 1] if indices else -1

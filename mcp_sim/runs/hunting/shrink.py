@@ -35,26 +35,28 @@ class Shrinker:
 
     async def _generated_records(self) -> None:
         """Leave out generated records: all of them if possible, else those of one entity after the other."""
-        generated = {name: one for name, one in self._given.items() if one.count > len(one.rows)}
-        bare = {name: GivenRecords(len(one.rows), one.rows) for name, one in generated.items()}
+        generated = {name: given for name, given in self._given.items() if given.count > len(given.rows)}
+        bare = {name: GivenRecords(len(given.rows), given.rows) for name, given in generated.items()}
         if not bare or await self._adopted(replace(self.setup, records=bare)):
             return
-        for name, one in generated.items():
-            for count in (len(one.rows) + few for few in FEW):
-                if count < one.count and await self._adopted(self._with(name, replace(one, count=count))):
+        for name, given in generated.items():
+            for count in (len(given.rows) + few for few in FEW):
+                if count < given.count and await self._adopted(self._with(name, replace(given, count=count))):
                     break
 
     async def _rows(self) -> None:
         """Leave out given rows, one after the other."""
-        for name, one in self._given.items():
-            for row in one.rows if len(one.rows) <= MOST_ROWS else ():
-                now = self.setup.records.get(name, one)
+        for name, given in self._given.items():
+            for row in given.rows if len(given.rows) <= MOST_ROWS else ():
+                now = self.setup.records.get(name, given)
                 rows = tuple(kept for kept in now.rows if kept is not row)
                 await self._adopted(self._with(name, GivenRecords(now.count - 1, rows)))
 
     async def _options(self) -> None:
         """Leave out options of faults."""
-        for place, option in [(at, name) for at, one in enumerate(self.setup.faults) for name in one.fault.options]:
+        for place, option in [
+            (at, name) for at, placed in enumerate(self.setup.faults) for name in placed.fault.options
+        ]:
             faults = [*self.setup.faults]
             faults[place] = _without(faults[place], option)
             await self._adopted(replace(self.setup, faults=tuple(faults)))

@@ -47,7 +47,7 @@ class Setup:
     def key(self) -> str:
         """The same text for the same trial, in every process."""
         records = {name: [given.count, list(given.rows)] for name, given in self.records.items()}
-        return canonical([self.seed, [one.entry() for one in self.faults], records, self.repetition])
+        return canonical([self.seed, [fault.entry() for fault in self.faults], records, self.repetition])
 
     def clean(self) -> Setup:
         """Return the same without faults."""
@@ -55,10 +55,10 @@ class Setup:
 
     def scenario(self, base: Scenario) -> Scenario:
         """Return the scenario of the trial. Raises `DocumentError` if it takes no such fault."""
-        made = replace(base, records={**base.records, **self.records})
+        scenario = replace(base, records={**base.records, **self.records})
         for fault in self.faults:
-            made = with_fault(made, fault)
-        return made if made.expectations else replace(made, expectations=recoveries(self.faults))
+            scenario = with_fault(scenario, fault)
+        return scenario if scenario.expectations else replace(scenario, expectations=recoveries(self.faults))
 
 
 @frozen
@@ -76,9 +76,9 @@ class Trial:
 
     @classmethod
     def of(cls, result: RunResult) -> Trial:
-        failed = [one for one in result.grade.verdicts if one.outcome == "failed" and not one.optional]
-        reasons = [f"{one.id}: {one.because}" for one in failed]
-        names = tuple(one.id for one in failed)
+        failed = [verdict for verdict in result.grade.verdicts if verdict.outcome == "failed" and not verdict.optional]
+        reasons = [f"{verdict.id}: {verdict.because}" for verdict in failed]
+        names = tuple(verdict.id for verdict in failed)
         if result.exit_code != 0:
             reasons, names = [result.because, *reasons], (AGENT, *names)
         because = "\n".join(reasons) or result.because
@@ -104,12 +104,14 @@ class Trial:
 def recoveries(faults: Sequence[Placed]) -> tuple[ExpectationEntry, ...]:
     """Return the expectation for each fault that the agent recovers from it."""
     kind = expectations["recovered"]
-    return tuple(ExpectationEntry(f"recovered-{one.id}", "recovered", kind.model_validate(one.id)) for one in faults)
+    return tuple(
+        ExpectationEntry(f"recovered-{fault.id}", "recovered", kind.model_validate(fault.id)) for fault in faults
+    )
 
 
 def without_own_faults(scenario: Scenario) -> Scenario:
     """Return the scenario without its perturbations and the expectations about them."""
-    kept = tuple(one for one in scenario.expectations if not isinstance(one.expectation, AboutPerturbation))
+    kept = tuple(entry for entry in scenario.expectations if not isinstance(entry.expectation, AboutPerturbation))
     return replace(scenario, perturbations=(), expectations=kept)
 
 
@@ -141,25 +143,25 @@ class Tester:
     async def trials(self, setups: Sequence[Setup]) -> list[Trial]:
         """Return what becomes of several trials, made at the same time. Raises `BudgetSpent` if one cannot be made."""
         new = {setup.key: setup for setup in setups if setup.key not in self._known}
-        made = list(new.values())[: self._budget - self.runs]
-        self.runs += len(made)
-        for setup, trial in zip(made, await self._made(made), strict=True):
+        affordable = list(new.values())[: self._budget - self.runs]
+        self.runs += len(affordable)
+        for setup, trial in zip(affordable, await self._run_all(affordable), strict=True):
             self._known[setup.key] = trial
             self._on_trial(setup, trial)
-        if len(made) < len(new):
+        if len(affordable) < len(new):
             raise BudgetSpent(self._budget)
         return [self._known[setup.key] for setup in setups]
 
-    async def _made(self, setups: Sequence[Setup]) -> list[Trial]:
+    async def _run_all(self, setups: Sequence[Setup]) -> list[Trial]:
         """Return the trials: from the journal, else from runs of the agent."""
-        found = {setup.key: self._journal.trial(setup.key) for setup in setups}
-        waiting = iter([setup for setup in setups if found[setup.key] is None])
+        trials = {setup.key: self._journal.trial(setup.key) for setup in setups}
+        waiting = iter([setup for setup in setups if trials[setup.key] is None])
         errors = list[Exception]()
 
         async def work() -> None:
             try:
                 for setup in waiting:
-                    found[setup.key] = trial = (await self._run(setup)).to_json()
+                    trials[setup.key] = trial = (await self._run(setup)).to_json()
                     self._journal.add(setup.key, trial)
             except Exception as error:  # noqa: BLE001 (raised again outside of the task group)
                 errors.append(error)
@@ -170,7 +172,7 @@ class Tester:
                 workers.start_soon(work)
         if errors:
             raise errors[0]
-        return [Trial.from_json(found[setup.key] or {}) for setup in setups]
+        return [Trial.from_json(trials[setup.key] or {}) for setup in setups]
 
     async def _run(self, setup: Setup) -> Trial:
         results = list[RunResult]()
