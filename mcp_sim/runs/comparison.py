@@ -20,6 +20,8 @@ Decision: TypeAlias = Literal["PASS", "REGRESSION", "IMPROVED", "INCONCLUSIVE"]
 MOST_GROWTH = 1024
 """The most often that the runs are multiplied to find how many would decide; beyond, the rates are too near to tell."""
 
+_UNDECIDED: Decision = "INCONCLUSIVE"
+
 _SEVERITY: tuple[Decision, ...] = ("REGRESSION", "INCONCLUSIVE", "IMPROVED", "PASS")
 """Decisions about conditions, the one that counts for all of them first."""
 
@@ -232,8 +234,8 @@ class Comparison:
     @property
     def decision(self) -> Decision:
         """The decision about all conditions: a regression under one of them is one."""
-        decisions: set[Decision] = {condition.decision(self.allow) for condition in self.conditions}
-        return min(decisions, key=_SEVERITY.index, default="INCONCLUSIVE")
+        severities = [_SEVERITY.index(condition.decision(self.allow)) for condition in self.conditions]
+        return _SEVERITY[min(severities)] if severities else _UNDECIDED
 
     @property
     def is_paired(self) -> bool:

@@ -118,7 +118,7 @@ def project(folder: Path, text: str) -> None:
 def test_the_fixture_is_a_world_that_tests_call_and_clients_connect_to(tmp_path: Path) -> None:
     project(tmp_path, USES)
     done = ran(tmp_path)
-    assert "9 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "10 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
 
 
 ANYIO = """
@@ -153,7 +153,7 @@ def test_the_runs_of_a_test_are_spread_by_xdist(tmp_path: Path) -> None:
     project(tmp_path, USES)
     done = ran(tmp_path, "-n", "2", "-k", "seeds or sync", "-v")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.findall(r"(\d+) passed", done.stdout) == ["8"], done.stdout
+    assert re.findall(r"(\d+) passed", done.stdout) == ["9"], done.stdout
     assert {worker for worker, _ in re.findall(r"\[(gw\d)\] \[ *(\d+)%\] PASSED", done.stdout)} == {"gw0", "gw1"}
     assert sorted(set(re.findall(r"test_seeds\[(.*?)\]", done.stdout))) == [
         "seed0",
@@ -161,6 +161,54 @@ def test_the_runs_of_a_test_are_spread_by_xdist(tmp_path: Path) -> None:
         "seed1",
         "seed1-run2",
     ]
+
+
+MANY = """
+import pytest
+
+DEAL = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+
+
+def work(mcp_sim, *, is_careless):
+    for _ in range(2 if is_careless else 1):
+        mcp_sim.call("create_deal", DEAL)
+    (*_, deal) = [key for key, deal in mcp_sim.state.rows("deal") if deal["title"] == "Spring order"]
+    while not mcp_sim.call("update_deal", {"deal_id": deal, "stage": "proposal"}).ok:
+        pass
+    mcp_sim.check("Done.")
+
+
+@pytest.mark.mcp_sim("flaky_crm", seeds=10, require=0.9)
+@pytest.mark.parametrize("failures", [1, 2])
+def test_rate(mcp_sim, failures, request):
+    work(mcp_sim, is_careless=any(f"seed{n}-" in request.node.nodeid for n in range(failures)))
+
+
+@pytest.mark.mcp_sim("flaky_crm", seeds=5, require=0.8, pass_k=3)
+@pytest.mark.parametrize("failures", [1, 2])
+def test_pass_k(mcp_sim, failures, request):
+    work(mcp_sim, is_careless=any(f"seed{n}-run2" in request.node.nodeid for n in range(failures)))
+
+
+@pytest.mark.mcp_sim("calm_crm", seeds=2, require=0.5)
+def test_idle(mcp_sim):
+    pytest.skip("nothing happened")
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_all_runs_together_decide_where_a_pass_rate_is_required(options: tuple[str, ...], tmp_path: Path) -> None:
+    project(tmp_path, MANY)
+    done = ran(tmp_path, "-v", "--junitxml", str(tmp_path / "junit.xml"), *options)
+    # 52 runs, of which 6 fail and 2 are skipped, and the results of the five tests: 2 pass, 2 fail, 1 is skipped
+    assert "2 failed, 46 passed, 3 skipped, 6 xfailed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "the pass rate is 80 % (8 of 10 seeds passed; 95 % interval 49 to 94 %), 90 % required" in done.stdout
+    assert "pass^3 is 60 % (in 3 of 5 seeds all 3 runs passed; 95 % interval 23 to 88 %), 80 % required" in done.stdout
+    assert "failed one-deal: 2 deal records fit, expected 1" in done.stdout
+    assert "repeat: pytest 'suite/test_it.py::test_pass_k[seed1-run2-2]'" in done.stdout
+    suite = (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert 'failures="2" skipped="9" tests="57"' in suite
 
 
 def test_a_failure_shows_verdicts_and_last_steps_and_how_to_repeat_it(tmp_path: Path) -> None:
@@ -182,6 +230,7 @@ def test_a_failure_shows_verdicts_and_last_steps_and_how_to_repeat_it(tmp_path: 
             "seeds: expected a number of at least 1, or a list of seeds, got 0",
         ),
         ('@pytest.mark.mcp_sim("flaky_crm", pass_k=0)', "pass_k: expected a number of at least 1, got 0"),
+        ('@pytest.mark.mcp_sim("flaky_crm", require=90)', "require: expected a number from 0 to 1, got 90"),
         ('@pytest.mark.mcp_sim("flaky_crm", intensity=3)', "intensity: expected a number from 0 to 1, got 3"),
     ],
 )
