@@ -39,16 +39,20 @@ def failed_by_agent(grade: Grade, problem: str) -> Grade:
 
 def _graded(entry: ExpectationEntry, verdict: Verdict, *, strict: bool) -> GradedVerdict:
     is_open = strict and verdict.guessed and verdict.outcome in ("passed", "failed")
+    because = f"{verdict.because}, but that rests on a guess" if is_open else verdict.because
+    if entry.message and verdict.outcome == "failed":
+        because = f"{entry.message} ({because})"
     return GradedVerdict(
         id=entry.id,
         kind=entry.kind,
         outcome="inconclusive" if is_open else verdict.outcome,
-        because=f"{verdict.because}, but that rests on a guess" if is_open else verdict.because,
+        because=because,
         steps=verdict.steps,
         guessed=verdict.guessed,
         weight=entry.weight,
         gate=entry.gate,
         optional=entry.optional,
+        differences=verdict.differences,
     )
 
 

@@ -205,7 +205,8 @@ def _scenario(
     models = (override,) if override else _world_models(place, domain, path, sources)
     domain = None if domain is None else replace(domain, elsewhere=_elsewhere(domain, models))
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
-    expected = read_expectations(place.at("expect"), domain, _faults_by_id(place.at("perturbations"), faults))
+    by_id = _faults_by_id(place.at("perturbations"), faults)
+    expected = read_expectations(place.at("expect"), domain, by_id, path, sources)
     stubs = read_stubs(place.at("stubs"), document.stubs, domain)
     if compiled is None or domain is None or specs is None:
         return None

@@ -13,6 +13,8 @@ from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.scenario import ExpectationKeys, PerturbationKeys, WorldModelKeys
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.places import Place
+from mcp_sim.spec.programs import read_check
+from mcp_sim.spec.sources import Sources
 from mcp_sim.spec.surface import check_blocks, dump_parts
 from mcp_sim.spec.trigger_conflicts import conflicts, shadowed_by
 from mcp_sim.spec.when import check_when, read_when
@@ -50,7 +52,8 @@ from mcp_sim.types.scenario import (
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = re.compile(r"(?:[^:]+\.py:)?([\w.-]{1,64})")
+"""The subject of an entry: a name, or the function of a Python file."""
 
 
 @frozen
@@ -155,25 +158,39 @@ def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) ->
 
 
 def read_expectations(
-    place: Place, domain: Domain | None, faults: Mapping[str, Perturbation | None]
+    place: Place, domain: Domain | None, faults: Mapping[str, Perturbation | None], document: Path, sources: Sources
 ) -> tuple[ExpectationEntry, ...]:
-    """Read the expectations in a list; `faults` are the perturbations by id, None for an entry with errors."""
+    """Read the expectations in a list; `faults` are the perturbations by id, None for an entry with errors.
+
+    Files of code that they name are relative to the folder of the `document`, and noted in `sources`.
+    """
     entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
-    expectation_entries = [_expectation(entry, domain, faults) for entry in entries]
-    return tuple(entry for entry in expectation_entries if entry is not None)
+    read = [_expectation(entry, domain, faults, document, sources) for entry in entries]
+    return tuple(entry for entry in read if entry is not None)
 
 
 def _expectation(
-    entry: _Entry, domain: Domain | None, faults: Mapping[str, Perturbation | None]
+    entry: _Entry,
+    domain: Domain | None,
+    faults: Mapping[str, Perturbation | None],
+    document: Path,
+    sources: Sources,
 ) -> ExpectationEntry | None:
     keys, kind = cast("ExpectationKeys", entry.keys), cast("Expectation | None", entry.options)
     if kind is None:
         return None
+    if kind.code is not None:
+        file = read_check(entry.place.at(entry.kind), kind.code, document, sources)
+        if file is None:
+            return None
+        kind = kind.beside(file)
     if domain is not None:
         _note(entry.place.at(entry.kind), kind.problems(domain, faults))
     if keys.gate and keys.optional:
         entry.place.at("gate").error("an expectation is either a gate or optional")
-    return ExpectationEntry(entry.id, entry.kind, kind, keys.weight, gate=keys.gate, optional=keys.optional)
+    return ExpectationEntry(
+        entry.id, entry.kind, kind, keys.weight, gate=keys.gate, optional=keys.optional, message=keys.message
+    )
 
 
 # world models ---------------------------------------------------------------------------------------------------------
@@ -300,8 +317,8 @@ def _entries(place: Place, registry: Registry[K], common: frozenset[str], model:
 def _default_id(kind: str, place: Place, family: str) -> str:
     """Return the id of an entry without `id`: for an expectation its subject if that is a name, else a hash."""
     about = place.mapping.get(kind) if family == expectations.family else None
-    if isinstance(about, str) and _NAME.fullmatch(about):
-        return f"{kind}-{about}"
+    if isinstance(about, str) and (name := _NAME.fullmatch(about)):
+        return f"{kind}-{name[1]}"
     return f"{kind}-{sha256(canonical(place.value).encode()).hexdigest()[:6]}"
 
 

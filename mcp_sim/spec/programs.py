@@ -66,6 +66,43 @@ def read_program(
 
     Problems are noted: those of the program at its own lines. None if there is nothing to read.
     """
+    read = _read_module(place, value, document, sources)
+    if read is None:
+        return None
+    file, module = read
+    beside = local_modules(file, module)
+    action = f"runs the Python program {value}"
+    is_confined = sources.require_trust(place, document, action, [file, *beside], may_be_confined=True)
+    helpers = {_dotted(path, file.parent): tree for path, tree in beside.items() if tree is not None}
+    declared = _Reader(file, module, helpers, sources).read(tools)
+    return replace(declared, program=replace(declared.program, is_confined=is_confined))
+
+
+def read_check(place: Place, value: str, document: Path, sources: Sources) -> Path | None:
+    """Return the file of a function that judges worlds, given as `FILE:FUNCTION`. Nothing of it is run.
+
+    Problems are noted, also that the document needs the user's trust. None if there is no such function.
+    """
+    name, _, function = value.rpartition(":")
+    read = _read_module(place, name, document, sources)
+    if read is None:
+        return None
+    file, module = read
+    action = f"runs the Python function {function} of {name} to judge worlds"
+    sources.require_trust(place, document, action, [file, *local_modules(file, module)])
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    if function not in functions:
+        place.error(f"{name} has no function {function!r}{did_you_mean(function, functions)}")
+        return None
+    arguments = functions[function].args
+    count = len(arguments.posonlyargs) + len(arguments.args)
+    if not count - len(arguments.defaults) <= 3 <= count and arguments.vararg is None:
+        place.error(f"{function} takes {count} arguments, expected 3: the state, the steps, and the final answer")
+    return file
+
+
+def _read_module(place: Place, value: str, document: Path, sources: Sources) -> tuple[Path, ast.Module] | None:
+    """Return the Python file that a document names, and its syntax tree; None if it has none, which is noted."""
     file = sources.named_file(value, document)
     if isinstance(file, str):
         place.error(file)
@@ -77,17 +114,11 @@ def read_program(
         place.error(f"{value!r} is no Python file of at most {_LARGEST >> 20} MiB")
         return None
     try:
-        module = ast.parse(data, file.name)
+        return file, ast.parse(data, file.name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 0
         sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
         return None
-    beside = local_modules(file, module)
-    action = f"runs the Python program {value}"
-    is_confined = sources.require_trust(place, document, action, [file, *beside], may_be_confined=True)
-    helpers = {_dotted(path, file.parent): tree for path, tree in beside.items() if tree is not None}
-    declared = _Reader(file, module, helpers, sources).read(tools)
-    return replace(declared, program=replace(declared.program, is_confined=is_confined))
 
 
 def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | None]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.kinds.expectation import Difference
 
 GradeOutcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
 
@@ -24,10 +25,13 @@ class GradedVerdict:
     weight: float = 1.0
     gate: bool = False
     optional: bool = False
+    differences: tuple[Difference, ...] = ()
+    """As in a `Verdict`."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that reports have."""
-        return {**asdict(self), "steps": list(self.steps)}
+        differences = [asdict(difference) for difference in self.differences]
+        return {**asdict(self), "steps": list(self.steps), "differences": differences}
 
 
 @frozen

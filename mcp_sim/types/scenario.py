@@ -73,6 +73,8 @@ class ExpectationEntry:
     """Whether nothing else counts if it fails."""
     optional: bool = False
     """Whether it is reported and not graded."""
+    message: str = ""
+    """What it means if it fails."""
 
 
 @frozen

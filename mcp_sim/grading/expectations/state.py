@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from mcp_sim.grading.differences import differences, rendered
 from mcp_sim.grading.evidence import Writes, judged, words_of
 from mcp_sim.types import Key, Record, Step, View
-from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
-from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.kinds import Difference, End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero, MatcherSource
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.cel import Expression, expression, functions, table_names, tables
+
+MOST_KEYS = 5
+"""The most records that are named beside their number."""
 
 
 class Bounds(BaseModel):
@@ -100,30 +105,50 @@ class State(Expectation):
 
     def verdict(self, facts: Writes, end: End) -> Verdict:
         holds, because, keys = self._judged(end.view, end.scenario.domain)
+        wrong = () if holds else self._differences(end.view, end.scenario.domain, keys)
+        if wrong:
+            because = "; ".join([because, *map(str, wrong if keys is None else wrong[1:])])
         if holds and not facts.has_calls:
             return judged("vacuous", f"{because}, but no tool was called")
         newest = facts.newest
-        deciding = newest.values() if keys is None else [newest[key] for key in keys if key in newest]
-        return judged("passed" if holds else "failed", because, *deciding, facts.unclear)
+        is_any = keys is None or len(keys) < self.count.at_least  # what is missing may be due to any write
+        deciding = newest.values() if is_any else [newest[key] for key in keys or () if key in newest]
+        verdict = judged("passed" if holds else "failed", because, *deciding, facts.unclear)
+        return replace(verdict, differences=wrong)
 
-    def _judged(self, view: View, domain: Domain) -> tuple[bool, str, Iterable[tuple[str, Key]] | None]:
-        """Return whether the condition holds, a sentence, and the records that decide it; None: all that it reads."""
+    def _judged(self, view: View, domain: Domain) -> tuple[bool, str, list[tuple[str, Key]] | None]:
+        """Return whether the condition holds, a sentence, and the records that fit; None for an expression."""
         if self.cel is not None:
             holds, because = self._evaluated(expression(self.cel, table_names(domain)), view, domain)
             return holds, because, None
         entity = cast("str", self.entity)
         fitting = [(entity, key) for key, record in view.rows(entity) if self._fits(record)]
-        found = f"1 {entity} record fits" if len(fitting) == 1 else f"{len(fitting)} {entity} records fit"
-        because = f"{found}, expected {self.count}{'' if fitting else self._nearest(view)}"
-        return self.count.holds(len(fitting)), because, fitting if len(fitting) >= self.count.at_least else None
+        count = f"1 {entity} record fits" if len(fitting) == 1 else f"{len(fitting)} {entity} records fit"
+        return self.count.holds(len(fitting)), f"{count}, expected {self.count}", fitting
 
-    def _nearest(self, view: View) -> str:
-        """Return which record fits all but one field, and what that field is; '' if none does."""
-        for key, record in view.rows(cast("str", self.entity)):
-            others = [path for path, matches in self.tests if not matches(at_path(record, path))]
-            if len(others) == 1 < len(self.tests):
-                return f"; {'.'.join(others[0])} of {self.entity} {key} is {at_path(record, others[0])!r}"
-        return ""
+    def _differences(
+        self, view: View, domain: Domain, fitting: Sequence[tuple[str, Key]] | None
+    ) -> tuple[Difference, ...]:
+        """Return what is different: the values of an expression, or the number of records and the nearest record's."""
+        if fitting is None:
+            return differences(cast("str", self.cel), view, domain)
+        keys = ", ".join(str(key) for _, key in fitting[:MOST_KEYS])
+        number = f"{len(fitting)} ({keys}{', ...' if len(fitting) > MOST_KEYS else ''})" if fitting else "0"
+        count = Difference(f"number of {self.entity} records that fit", number, str(self.count))
+        return (count, *(() if fitting else self._nearest(view, domain)))
+
+    def _nearest(self, view: View, domain: Domain) -> Iterator[Difference]:
+        """Yield the fields in which a record differs that fits in all but one, or has the wanted key."""
+        known = domain.entities.get(cast("str", self.entity))
+        for key, record in reversed([*view.rows(cast("str", self.entity))]):  # the agent's own first
+            wrong = [path for path, matches in self.tests if not matches(at_path(record, path))]
+            has_key = known is not None and known.key in self.where and [known.key] not in wrong
+            if len(wrong) < len(self.tests) and (len(wrong) == 1 or has_key):
+                for path in wrong:
+                    name, value = ".".join(path), at_path(record, path)
+                    actual = "missing" if value is ABSENT else rendered(value)
+                    yield Difference(f"{name} of {self.entity} {key}", actual, rendered(self.where[name]))
+                return
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.cel is not None:

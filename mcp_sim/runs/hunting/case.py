@@ -15,6 +15,7 @@ from mcp_sim.spec.sources import is_shipped
 from mcp_sim.spec.tool_specs import is_spec
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.scenario import GivenRecords, Scenario
 
 _OF_FAULTS = ("extends", "allow_adversarial", "intensity", "perturbations")
@@ -97,7 +98,18 @@ def _relocated(document: Record, before: Path, folder: Path) -> Record:
     def moved_tools(value: Json) -> Json:
         return moved(value) if (before / value).is_file() else value  # a shipped name may be that of a folder, too
 
+    def moved_check(entry: Json) -> Json:
+        check: Json = as_object(entry).get("python")
+        code = as_object(check).get("function", check)
+        if not isinstance(code, str):
+            return entry
+        file, _, function = code.rpartition(":")
+        return {**as_object(entry), "python": f"{moved(file)}:{function}"}
+
     relocated = {**document, "tools": _each(document["tools"], moved_tools)}
+    relocated |= (
+        {"expect": [moved_check(entry) for entry in as_list(document["expect"])]} if "expect" in document else {}
+    )
     if isinstance(world := document.get("world"), dict):
         relocated["world"] = given = dict(cast("Record", world))
         given |= {"state": moved(given["state"])} if "state" in given else {}

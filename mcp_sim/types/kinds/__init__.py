@@ -7,7 +7,7 @@ One instance is shared by all worlds and is immutable. What it must remember of 
 from __future__ import annotations
 
 from mcp_sim.types.kinds.backend import BACKENDS_WITHOUT_MATCH, Answer, Backend, Invent, Match, ServerEvidence, Tables
-from mcp_sim.types.kinds.expectation import End, Expectation, Verdict
+from mcp_sim.types.kinds.expectation import Difference, End, Expectation, Verdict
 from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
 from mcp_sim.types.kinds.kind import Kind
 from mcp_sim.types.kinds.perturbation import Apply, CountCall, Listing, Occasion, Perturbation, Stage
@@ -40,6 +40,7 @@ __all__ = [
     "Backend",
     "Check",
     "CountCall",
+    "Difference",
     "End",
     "Expectation",
     "ImmediatePredictor",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from mcp_sim.types import Step, View
 from mcp_sim.types.domain import Domain
@@ -13,6 +14,18 @@ from mcp_sim.types.kinds.perturbation import Perturbation
 
 if TYPE_CHECKING:
     from mcp_sim.types.scenario import Scenario
+
+
+@frozen
+class Difference:
+    """A value at the end of a run, beside the one that was expected, both as text."""
+
+    subject: str
+    actual: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.subject} is {self.actual}, expected {self.expected}"
 
 
 @frozen
@@ -27,6 +40,8 @@ class Verdict:
     """The numbers of the steps in the ledger that decided it, at most ten."""
     guessed: bool = False
     """Whether one of these steps rests on a guess."""
+    differences: tuple[Difference, ...] = ()
+    """The values that decided it, if it failed, and those that were expected."""
 
 
 @frozen
@@ -47,6 +62,18 @@ class Expectation(Kind):
     notice a step must not grow with the number of steps. A subclass without facts implements `verdict` only, and judges
     the final state.
     """
+
+    @property
+    def code(self) -> str | None:
+        """The function that it runs, as `FILE:FUNCTION`, the file relative to the document; None: it runs none.
+
+        The document then needs the user's trust.
+        """
+        return None
+
+    def beside(self, file: Path) -> Self:
+        """Return the expectation with the file of its code where that is."""
+        return self
 
     def facts(self) -> Any:
         """Return the facts before the first step."""

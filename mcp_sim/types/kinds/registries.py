@@ -112,7 +112,7 @@ class Registry(Generic[T]):
 
 
 COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible", "group", "enabled"})
-COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
+COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional", "message"})
 COMMON_WORLD_MODEL_KEYS = frozenset({"tools", "reads", "writes", "unmatched"})
 COMBINATORS = frozenset({"any", "all", "not", "per"})
 
