@@ -67,6 +67,7 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
 """Arguments of each command, and the path of a part of what it prints."""
 
 ELSEWHERE = {
+    "compare": "tests/cli/test_compare.py",
     "compile": "tests/recordings/test_compiling.py",
     "eval": "tests/models/test_evaluation.py",
     "hunt": "tests/cli/test_hunt.py",

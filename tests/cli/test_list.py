@@ -85,6 +85,7 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
             body += f"\nallow_adversarial: true\nperturbations: [{faults}]"
         elif name == "arguments":
             body += "\n    tools: create_deal"
+        (tmp_path / "checks.py").write_text("def order_is_paid(state, steps, answer): ...\n", encoding="utf-8")
         tools = "shop" if name == "async_job" else "crm"  # whose orders have a status, as jobs do
         path = tmp_path / f"{name}.yaml"
         text = body.replace("get_job", "get_order")
