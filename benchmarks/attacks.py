@@ -110,13 +110,6 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("find_path", "Find the path between entities", source=TEXT, target=TEXT),
         tool("get_neighbors", "Get neighbors", name=TEXT, depth={"type": "integer"}),
     ],
-    "vectors": [
-        tool("create_collection", "Create a collection", collection_name=TEXT),
-        tool("add_documents", "Add documents", collection_name=TEXT, documents=TEXTS, ids=TEXTS),
-        tool(
-            "query_documents", "Query documents", collection_name=TEXT, query_texts=TEXTS, n_results={"type": "integer"}
-        ),
-    ],
     "git": [
         tool("git_status", "Show the status", repo_path=TEXT),
         tool("git_add", "Stage files", repo_path=TEXT, files=TEXTS),
@@ -281,14 +274,6 @@ ATTACKS: Mapping[str, Attack | floods.Flood] = {
         "sheets", [("read_range", {"sheet": "S", "range": "A1:XFD1048576"})], [("create_sheet", {"sheet": "S"})]
     ),
     "a graph": Attack("graph", [("read_graph", {})], [("create_entities", {"entities": GRAPH})]),
-    "vectors": Attack(
-        "vectors",
-        [("query_documents", {"collection_name": "c", "query_texts": ["a b"] * 2_000, "n_results": 10**9})],
-        [
-            ("create_collection", {"collection_name": "c"}),
-            ("add_documents", {"collection_name": "c", "documents": ["a b"] * 900, "ids": [*map(str, range(900))]}),
-        ],
-    ),
     "a program that loops": Attack("program", [("loop", {"text": "a"})]),
     "a program that grows": Attack("program", [("grow", {"text": "a"})]),
     "requests ahead, one world": floods.Ahead(300, 1, 60),

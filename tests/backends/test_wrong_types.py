@@ -11,8 +11,6 @@ from support.matched_tools import answered, refused, result, simulator, tool
 
 Json = Any
 BOOKS = {"workbooks": {"a.xlsx": {"One": [[1]]}}}
-USERS = {"users": [{"id": "U1", "name": "Ada"}, {"id": "U2", "name": "Bo"}]}
-LETTERS = [{"id": "m1", "sender": "Ada", "receiver": ["Bo"], "text": "Hi"}]
 
 
 def peek(folder: Path, backend: str, operation: str, state: Json, arguments: Json) -> Any:
@@ -49,9 +47,6 @@ async def test_computations_accept_numbers_as_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("backend", "operation", "state", "arguments"),
     [
-        ("messages", "list_messages", {"messages": LETTERS}, {"receiver": {"a": 1}}),
-        ("messages", "thread", {"messages": LETTERS}, {"message": ["m1"]}),
-        ("messages", "send", USERS, {"receiver": {"a": 1}, "text": "Hi"}),
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "offset": 2**64}),
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "limit": "9" * 5000}),
         ("key_value", "list", {"entries": {"a": "b"}}, {"limit": 2**64}),

@@ -134,12 +134,6 @@ def last_segment(name: str) -> str:
     return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
 
 
-def contains_phrase(phrase: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether `whole` contains these words in this order, next to each other."""
-    size = len(phrase)
-    return any(tuple(whole[at : at + size]) == tuple(phrase) for at in range(len(whole) - size + 1))
-
-
 def _profile(tool: Tool, shared: str | None) -> ToolProfile:
     schema, named = expanded(tool.input_schema), words(last_segment(tool.name))
     bare = named[1:] if shared is not None and len(named) > 1 and named[0] == shared else named

@@ -1,1 +1,0 @@
-"""Logins: sessions, credentials, and the tools that require a login."""

@@ -1,1 +1,0 @@
-"""Messages between users: match their tools, read a given state, send, show, and reply."""

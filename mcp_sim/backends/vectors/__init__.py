@@ -1,1 +1,0 @@
-"""Collections of texts with metadata, searched by similarity."""
