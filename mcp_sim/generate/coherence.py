@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.generate.exchange import exchange_adjustments
 from mcp_sim.generate.item_coherence import line_adjustments, path_adjustments
 from mcp_sim.generate.ranges import unit_of
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning
-from mcp_sim.generate.travel import travel_adjustments
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
@@ -36,8 +34,7 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {snake(field.name): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
-        *_stamps(fields), *_settled(fields), *_durations(entity, fields), *travel_adjustments(entity, fields),
-        *exchange_adjustments(fields), *path_adjustments(fields),
+        *_stamps(fields), *_settled(fields), *_durations(entity, fields), *path_adjustments(fields),
     )  # fmt: skip
 
 

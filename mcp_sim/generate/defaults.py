@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.conformance import record_conformers
-from mcp_sim.generate.inheritance import inherited_defaults
+from mcp_sim.generate.links import inherited_fields
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.types import Json, Key, Record, Turn
+from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
@@ -19,6 +19,7 @@ from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Recomputes the dependent amounts of a record, except those that the call gave."""
@@ -33,7 +34,7 @@ def record_maker(
     """Return a function that completes a new record, in the order of the entity's fields."""
     rules = [rule for rule in _defaults(entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
-    order, settle, inherit = tuple(entity.fields), settling(entity, domain), inherited_defaults(entity, domain)
+    order, settle, inherit = tuple(entity.fields), settling(entity, domain), _inherited(entity, domain)
 
     def make(turn: Turn, invent: Invent, record: Record, values: Mapping[str, Json]) -> Record:
         for field in lists:
@@ -47,6 +48,22 @@ def record_maker(
         return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
 
     return make
+
+
+def _inherited(entity: Entity, domain: Domain) -> Callable[[View, Record], None]:
+    """Compile what sets absent fields of a new record from the records that it references, such as a price."""
+    rules = [rule for rule in inherited_fields(domain, entity) if "default" not in entity.fields[rule.name].schema]
+
+    def inherit(view: View, record: Record) -> None:
+        for rule in rules:
+            if rule.name in record:
+                continue
+            key = find_key(view, rule.target, record.get(rule.link))
+            value = None if key is None else (view.get(rule.target, key) or {}).get(rule.theirs)
+            if value is not None and rule.allows(value):
+                record[rule.name] = value
+
+    return inherit
 
 
 @frozen

@@ -138,11 +138,6 @@ def nearest_city(latitude: float, longitude: float) -> City:
     return min(known_cities().values(), key=lambda city: _apart(latitude, longitude, city.latitude, city.longitude))
 
 
-def distance_km(start: City, end: City) -> float:
-    """Return the distance of two cities as the crow flies."""
-    return _apart(start.latitude, start.longitude, end.latitude, end.longitude)
-
-
 def _apart(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
     low, high = radians(latitude), radians(other_latitude)
     across = sin(radians(other_longitude - longitude) / 2) ** 2 * cos(low) * cos(high)

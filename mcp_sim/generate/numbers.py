@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.climate import temperature_maker
 from mcp_sim.generate.locales import Locale
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.places import latitude, longitude
@@ -43,9 +42,6 @@ def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Ma
     place = None if whole else _coordinate_maker(name, setting.locale)
     if place is not None:
         return lambda chance, record, moment: _within(place(chance, record, moment), schema)
-    air = temperature_maker(entity, name)
-    if air is not None:
-        return lambda chance, record, moment: _within(air(chance, record, moment), schema)
     schema = {**schema, "type": "integer"} if whole and is_whole(schema) else schema
     return _amount_maker(entity.rpartition(".")[2], name, schema, setting.locale.currency)
 

@@ -79,9 +79,9 @@ def is_in_cents(name: str, description: str) -> bool:
     return "cent" in {_name_and_unit(snake(name))[1], described_unit(description)}
 
 
-def unit_of(entity: str, name: str, description: str, measure: str = "time") -> float | None:
-    """Return how many seconds (metres, for `length`) the unit of a field has, None if it measures something else."""
-    sizes, own = load("units")["sizes"][measure], snake(name)
+def unit_of(entity: str, name: str, description: str) -> float | None:
+    """Return how many seconds the unit of a field has, None if it measures something else."""
+    sizes, own = load("units")["sizes"]["time"], snake(name)
     found = _units().get(own) or _name_and_unit(own)[1] or described_unit(description)
     rule = _rule(snake(entity.rpartition(".")[2]), _name_and_unit(own)[0])
     return sizes.get(found or (rule.unit if rule is not None else ""))

@@ -16,7 +16,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import by_word, table, terms
+from mcp_sim.types.lexicon.terms import table, terms
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
@@ -283,5 +283,5 @@ def _asks_for_several(schema: Record) -> bool:
     """Whether a list of plain values is required, or a number of rows or days asked for: `get_prices(symbols)`."""
     lists = [property_of(schema, name) for name in required(schema)]
     numbers = [snake(name) for name, part in properties(schema).items() if main_type(part) == "integer"]
-    is_numbered = not (LIMITS | by_word("arguments.length").keys()).isdisjoint(numbers)
+    is_numbered = not (LIMITS | terms("arguments.length")).isdisjoint(numbers)
     return is_numbered or any(main_type(part) == "array" and main_type(items(part)) in _SCALAR for part in lists)

@@ -31,7 +31,7 @@ ANY_VALUES = terms("arguments.any")
 """Values of a filter that match everything."""
 _PRESENTING = terms("arguments.presenting")
 """First words of flags that control the presentation, not the selection."""
-_PRESENTATION = terms("arguments.presentation") | by_word("arguments.length").keys() | _PRESENTING | OPTIONS
+_PRESENTATION = terms("arguments.presentation") | terms("arguments.length") | _PRESENTING | OPTIONS
 _REFERENCES = ("_id", "_ids", *ordered("arguments.reason"))
 """Endings of arguments that are no fields of given records: they name other records, or give a reason."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
-from mcp_sim.backends.records.implied_links import implied_links, linked_records, listed_records
+from mcp_sim.backends.records.implied_links import implied_links, linked_records
 from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.backends.refusal import conflict
@@ -36,7 +36,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
     fixed = fixed_values(plan, entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
-    complete, create_listed = linked_records(entity, domain), listed_records(entity, domain)
+    complete = linked_records(entity, domain)
     stored = frozenset(field for field, one in entity.fields.items() if one.derived is None)
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
@@ -54,7 +54,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
-        values, given = nest_paths(values, dotted), values
+        values = nest_paths(values, dotted)
         values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known_key(turn.view, values)
@@ -65,8 +65,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         linked = complete(turn, invent, known)
         record = make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        puts = [put, *linked]
-        return Effect(key, record, (*puts, *create_listed(turn, invent, puts, given)))
+        return Effect(key, record, (put, *linked))
 
     return create
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import reduce
 
 from mcp_sim.backends.records.accepted_keys import acceptance
@@ -12,7 +12,6 @@ from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.containers import container_arguments, containers_of
 from mcp_sim.backends.records.earlier_records import was_created, was_emptied
 from mcp_sim.backends.records.filters import field_value, matching_rows, sets_any_field
-from mcp_sim.backends.records.series import Series, series_of
 from mcp_sim.backends.records.wanted_values import Interval, Wanted, wanted_values
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields
@@ -55,7 +54,6 @@ class Demand:
         tool = domain.tools[plan.tool]
         self._plan, self._domain, self._entity, self._whole = plan, domain, entity, replace(entity, open=True)
         self._keys, self._texts = key_maker(entity), text_fields(entity)
-        self._series = series_of(tool, plan, entity)
         self._limit = argument(plan.paging.limit or "")
         self._wanted = wanted_values(tool, plan, entity)
         self._asks_for_each = any(rule.op == "in" for rule in plan.filters.values())
@@ -71,9 +69,6 @@ class Demand:
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
         """Return the records to generate so that the call has a result; none if there are some, or none can match."""
-        moments = self._series.moments(turn) if self._series is not None else []
-        if self._series is not None and moments:
-            return self._missing_rows(turn, invent, self._series, moments)
         arguments = turn.call.arguments
         is_one = not self._asks_for_each or len(self._wanted(arguments)) == 1
         if is_one and self._matching(turn.view, arguments):
@@ -93,21 +88,6 @@ class Demand:
             return []
         changes = self._generated(turn, wanted, parents, invent, self._texts[:1])
         return changes or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
-
-    def _missing_rows(self, turn: Turn, invent: Invent, series: Series, moments: Sequence[datetime]) -> list[Change]:
-        """Return the rows to generate so that a series has one for each of its times."""
-        there = {record.get(series.field) for _, record in self._matching(turn.view, turn.call.arguments)}
-        absorbed: list[Change] = []
-        for wanted in self._wanted(turn.call.arguments):
-            parents = _missing_parents(turn.after(absorbed), self._entity, wanted, self._domain, invent)
-            for at in (series.at(moment) for moment in moments if parents is not None):
-                if there.isdisjoint(at.values()):
-                    change = self._made(
-                        turn.after([*absorbed, *(parents or ())]), {**wanted.values, **at}, f"{wanted}/{at}", invent
-                    )
-                    absorbed += [*(parents or ()), *([] if change is None else [change])]
-                    parents = []
-        return absorbed
 
     def population(self, turn: Turn, invent: Invent, *first: Change) -> list[Change]:
         """Return the `first` records of the container that the call names, and those beside them if it is new."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES, record_maker
+from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record
-from mcp_sim.types import Change, Json, Key, Record, Turn
+from mcp_sim.types import Change, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object, is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.plans import Plan
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
-
-CreateListed: TypeAlias = Callable[[Turn, Invent, Sequence[Change], Mapping[str, Json]], list[Change]]
-"""Returns what else is created, given the changes that create a record and those that it needs, and its values."""
 
 Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
 """Adds references to a new record, and returns the records to create for them."""
@@ -89,30 +85,6 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
         return puts
 
     return complete if free else lambda _turn, _invent, _values: []
-
-
-def listed_records(entity: Entity, domain: Domain) -> CreateListed:
-    """Compile the records that a new record lists in fields which are not stored: the tasks of a plan."""
-    places = {name: field.derived.rpartition(".") for name, field in entity.fields.items() if field.derived}
-    known = {name: (domain.entities[one], link) for name, (one, _, link) in places.items() if one in domain.entities}
-    lists = [
-        (name, one, link, key_maker(one), record_maker(Plan("", "create", one.name), one, domain))
-        for name, (one, link) in known.items()
-    ]
-
-    def create(turn: Turn, invent: Invent, before: Sequence[Change], given: Mapping[str, Json]) -> list[Change]:
-        key, puts = before[0].key, list[Change]()
-        for name, one, link, keys, make in lists:
-            for row in map(as_object, as_list(given.get(name))):
-                here = turn.after([*before, *puts])
-                own: Key = row.get(one.key) or next_key(one, keys, here.view, here.draws)
-                if here.view.version(one.name, own):
-                    own = next_key(one, keys, here.view, here.draws)
-                record = make(here, invent, {**row, one.key: own, link: key}, row)
-                puts.append(Change("put", one.name, own, record, expected=0))
-        return puts
-
-    return create
 
 
 def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:

@@ -15,7 +15,6 @@ from mcp_sim.backends.records.field_values import Link, resolve_links
 from mcp_sim.backends.records.filters import PART_OF_TIME, matching_rows
 from mcp_sim.backends.records.ordering import Row, ordering
 from mcp_sim.backends.records.search_terms import query_argument, term_parser, unknown_clause
-from mcp_sim.backends.records.series import series_of
 from mcp_sim.backends.refusal import invalid, quoted
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn, View
@@ -121,12 +120,11 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction = argument(plan.paging.sort or ""), argument(plan.paging.order or "")
     query, find_unknown, parse_terms = query_argument(plan), unknown_clause(entity), term_parser(entity)
-    timeless, series = no_time(plan, entity), series_of(tool, plan, entity)
+    timeless = no_time(plan, entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         found = matching(turn.view, arguments)
-        found = found if series is None else series.within(found, turn)
         clause = find_unknown(query(arguments)) if not found else None
         if clause is not None:
             known = ", ".join(entity.fields)
