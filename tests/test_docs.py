@@ -26,6 +26,7 @@ PAGES = [
     "examples/README.md",
     "examples/ci/README.md",
     "examples/claude_desktop/README.md",
+    "examples/clients/README.md",
     "examples/quickstart/README.md",
 ]
 SHIPPED = sorted(
@@ -33,7 +34,9 @@ SHIPPED = sorted(
     for folder in ("tool_specs", "scenarios", "presets", "examples")
     for path in (ROOT / folder).rglob("*.yaml")
 )
-LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.time_limit(900)  # a page runs up to a hundred commands
@@ -79,8 +82,8 @@ def in_a_scenario(part: str, where: str) -> str:
     return json.dumps({"mcp_sim": 1, "tools": "crm", **value})
 
 
-async def test_the_trace_page_shows_one_line_of_every_kind_as_a_run_writes_it() -> None:
-    page = [decode(block.text) for block in blocks(ROOT / "docs" / "trace.md") if block.language == "json"]
+async def test_the_glossary_shows_one_line_of_every_kind_as_a_run_writes_it() -> None:
+    page = [decode(block.text) for block in blocks(ROOT / "docs" / "glossary.md") if block.language == "json"]
     written = await every_kind_of_line()
     assert {kind_of(line): timeless(line) for line in page} == {kind: timeless(line) for kind, line in written.items()}
 
@@ -107,12 +110,39 @@ def test_there_are_documents_and_pages_to_look_at() -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
-def test_every_link_within_the_repository_leads_somewhere(page: str) -> None:
+def test_every_link_within_the_repository_leads_to_a_file_and_a_heading(page: str) -> None:
     path = ROOT / page
-    missing = [
-        target for target in LINK.findall(path.read_text(encoding="utf-8")) if not (path.parent / target).exists()
-    ]
-    assert missing == []
+    assert [link for link in links(path) if not leads_somewhere(*link)] == []
+
+
+def links(page: Path) -> list[tuple[Path, str]]:
+    """Return the links of a page within the repository: the file and the anchor, '' if none."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    return [((page.parent / target).resolve() if target else page, anchor) for target, anchor in LINK.findall(text)]
+
+
+def leads_somewhere(target: Path, anchor: str) -> bool:
+    if anchor == "":
+        return target.exists()
+    headings = HEADING.findall(FENCED.sub("", target.read_text(encoding="utf-8"))) if target.is_file() else ()
+    return anchor in {anchor_of(heading) for heading in headings}
+
+
+def anchor_of(heading: str) -> str:
+    """Return the anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_index_links_to_every_page() -> None:
+    pages = {path for path in (ROOT / "docs").glob("*.md") if path.name != "index.md"}
+    assert pages <= {target for target, _ in links(ROOT / "docs" / "index.md")}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
+def test_the_text_of_a_page_names_each_file_that_its_blocks_write(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    prose = re.sub(r"^(```\S+) \S+$", r"\1", text, flags=re.MULTILINE)  # GitHub does not show what follows the language
+    assert [block.file for block in blocks(ROOT / page) if block.file and block.file not in prose] == []
 
 
 @pytest.mark.parametrize(

@@ -199,19 +199,25 @@ def about(kind: type[Any]) -> Iterator[str]:
 
 def option_lines(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
     """Yield the options of a kind: type, default and description."""
+    width = max(map(len, _written_names(kind).values()))
+    for name, type_and_default, description in options(kind):
+        yield f"  {name:{width}}  {palette.dim(type_and_default)}"
+        if description:
+            yield f"  {'':{width}}  {description}"
+
+
+def options(kind: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each option, its type with its default, and its description."""
     schema = kind.model_json_schema()
     defaults = kind.model_construct().model_dump(mode="json")
     names = _written_names(kind)
-    width = max(map(len, names.values()))
     for name, field in kind.model_fields.items():
         words = [type_words(schema["properties"][names[name]], schema.get("$defs", {}))]
         if field.is_required():
             words.append("required")
         elif defaults[name] not in (None, [], {}):
             words.append(f"default {_flow(defaults[name])}")
-        yield f"  {names[name]:{width}}  {palette.dim(', '.join(words))}"
-        if field.description:
-            yield f"  {'':{width}}  {field.description}"
+        yield names[name], ", ".join(words), field.description or ""
 
 
 def _written_names(kind: type[BaseModel]) -> dict[str, str]:

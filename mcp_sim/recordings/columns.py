@@ -1,6 +1,6 @@
 """The columns of a measurement: what each compares of a recorded answer and the answer of a simulation.
 
-A column marks a call with numbers from 0 to 1, or not at all if it does not apply. `docs/measuring.md` describes each.
+A column marks a call with numbers from 0 to 1, or not at all if it does not apply. `docs/recording.md` describes each.
 """
 
 from __future__ import annotations

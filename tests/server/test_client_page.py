@@ -1,4 +1,4 @@
-"""docs/clients.md says what the clients stage runs."""
+"""examples/clients/README.md says what the clients stage runs."""
 
 from __future__ import annotations
 

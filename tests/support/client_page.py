@@ -1,4 +1,4 @@
-"""Make docs/clients.md from the marked lines of the scripts that `.ci/run clients` runs.
+"""Make examples/clients/README.md from the marked lines of the scripts that `.ci/run clients` runs.
 
 python tests/support/client_page.py      writes the page
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "tests" / "clients"
-PAGE = ROOT / "docs" / "clients.md"
+PAGE = ROOT / "examples" / "clients" / "README.md"
 REGION = re.compile(r"^ *(?:#|//) page: (?!end)([^\n]+)\n(.*?)^ *(?:#|//) page: end$", re.MULTILINE | re.DOTALL)
 SUMMARY = re.compile(r'^(?:"""|# |// )[^:\n]+: an error is (.+)\.(?:""")?$', re.MULTILINE)
 LANGUAGES = {".py": ("py", "#"), ".mjs": ("js", "//"), ".sh": ("sh", "#")}
@@ -35,15 +35,16 @@ HEAD = """\
 an error and the lost acknowledgement of `flaky_crm`, and checks that two worlds are separate, over stdio and over HTTP.
 `python tests/support/client_page.py` makes this page from the scripts.
 
-Over stdio a process is a world. For clients that start a process for every call, `--world NAME --store FILE` saves the
-world ([serving.md](serving.md#a-process-per-call)). Over HTTP the URL names the world, with or without sessions:
+Over stdio a process is a world. For clients that start a process for every call, `--world NAME --store FILE`
+[saves the world](../../docs/serving.md#a-process-per-call). Over HTTP the URL names the world, with or without
+sessions:
 
 ```sh
 mcp-sim serve flaky_crm --http 127.0.0.1:8000
 ```
 
-Write the full path of `mcp-sim` if it is not on the client's `PATH`. [`mcp-sim client-config`](cli.md#client-config)
-prints the configuration of desktop clients and editors.
+Write the full path of `mcp-sim` if it is not on the client's `PATH`.
+[`mcp-sim client-config`](../../docs/cli.md#client-config) prints the configuration of desktop clients and editors.
 """
 
 

@@ -97,7 +97,7 @@ class Workplace:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=120,
+            timeout=300,  # only ends what hangs: on a busy machine a hunt takes two minutes
             check=False,
         )
         text = done.stdout.decode()

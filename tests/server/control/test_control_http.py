@@ -354,7 +354,7 @@ def test_the_world_of_a_server_over_stdio_is_steered_too(tmp_path: Path, stored:
 
 
 def test_every_example_of_the_page_works_and_every_route_has_one(tmp_path: Path) -> None:
-    shell = [block.text for block in blocks(ROOT / "docs/control.md") if block.language == "sh"]
+    shell = [block.text for block in blocks(ROOT / "docs/serving.md") if block.language == "sh"]
     function = next(text for text in shell if text.startswith("control() {"))
     examples = [text for text in shell if text.startswith("control ")]
     with controlled(*VIRTUAL[:3]) as (_, operator):

@@ -1,7 +1,8 @@
-"""Write docs/perturbations.md from the kinds themselves: python docs/perturbations.py
+"""Write docs/perturbations.md from the kinds themselves: python tests/support/perturbations_page.py
 
-The description, options and example of a kind come from its code. perturbations.yaml, beside this file, has other
-scenarios or calls for kinds whose example would show nothing. Each example is run, and the page shows the outcome.
+The description, options and example of a kind come from its code. perturbations_page.yaml, beside this file, has other
+scenarios or calls for kinds whose example would show nothing. Each example is run, and the page shows the first call
+at which the fault was applied.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from mcp_sim import Simulator
-from mcp_sim.cli.list import about, example, option_lines, permission
-from mcp_sim.cli.terminal import Palette
-from mcp_sim.server.call_log import entry_lines, shorten
+from mcp_sim.cli.list import about, example, options, permission
+from mcp_sim.server.call_log import render_observation, render_truth, shorten
 from mcp_sim.spec import yaml12
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.world.trace import step_from_json
 from mcp_sim.world.world import World
 
 HERE = Path(__file__).parent
-PAGE = HERE / "perturbations.md"
-OVERRIDES = HERE / "perturbations.yaml"
+PAGE = HERE.parents[1] / "docs" / "perturbations.md"
+OVERRIDES = HERE / "perturbations_page.yaml"
 
 STAGES = {
     Stage.BEFORE: "Before the call",
@@ -37,17 +38,20 @@ STAGES = {
 HEAD = """\
 # Perturbations
 
-All kinds of perturbations, as `mcp-sim list perturbations NAME` prints them. `python docs/perturbations.py` generates
-this page from the kinds themselves. [scenarios.md](scenarios.md) describes the keys that every entry takes (`tools`,
-`when`, `fires`, ...) and the presets that combine kinds.
+All kinds of faults that ship with mcp-sim. This page is generated from the code: `mcp-sim list perturbations NAME`
+prints the same about one kind. The keys that every entry takes (`tools`, `when`, `fires`, ...), and the presets that
+combine kinds, are described under [scenarios](scenarios.md#faults).
 
 On the real clock, failures that a caller has to wait for take seconds by default: `timeout` 30, other timeouts 2,
 broken connections 1. `after` sets another time. On the virtual clock nothing waits, and time passes only for a given
 `after`.
 
-Each example shows the calls (#1, #2, ...), the served results, and after `FAULT` the perturbation, the reason, and the
-truth. The calls go to the shipped `crm`, in a new world.
+Each example shows one call at which the fault was applied: what the agent got, and what was true. The calls go to the
+shipped `crm`, in a new world. Long lines are cut.
 """
+
+WIDTH = 110
+"""The longest line of an example, in characters: longer ones scroll on GitHub."""
 
 CALLS: list[list[Any]] = [
     ["create_deal", {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}],
@@ -91,10 +95,10 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
 
 
 def _options(kind: type[Perturbation]) -> Iterator[str]:
+    for name, type_and_default, description in options(kind):
+        yield f"- `{name}` ({type_and_default}): {description}"
     if kind.model_fields:
-        yield "```text"
-        yield from (line.rstrip() for line in option_lines(kind, Palette(is_on=False)))
-        yield "```\n"
+        yield ""
 
 
 def _scenario(name: str, kind: type[Perturbation]) -> str:
@@ -103,31 +107,41 @@ def _scenario(name: str, kind: type[Perturbation]) -> str:
 
 
 async def _run(scenario: str, override: dict[str, Any], kind: type[Perturbation]) -> list[str]:
-    """Return the outcome of the calls, and the list of tools if the kind changes it."""
+    """Return the first call at which the fault was applied, and the list of tools if the kind changes it."""
+    async with _simulator(scenario, override).open() as world:
+        for tool, arguments in override.get("calls", CALLS):
+            await world.call(tool, arguments)
+        return [*map(_cut, _first_applied(world)), *(_listed(world) if kind.stage is Stage.CATALOGUE else ())]
+
+
+def _simulator(scenario: str, override: dict[str, Any]) -> Simulator:
     with TemporaryDirectory() as folder:
         path = Path(folder, "shown.yaml")
         if "spec" in override:
             Path(folder, override["file"]).write_text(override["spec"], encoding="utf-8")
         tools = "" if "\ntools:" in f"\n{scenario}" else "tools: crm\n"
         path.write_text(f"mcp_sim: 1\n{tools}{scenario}", encoding="utf-8")
-        simulator = Simulator.load(path)
-    async with simulator.open() as world:
-        lines = [
-            line for tool, arguments in override.get("calls", CALLS) for line in await _called(world, tool, arguments)
-        ]
-        return [*lines, *(_listed(world) if kind.stage is Stage.CATALOGUE else ())]
+        return Simulator.load(path)
 
 
-async def _called(world: World, tool: str, arguments: dict[str, Any]) -> list[str]:
-    before = len(world.ledger)
-    await world.call(tool, arguments)
-    return [line.rstrip() for entry in [*world.ledger][before:] for line in entry_lines(entry)]
+def _first_applied(world: World) -> Iterator[str]:
+    """Yield the first call at which a fault was applied: what was served, and what was true."""
+    steps = [step_from_json(entry["step"]) for entry in world.ledger if "step" in entry]
+    for step in steps:
+        if step.served is not None and any(decision.outcome == "applied" for decision in step.perturbations):
+            yield f"{step.tool} -> {render_observation(step.served)}"
+            yield f"the truth: {render_truth(step)}"
+            return
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
 
 
 def _listed(world: World) -> list[str]:
     """Return the first tools of the final list."""
     tools = [tool for server in world.scenario.servers for tool in world.catalogue(server)]
-    shown = [f"   {tool.name}: {shorten(tool.definition.get('description', ''))}" for tool in tools[:4]]
+    shown = [f"   {tool.name}: {shorten(tool.definition.get('description', ''))}" for tool in tools[:2]]
     return [f"tools/list -> {len(tools)} tools:", *shown, "   ..."]
 
 
