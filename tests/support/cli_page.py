@@ -31,8 +31,8 @@ a `tools/list` result as JSON. Tools without a scenario get a world without faul
 - 2: invalid usage
 - 3: mcp-sim could not answer a call, which is a crash and not a simulated fault; the agent of `run` or `hunt` could not
   be started
-- 4: a server or a language model does not answer; the runs of `run`, `grade`, `compare` or `play --grade` decide nothing,
-  since no fault was applied or a verdict is missing; the agent of `hunt` fails without faults
+- 4: a server or a language model does not answer; the runs of `run`, `grade`, `compare` or `play --grade` decide
+  nothing, since no fault was applied or a verdict is missing; the agent of `hunt` fails without faults
 - 130, 143: ended by Ctrl-C, by SIGTERM
 """
 
