@@ -20,7 +20,7 @@ This page is generated from the help of the commands: `mcp-sim COMMAND --help` p
 
 SCENARIO is a file, the name of a scenario or tool spec that ships (`mcp-sim list scenarios`, `mcp-sim list specs`), or
 a `tools/list` result as JSON. Tools without a scenario get a world without faults. Durations are written `250ms`,
-`30s`, `5m`, `2h` or `1d`. Results go to stdout, messages to stderr.
+`30s`, `5m`, `2h` or `1d`. TRACE is a file that `--trace` wrote. Results go to stdout, messages to stderr.
 
 ## Exit codes
 
@@ -35,6 +35,9 @@ a `tools/list` result as JSON. Tools without a scenario get a world without faul
   nothing, since no fault was applied or a verdict is missing; the agent of `hunt` fails without faults
 - 130, 143: ended by Ctrl-C, by SIGTERM
 """
+
+KNOWN = frozenset({"SCENARIO", "TRACE"})
+"""Arguments that HEAD describes."""
 
 MANY = 2
 """An option of this many commands is described once, at the beginning."""
@@ -92,8 +95,8 @@ def _section(name: str, parser: argparse.ArgumentParser, common: Sequence[Row]) 
     text = f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}"
     yield f"## {name}\n"
     yield f"{f'[{text}]({GUIDES[name]})' if name in GUIDES else text}.\n"
-    yield from ("```text", *usage.replace(", or ", "\n").replace(", ", "\n").splitlines(), "```\n")
-    yield from _items([row for row in rows if row not in common])
+    yield f"`{usage.replace(', or ', '`<br>`').replace(', ', '`<br>`')}`\n"
+    yield from _items([row for row in rows if row not in common and row[0] not in KNOWN])
     shared = [f"`{argument.split()[0]}`" for argument, meaning in rows if (argument, meaning) in common]
     if shared:
         yield f"Common options: {', '.join(shared)}.\n"

@@ -46,9 +46,15 @@ On the real clock, failures that a caller has to wait for take seconds by defaul
 broken connections 1. `after` sets another time. On the virtual clock nothing waits, and time passes only for a given
 `after`.
 
+Kinds that reject calls have `message`, the error text. By default it is that of the [tool spec](tool-specs.md#failures)
+for this failure, else a generic one; `mcp-sim list` names its placeholders.
+
 Each example shows one call at which the fault was applied: what the agent got, and what was true. The calls go to the
 shipped `crm`, in a new world. Long lines are cut.
 """
+
+ERROR_TEXT = "The error text"
+"""How the description of the option begins that HEAD describes for all kinds."""
 
 WIDTH = 110
 """The longest line of an example, in characters: longer ones scroll on GitHub."""
@@ -95,9 +101,10 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
 
 
 def _options(kind: type[Perturbation]) -> Iterator[str]:
-    for name, type_and_default, description in options(kind):
+    shown = [option for option in options(kind) if not option[2].startswith(ERROR_TEXT)]
+    for name, type_and_default, description in shown:
         yield f"- `{name}` ({type_and_default}): {description}"
-    if kind.model_fields:
+    if shown:
         yield ""
 
 

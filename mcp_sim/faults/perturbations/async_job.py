@@ -102,7 +102,7 @@ class AsyncJob(Perturbation):
         examples=["30s"],
     )
     fails: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        default=0.0, description="The probability that the job fails, 0 to 1; then nothing is written."
+        default=0.0, description="The probability that the job fails; then nothing is written."
     )
     message: str = Field(default="the job failed", description="The `error` of a failed job, if it has such a field.")
 

@@ -68,7 +68,7 @@ class CorruptValues(Perturbation):
         default_factory=list[str], description="The fields to corrupt. Default: one of each record, at random."
     )
     amount: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.1, description="The maximum relative change of a number by `noise`, 0 to 1."
+        default=0.1, description="The maximum relative change of a number by `noise`."
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:

@@ -35,7 +35,7 @@ class Disconnect(Perturbation):
 
     at: Literal["before", "middle", "after"] = Field(
         default="after",
-        description="When the connection breaks: before the call, in the middle of its answer, or after it.",
+        description="When the connection breaks.",
     )
     then: Literal["close", "stall"] = Field(
         default="close", description="Whether the connection is closed, or stays open and silent."
