@@ -16,7 +16,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcp_sim.server.buffered import BufferedTransport
 from mcp_sim.server.exchange import CONNECTION, Scope
-from mcp_sim.server.known_heads import END_OF_HEAD, KnownHead, KnownHeads
 from mcp_sim.server.rations import Rations
 from mcp_sim.server.workers import Detached
 from mcp_sim.types.json_values import encode
@@ -69,7 +68,6 @@ class ConnectionLimits:
     def __init__(self, unread: float) -> None:
         self.unread_seconds = unread
         self.rations = Rations()
-        self.heads = KnownHeads()
         self._silent: OrderedDict[Connection, float] = OrderedDict()
         self._unread: dict[Connection, int] = {}
         self._held = 0
@@ -205,12 +203,7 @@ class Connection(HttpToolsProtocol):
         """Parse a part of a request."""
         if self._is_refused or self.parser is None or self.transport.is_closing():
             return
-        if self._in_head or self._in_body:
-            self._piece = b""
-        elif self._answer_again(piece):
-            return
-        else:
-            self._piece = piece
+        self._piece = b"" if self._in_head or self._in_body else piece
         super().data_received(piece)
         self._piece = b""
         if self._in_body:
@@ -222,23 +215,6 @@ class Connection(HttpToolsProtocol):
         self._head += len(piece)
         if self._head > LONGEST_HEAD:
             self._refuse(431, "Request header fields too large")
-
-    def _answer_again(self, piece: bytes) -> bool:
-        """Answer a request that arrived whole and whose head is known, without parsing it. Return whether it did."""
-        if self._is_busy():
-            return False
-        head, _, body = piece.partition(END_OF_HEAD)
-        known = self._limits.heads.get(head)
-        if known is None or known.length != len(body):
-            return False
-        answer = self._answer_at_once(known.url, known.headers, body)
-        if answer is None:
-            return False
-        self._limits.forget_silent(self)
-        self._keep()
-        self._unset_keepalive_if_required()
-        self._send_whole(answer)
-        return True
 
     def on_response_complete(self) -> None:
         """Go on with the next request; what was sent ahead is parsed then."""
@@ -333,9 +309,9 @@ class Connection(HttpToolsProtocol):
             return None
         if not parser.should_keep_alive() or parser.should_upgrade():
             return None
-        head, _, body = self._piece.partition(END_OF_HEAD)
+        _, _, body = self._piece.partition(b"\r\n\r\n")
         lengths = [value for name, value in self.headers if name in (b"content-length", b"transfer-encoding")]
-        return body if lengths == [b"%d" % len(body)] and head else None
+        return body if lengths == [b"%d" % len(body)] else None
 
     def _is_busy(self) -> bool:
         """Whether more has arrived than the piece that is parsed, or earlier answers are not sent yet."""
@@ -354,8 +330,6 @@ class Connection(HttpToolsProtocol):
         if body is not None:
             answer = self._answer_at_once(self.url, self.headers, body)
             if answer is not None:
-                head, _, _ = self._piece.partition(END_OF_HEAD)
-                self._limits.heads.add(head, KnownHead(self.url, self.headers, len(body)))
                 self._send_whole(answer)
                 return
             super().on_headers_complete()
