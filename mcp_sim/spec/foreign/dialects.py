@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
@@ -23,8 +24,13 @@ _TYPES: Mapping[str, str | None] = {
 }  # fmt: skip
 """Type names that JSON Schema does not have; None stands for any type."""
 
-_MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
+MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+"""Keywords whose value maps names to schemas."""
+
+_PARTS = (
+    *("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"),
+    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+)
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _ONLY_OPENAPI = ("example", "xml", "externalDocs", "discriminator")
 
@@ -33,10 +39,9 @@ def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
     """Return the schema as JSON Schema. A value that is not a schema is returned unchanged."""
     if not isinstance(schema, dict):
         return schema
-    body = {
-        key: part for key, part in _with_nested(cast("Record", schema), doubt, path).items() if key not in _ONLY_OPENAPI
-    }
-    body = _with_bounds(_with_type(body, doubt, path))
+    body = _with_required(_without_tuples(cast("Record", schema)))
+    body = {key: part for key, part in _with_nested(body, doubt, path).items() if key not in _ONLY_OPENAPI}
+    body = _with_values_of_type(_with_bounds(_with_type(body, doubt, path)))
     return _with_null(body) if body.pop("nullable", False) is True else body
 
 
@@ -44,7 +49,7 @@ def _with_nested(body: Record, doubt: Doubt, path: str) -> Record:
     """Return the schema with its nested schemas converted."""
     inner: Record = {}
     for key, part in body.items():
-        if key in _MAPS and isinstance(part, dict):
+        if key in MAPS and isinstance(part, dict):
             inner[key] = {name: to_json_schema(one, doubt, f"{path}.{name}") for name, one in as_object(part).items()}
         elif key in _PARTS:
             inner[key] = to_json_schema(part, doubt, f"{path}.{key}")
@@ -53,6 +58,52 @@ def _with_nested(body: Record, doubt: Doubt, path: str) -> Record:
         else:
             inner[key] = part
     return inner
+
+
+def _without_tuples(body: Record) -> Record:
+    """Return the schema with `prefixItems` for a list of `items`, which older drafts have."""
+    if not isinstance(body.get("items"), list):
+        return body
+    rest = {"items": body["additionalItems"]} if "additionalItems" in body else {}
+    kept = {key: member for key, member in body.items() if key not in {"items", "additionalItems"}}
+    return {**kept, "prefixItems": body["items"], **rest}
+
+
+def _with_required(body: Record) -> Record:
+    """Return the schema with `required` as a list without duplicates; `required: true` of a property is added to it."""
+    fields = as_object(body.get("properties"))
+    flagged = [name for name, field in fields.items() if isinstance(as_object(field).get("required"), bool)]
+    if not flagged and not as_list(body.get("required")):
+        return {key: member for key, member in body.items() if key != "required"} if "required" in body else body
+    demanded = [name for name in flagged if as_object(fields[name])["required"]]
+    names = list(dict.fromkeys([*as_list(body.get("required")), *demanded]))
+    plain = {name: {**as_object(fields[name])} for name in flagged}
+    for field in plain.values():
+        del field["required"]
+    kept = {key: member for key, member in body.items() if key != "required"}
+    return {**kept, **({"properties": {**fields, **plain}} if plain else {}), **({"required": names} if names else {})}
+
+
+def _with_values_of_type(body: Record) -> Record:
+    """Return the schema with its listed values once each, and of its type: YAML reads an unquoted `10` as a number."""
+    changed: Record = {}
+    if isinstance(body.get("enum"), list):
+        values = [_of_type(value, body.get("type")) for value in as_list(body["enum"])]
+        changed["enum"] = [*{json.dumps(value, sort_keys=True): value for value in values}.values()]
+    changed |= {key: _of_type(body[key], body.get("type")) for key in ("default", "const") if key in body}
+    merged = {**body, **changed}
+    return {key: member for key, member in merged.items() if key != "enum"} if merged.get("enum") == [] else merged
+
+
+def _of_type(value: Json, kind: Json) -> Json:
+    if kind == "string" and isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if kind in ("integer", "number") and isinstance(value, str):
+        try:
+            return int(value) if kind == "integer" else float(value)
+        except ValueError:
+            return value
+    return value
 
 
 def _with_type(body: Record, doubt: Doubt, path: str) -> Record:

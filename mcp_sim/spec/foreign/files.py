@@ -22,7 +22,7 @@ def read_value(path: Path) -> Json:
     """
     data = _bytes(path)
     try:
-        return yaml12.load(data, str(path)).value
+        return yaml12.load(data, str(path), is_foreign=True).value
     except DocumentError:
         for attempt in (_with_comments, _lines):
             value = attempt(data, str(path))
@@ -43,7 +43,7 @@ def _with_comments(data: bytes, name: str) -> Json:
     """Return the value of JSON with comments and trailing commas, None if the text is not that."""
     try:
         text = data.decode("utf-8-sig")
-        return yaml12.load(_TOKEN.sub(_kept, text).encode(), name).value
+        return yaml12.load(_TOKEN.sub(_kept, text).encode(), name, is_foreign=True).value
     except (UnicodeDecodeError, DocumentError):
         return None
 
@@ -121,11 +121,12 @@ def distinct(names: list[str]) -> Iterator[str]:
     """Yield the names in order; a repeated one, ignoring case, gets a number."""
     taken: set[str] = set()
     for name in names:
-        own, number = name, 2
-        while own.lower() in taken:
-            own, number = f"{name}-{number}", number + 1
-        taken.add(own.lower())
-        yield own
+        distinct_name, number = name, 2
+        while distinct_name.lower() in taken:
+            suffix = f"-{number}"
+            distinct_name, number = f"{name[: LONGEST - len(suffix)]}{suffix}", number + 1
+        taken.add(distinct_name.lower())
+        yield distinct_name
 
 
 def shortened(value: Json, most: int = 60) -> str:

@@ -1,22 +1,21 @@
-"""Read the operations of OpenAPI documents leniently: invalid parts are left out and reported."""
+"""Read the operations of OpenAPI documents leniently: what cannot be read is left out, part by part, and reported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
-from typing import Any, cast
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
 
-from pydantic import ValidationError
-
-from mcp_sim.spec.foreign.files import shortened
+from mcp_sim.spec.foreign.files import read_value, shortened
+from mcp_sim.spec.foreign.swagger2 import to_openapi_3
 from mcp_sim.types import Json, Record
-from mcp_sim.types.errors import UsageError
+from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options", "trace")
-_MOST_ROUNDS = 20
+FILES = "x-files"
+"""The key of a document under which the files that it refers to are put, by their names."""
 
 
 @frozen
@@ -40,48 +39,46 @@ class Operation:
         return f"{self.method.upper()} {self.path}"
 
 
-def parse_document(value: Json, source: str, doubts: list[str]) -> Record:
-    """Return the document as validated by the parser of its version, without invalid operations and components.
+def read_document(source: Path, doubts: list[str]) -> Record:
+    """Return a document of OpenAPI 3, or of Swagger 2.0 as OpenAPI 3, with the files beside it that it refers to.
 
-    Raises `UsageError` if it is not an OpenAPI document, or nothing valid is left.
+    Raises `UsageError` if it is neither, `DocumentError` if it cannot be parsed.
     """
-    document = deepcopy(as_object(value))
-    model = _model(document, source, doubts)
-    for _ in range(_MOST_ROUNDS):
-        try:
-            model.model_validate(document)
-        except ValidationError as error:
-            if not _drop(document, error, doubts):
-                first = error.errors()[0]
-                place = ".".join(str(part) for part in first["loc"])
-                raise UsageError(f"{source}: is not an OpenAPI document: {place}: {first['msg']}") from None
-        else:
-            return document
-    raise UsageError(f"{source}: is not a readable OpenAPI document")
+    document = as_object(read_value(source))
+    if str(document.get("swagger", "")).startswith("2"):
+        document = to_openapi_3(document)
+    version = str(document.get("openapi", ""))
+    if not version.startswith("3."):
+        raise UsageError(f'{source}: is not an OpenAPI document: it has no `openapi: 3...` or `swagger: "2.0"`')
+    if not version.startswith(("3.0", "3.1")):
+        doubts.append(f"OpenAPI {version} is read as if it were 3.1")
+    return _Bundle(source.parent).bundled(document)
 
 
 def operations(document: Record, doubts: list[str]) -> Iterator[Operation]:
     """Yield every operation, in the document's order."""
     for path, item in as_object(document.get("paths")).items():
-        shared = _resolved(document, as_object(item), path, doubts)
+        shared = _resolved(document, item, path, doubts)
         for method in METHODS:
             if isinstance(shared.get(method), dict):
                 yield _operation(document, method, path, shared, doubts)
+            elif method in shared:
+                doubts.append(f"{method.upper()} {path} is left out: it is not an object")
 
 
 def _operation(document: Record, method: str, path: str, item: Record, doubts: list[str]) -> Operation:
     definition = as_object(item[method])
     label = f"{method.upper()} {path}"
     listed = [*as_list(item.get("parameters")), *as_list(definition.get("parameters"))]
-    found = [_resolved(document, as_object(part), label, doubts) for part in listed]
-    latest = {(part.get("in"), part.get("name")): part for part in found}
-    body = _resolved(document, as_object(definition.get("requestBody")), label, doubts)
+    parameters = [_resolved(document, entry, label, doubts) for entry in listed]
+    latest = {(entry.get("in"), entry["name"]): entry for entry in parameters if isinstance(entry.get("name"), str)}
+    body = _resolved(document, definition.get("requestBody"), label, doubts)
     return Operation(
         method,
         path,
         definition,
         tuple(latest.values()),
-        _content(body, label, doubts),
+        _content(document, body, label, doubts),
         body.get("required") is True,
         _success(document, definition, label, doubts),
     )
@@ -90,108 +87,107 @@ def _operation(document: Record, method: str, path: str, item: Record, doubts: l
 def _success(document: Record, definition: Record, label: str, doubts: list[str]) -> Json:
     """Return the schema of the first successful response that has one."""
     responses = as_object(definition.get("responses"))
-    good = [code for code in responses if str(code).startswith("2")]
+    good = [code for code in responses if code.startswith("2")]
     for code in [*sorted(good), *(["default"] if "default" in responses and not good else [])]:
-        schema = _content(_resolved(document, as_object(responses[code]), label, doubts), label, [])
+        schema = _content(document, _resolved(document, responses[code], label, doubts), label, [])
         if schema is not None:
             return schema
     return None
 
 
-def _content(holder: Record, label: str, doubts: list[str]) -> Json:
+def _content(document: Record, holder: Record, label: str, doubts: list[str]) -> Json:
     """Return the schema of a body: of its JSON, else of its form; None without a body."""
-    content = as_object(holder.get("content"))
+    content = _resolved(document, holder.get("content"), label, doubts)
     if not content:
         return None
     usable = [kind for kind in content if "json" in kind] or [kind for kind in content if "form" in kind]
     if not usable:
         doubts.append(f"{label}: a body of {', '.join(content)} is read as one string")
         return {"type": "string"}
-    return as_object(content[usable[0]]).get("schema")
+    return _resolved(document, content[usable[0]], label, doubts).get("schema")
 
 
-def _resolved(document: Record, part: Record, label: str, doubts: list[str]) -> Record:
-    """Return the target of a reference, or the part itself if it is not a reference."""
-    reference = part.get("$ref")
-    if not isinstance(reference, str):
-        return part
-    found = resolve_reference(document, reference)
-    if not found:
-        doubts.append(f"{label}: {shortened(reference)} does not exist in the document, and is left out")
-    return {**found, **{key: value for key, value in part.items() if key != "$ref"}}
+# references -----------------------------------------------------------------------------------------------------------
 
 
-# validation -----------------------------------------------------------------------------------------------------------
+class Missing(Exception):
+    """Raised when a reference leads nowhere."""
 
 
-def _model(document: Record, source: str, doubts: list[str]) -> Any:
-    version = str(document.get("openapi", ""))
-    if "swagger" in document:
-        raise UsageError(f"{source}: is Swagger {document['swagger']}; convert it to OpenAPI 3 first")
-    if version.startswith("3.0"):
-        from openapi_pydantic.v3.v3_0 import OpenAPI  # noqa: PLC0415 (only for documents of this version)
-
-        document["openapi"] = "3.0.3"
-        return OpenAPI
-    if not version.startswith("3."):
-        raise UsageError(f"{source}: is not an OpenAPI document of version 3; it has no `openapi: 3...`")
-    if not version.startswith("3.1"):
-        doubts.append(f"OpenAPI {version} is read as if it were 3.1")
-    from openapi_pydantic.v3.v3_1 import OpenAPI  # noqa: PLC0415 (only for documents of this version)
-
-    document["openapi"] = "3.1.0"
-    return OpenAPI
-
-
-def _drop(document: Record, error: ValidationError, doubts: list[str]) -> bool:
-    """Remove what the parser rejects. Return False if that is the document itself."""
-    dropped = False
-    for detail in error.errors():
-        at = [part for part in detail["loc"] if not _is_branch(part)]
-        removed = _removed(document, [str(part) for part in at])
-        if removed:
-            doubts.append(f"{removed} is left out: {_place(at)}: {detail['msg']}")
-        dropped = dropped or removed is not None
-    return dropped or all(_is_gone(document, detail["loc"]) for detail in error.errors())
-
-
-def _place(at: list[int | str]) -> str:
-    return ".".join(str(part) for part in at[-2:])
-
-
-def _removed(document: Record, at: list[str]) -> str | None:
-    """Remove the operation, path or component at a place. Return what was removed, None if there is none."""
-    if at[:1] == ["paths"] and len(at) > 1:
-        item = as_object(as_object(document["paths"]).get(at[1]))
-        method = next((part for part in at[2:] if part in METHODS and part in item), None)
-        if method is not None:
-            del item[method]
-            return f"{method.upper()} {at[1]}"
-        return f"the path {at[1]}" if as_object(document["paths"]).pop(at[1], None) is not None else None
-    if at[:1] == ["components"] and len(at) > 2:
-        part = as_object(as_object(document["components"]).get(at[1]))
-        return f"{at[1]}.{at[2]}" if part.pop(at[2], None) is not None else None
-    if at and at[0] in document and at[0] not in {"paths", "openapi", "info"}:
-        del document[at[0]]
-        return at[0]
-    return None
-
-
-def _is_branch(part: int | str) -> bool:
-    """Whether part of a location is the name of a model that was tried, not a key of the document."""
-    return isinstance(part, str) and part[:1].isupper() and part.isalnum() and part in _TRIED
-
-
-_TRIED = frozenset({"Reference", "Schema", "Parameter", "RequestBody", "Response", "Header", "Example", "Link"})
-
-
-def _is_gone(document: Record, place: tuple[int | str, ...]) -> bool:
-    """Whether a rejected part was already removed together with another one."""
+def target_of(document: Record, reference: str) -> Json:
+    """Return what a JSON Pointer leads to (RFC 6901, section 6: in a fragment of a URI). Raises `Missing`."""
+    if not reference.startswith("#"):
+        raise Missing
     value: Json = document
-    if len(place) < 2:
-        return False
-    for part in place[:2]:
-        if not isinstance(value, dict) or part not in cast("Mapping[Any, Any]", value):
-            return True
-        value = cast("Mapping[Any, Any]", value)[part]
-    return False
+    for token in tokens_of(reference):
+        if isinstance(value, list):
+            items = as_list(value)
+            if not token.isdecimal() or int(token) >= len(items):
+                raise Missing
+            value = items[int(token)]
+        else:
+            members = as_object(value)
+            if token not in members:
+                raise Missing
+            value = members[token]
+    return value
+
+
+def tokens_of(reference: str) -> list[str]:
+    """Return the tokens of a JSON Pointer in a fragment."""
+    pointer = unquote(reference.removeprefix("#"))
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def _resolved(document: Record, holder: Json, label: str, doubts: list[str]) -> Record:
+    """Return the target of a reference, or the part itself if it is not a reference."""
+    body = as_object(holder)
+    reference = body.get("$ref")
+    if not isinstance(reference, str):
+        return body
+    others = {key: value for key, value in body.items() if key != "$ref"}
+    try:
+        return {**as_object(target_of(document, reference)), **others}
+    except Missing:
+        doubts.append(f"{label}: {shortened(reference)} is not found, and is left out")
+        return others
+
+
+class _Bundle:
+    """Puts the files that a document refers to into the document, so that every reference is a pointer within it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._files: dict[str, Json] = {}
+
+    def bundled(self, document: Record) -> Record:
+        whole = as_object(self._with_pointers(document, self._folder, ""))
+        return {**whole, FILES: self._files} if self._files else whole
+
+    def _with_pointers(self, value: Json, folder: Path, prefix: str) -> Json:
+        """Return a value of a file in a folder, whose own parts are at a prefix of the document."""
+        if isinstance(value, list):
+            return [self._with_pointers(item, folder, prefix) for item in as_list(value)]
+        if not isinstance(value, dict):
+            return value
+        body = {key: self._with_pointers(member, folder, prefix) for key, member in as_object(value).items()}
+        reference = body.get("$ref")
+        return {**body, "$ref": self._pointer(reference, folder, prefix)} if isinstance(reference, str) else body
+
+    def _pointer(self, reference: str, folder: Path, prefix: str) -> str:
+        file, _, pointer = reference.partition("#")
+        if not file:
+            return f"#{prefix}{pointer}"
+        path = (folder / unquote(file)).resolve()
+        if "://" in file or not path.is_relative_to(self._folder):
+            return reference
+        name = path.relative_to(self._folder).as_posix()
+        escaped = name.replace("~", "~0").replace("/", "~1").replace("%", "%25")
+        if name not in self._files:
+            try:
+                value = read_value(path)
+            except (UsageError, DocumentError):
+                return reference  # it is reported where it is used
+            self._files[name] = None  # files may refer to each other
+            self._files[name] = self._with_pointers(value, path.parent, f"/{FILES}/{escaped}")
+        return f"#/{FILES}/{escaped}{pointer}"

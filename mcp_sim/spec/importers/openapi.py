@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from pydantic import Field
 
-from mcp_sim.spec.foreign.dialects import to_json_schema
-from mcp_sim.spec.foreign.files import distinct, file_name, read_value
-from mcp_sim.spec.foreign.openapi import Operation, operations, parse_document
+from mcp_sim.spec.foreign.dialects import MAPS, to_json_schema
+from mcp_sim.spec.foreign.files import distinct, file_name
+from mcp_sim.spec.foreign.openapi import Missing, Operation, operations, read_document, target_of, tokens_of
 from mcp_sim.spec.foreign.rest import Resource, entity_entry, resources, sim_entry
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
@@ -20,12 +20,15 @@ from mcp_sim.types.lexicon.english import plural
 
 _COMPONENTS = "#/components/schemas/"
 _LEFT_OUT = frozenset({"authorization", "accept", "content-type", "user-agent"})
+_VALUES = frozenset({"example", "examples", "default", "enum", "const"})
+"""Keywords whose values are not schemas."""
+
 _HINTS = {"get": {"readOnlyHint": True}, "head": {"readOnlyHint": True}, "delete": {"destructiveHint": True}}
 
 
 @importers.register("openapi")
 class Openapi(Importer):
-    """Read OpenAPI 3.0 and 3.1 documents in JSON or YAML. Each operation becomes a tool.
+    """Read OpenAPI 3.0, 3.1 and Swagger 2.0 documents in JSON or YAML. Each operation becomes a tool.
 
     Parameters and the properties of the body become arguments. The successful response becomes the outputSchema; a
     list is put into an object, under the plural of what it lists. Component schemas with a key become entities. The
@@ -40,7 +43,7 @@ class Openapi(Importer):
 
     def _server(self, path: Path) -> Imported:
         doubts: list[str] = []
-        document = parse_document(read_value(path), str(path), doubts)
+        document = read_document(path, doubts)
         tools, sim = _tools(document, doubts)
         if not tools:
             raise UsageError(f"{path}: describes no operations")
@@ -138,10 +141,10 @@ def _body_arguments(document: Record, operation: Operation, taken: dict[str, Jso
         yield "body", operation.body
 
 
-def _fields(document: Record, body: Json) -> dict[str, Record]:
+def _fields(document: Record, body: Json) -> Record:
     """Return the properties of an object and of the schemas that compose it, with references kept."""
-    parts = [properties(part) for part in _composing(document, body, set())]
-    return {name: schema for part in parts for name, schema in part.items()}
+    listed = [as_object(schema.get("properties")) for schema in _composing(document, body, set())]
+    return {name: schema for fields in listed for name, schema in fields.items()}
 
 
 def _composing(document: Record, body: Json, seen: set[str]) -> Iterator[Record]:
@@ -150,15 +153,18 @@ def _composing(document: Record, body: Json, seen: set[str]) -> Iterator[Record]
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference not in seen:
         seen.add(reference)
-        yield from _composing(document, _component(document, reference), seen)
+        yield from _composing(document, _target(document, reference), seen)
     for part in as_list(schema.get("allOf")):
         yield from _composing(document, part, seen)
     yield schema
 
 
-def _component(document: Record, reference: str) -> Record:
-    schemas = as_object(as_object(document.get("components")).get("schemas"))
-    return as_object(schemas.get(reference.removeprefix(_COMPONENTS)))
+def _target(document: Record, reference: str) -> Record:
+    """Return the schema that a reference leads to; {} if it leads nowhere."""
+    try:
+        return as_object(target_of(document, reference))
+    except Missing:
+        return {}
 
 
 def _required_in_body(document: Record, operation: Operation, sent: dict[str, Json]) -> list[str]:
@@ -181,14 +187,28 @@ def _output(
     if operation.success is None:
         return None
     where = f"{name}, its result"
-    schema = as_object(operation.success)
-    target = _component(document, str(schema["$ref"])) if "$ref" in schema else schema
-    if target.get("type", "object") == "object" and "items" not in target:
-        output = _with_definitions(document, schema, where, doubts)
+    schema = operation.success
+    if _is_object(document, schema, set()):
+        output = _with_definitions(document, as_object(schema), where, doubts)
         return {"type": "object", **output} if output.get("type") is None else output
-    name = _list_name(target, known) if target.get("type") == "array" else "result"
-    wrapped = {"type": "object", "properties": {name: schema}, "required": [name]}
+    body = as_object(schema)
+    listed = _target(document, str(body["$ref"])) if "$ref" in body else body
+    name = _list_name(listed, known) if listed.get("type") == "array" else "result"
+    wrapped: Record = {"type": "object", "properties": {name: schema}, "required": [name]}
     return _with_definitions(document, wrapped, where, doubts)
+
+
+def _is_object(document: Record, schema: Json, seen: set[str]) -> bool:
+    """Whether each value of a schema is an object."""
+    body = as_object(schema)
+    reference = body.get("$ref")
+    if isinstance(reference, str) and reference not in seen:
+        return _is_object(document, _target(document, reference), {*seen, reference})
+    if "type" in body:
+        return body["type"] in ("object", ["object"])
+    composed = [_is_object(document, entry, seen) for entry in as_list(body.get("allOf"))]
+    choices = [_is_object(document, entry, seen) for key in ("anyOf", "oneOf") for entry in as_list(body.get(key))]
+    return "properties" in body or any(composed) or (bool(choices) and all(choices))
 
 
 def _list_name(schema: Record, known: dict[str, Resource]) -> str:
@@ -199,31 +219,60 @@ def _list_name(schema: Record, known: dict[str, Resource]) -> str:
 
 def _with_definitions(document: Record, schema: Record, where: str, doubts: list[str]) -> Record:
     """Return the schema with everything that it refers to under `$defs`."""
-    used: dict[str, Json] = {}
-    here = _with_local_references(document, schema, used, where, doubts)
+    references = _References(document, where, doubts)
+    here = references.localised(schema)
     body = as_object(to_json_schema(here, lambda message: doubts.append(f"{where}: {message}")))
     defs = {
-        name: to_json_schema(part, lambda message: doubts.append(f"{where}: {message}"), f".{name}")
-        for name, part in used.items()
+        name: to_json_schema(target, lambda message: doubts.append(f"{where}: {message}"), f".{name}")
+        for name, target in references.targets.items()
     }
     return {**body, **({"$defs": defs} if defs else {})}
 
 
-def _with_local_references(document: Record, value: Json, used: dict[str, Json], where: str, doubts: list[str]) -> Json:
-    """Return a schema whose references point to `$defs`. Those without a target are left out."""
-    if isinstance(value, list):
-        return [_with_local_references(document, part, used, where, doubts) for part in as_list(value)]
-    if not isinstance(value, dict):
-        return value
-    body = as_object(value)
-    reference = body.get("$ref")
-    if not isinstance(reference, str):
-        return {key: _with_local_references(document, part, used, where, doubts) for key, part in body.items()}
-    name, target = reference.removeprefix(_COMPONENTS), _component(document, reference)
-    if not target:
-        doubts.append(f"{where}: {reference} does not exist in the document; any value is accepted")
-        return {key: part for key, part in body.items() if key != "$ref"}
-    if name not in used:
-        used[name] = {}
-        used[name] = _with_local_references(document, target, used, where, doubts)
-    return {**body, "$ref": f"#/$defs/{name}"}
+class _References:
+    """Makes references point to `$defs`. Those without a target are left out."""
+
+    def __init__(self, document: Record, where: str, doubts: list[str]) -> None:
+        self.targets: dict[str, Json] = {}
+        self._document = document
+        self._where = where
+        self._doubts = doubts
+        self._names: dict[str, str] = {}
+
+    def localised(self, value: Json) -> Json:
+        """Return a schema whose references point to `$defs`, without extensions of OpenAPI (`x-...`)."""
+        if isinstance(value, list):
+            return [self.localised(item) for item in as_list(value)]
+        if not isinstance(value, dict):
+            return value
+        body = {key: self._member(key, member) for key, member in as_object(value).items() if key[:2] != "x-"}
+        reference = body.pop("$ref", None)
+        if not isinstance(reference, str):
+            return body
+        try:
+            return {**body, "$ref": f"#/$defs/{self._name(reference)}"}
+        except Missing:
+            self._doubts.append(f"{self._where}: {reference} is not found; any value is accepted")
+            return body
+
+    def _member(self, key: str, member: Json) -> Json:
+        """Return the value of a keyword: a map from names to schemas, plain values, or schemas."""
+        if key in MAPS:
+            return {name: self.localised(schema) for name, schema in as_object(member).items()}
+        return member if key in _VALUES else self.localised(member)
+
+    def _name(self, reference: str) -> str:
+        """Return the name of a reference's target under `$defs`. Raises `Missing`."""
+        if reference not in self._names:
+            target = target_of(self._document, reference)
+            name = _distinct_name(tokens_of(reference), self.targets)
+            self._names[reference] = name
+            self.targets[name] = {}  # the target may refer to itself
+            self.targets[name] = self.localised(target)
+        return self._names[reference]
+
+
+def _distinct_name(tokens: Sequence[str], taken: Collection[str]) -> str:
+    """Return a name for what a pointer leads to: that of a component, else its last tokens."""
+    name = "_".join(tokens[2:] if tokens[:1] == ["components"] else tokens[-2:])
+    return [*distinct([*taken, file_name(name, "schema")])][-1]

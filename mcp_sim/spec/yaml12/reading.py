@@ -54,15 +54,18 @@ class Document:
         return tree.root, tree.lines
 
 
-def load(data: bytes, file: str) -> Document:
-    """Return the document in these bytes. `file` is the name that problems show. Raises `DocumentError`."""
+def load(data: bytes, file: str, *, is_foreign: bool = False) -> Document:
+    """Return the document in these bytes. `file` is the name that problems show. Raises `DocumentError`.
+
+    In a foreign document, of another program, keys that are not strings are read as strings, and merge keys merge.
+    """
     text = _decoded(data, file)
     strict = file.endswith(".json")
     if strict or text.lstrip()[:1] in {"{", "[", '"'}:
         document = _from_json(text, file, strict=strict)
         if document is not None:
             return document
-    return _from_yaml(text, file)
+    return _from_yaml(text, file, is_foreign=is_foreign)
 
 
 def _decoded(data: bytes, file: str) -> str:
@@ -160,14 +163,14 @@ def _parts(value: Json) -> Iterable[Json]:
 # YAML -----------------------------------------------------------------------------------------------------------------
 
 
-def _from_yaml(text: str, file: str) -> Document:
+def _from_yaml(text: str, file: str, *, is_foreign: bool) -> Document:
     control = CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
         raise _refused(
             file, line, f"the character U+{ord(control[0]):04X} is not allowed; write it as an escape in quotes"
         )
-    tree = Tree(file)
+    tree = Tree(file, is_foreign=is_foreign)
     events = yaml_events(text)
     try:
         tree.build(events)

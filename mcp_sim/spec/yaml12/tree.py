@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 Path: TypeAlias = tuple[str | int, ...]
 """A place in a value: keys and indexes from the root."""
@@ -109,11 +110,24 @@ class _Anchored(NamedTuple):
     height: int
 
 
+_MERGE = "<<"
+"""The key of YAML 1.1 under which a mapping takes the keys of others, which many OpenAPI documents use."""
+
+
+def _merge(mapping: Record) -> None:
+    """Add the keys of the mappings under the merge key that the mapping itself lacks; earlier mappings win."""
+    merged = mapping.pop(_MERGE)
+    for source in as_list(merged) or [merged]:
+        for key, value in as_object(source).items():
+            mapping.setdefault(key, value)
+
+
 class Tree:
     """Builds a value from events, with the line of each part. Collects problems and continues where it can."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, *, is_foreign: bool = False) -> None:
         self.file = file
+        self._is_foreign = is_foreign
         self.root: Json = None
         self.lines: dict[int, dict[Any, int]] = {}
         self.problems: list[Problem] = []
@@ -156,13 +170,16 @@ class Tree:
     def _end(self) -> None:
         done = self._open.pop()
         self.lines[id(done.value)] = done.lines
+        mapping = as_object(done.value)
+        if self._is_foreign and _MERGE in mapping:
+            _merge(mapping)
         self._place(done.value, done.line, done.anchor, done.size, done.height)
 
     def _plain(self, event: Event) -> None:
         """Read a scalar without quotes: a JSON literal, a JSON number, or a string."""
         text = event.text
         if self._expects_key():
-            if text in _WORDS or _NUMBER.fullmatch(text):
+            if not self._is_foreign and (text in _WORDS or _NUMBER.fullmatch(text)):
                 self._note(event.line, f'a key must be a string; quote it: "{text}"')
             return self._scalar(text, event)
         if text in _WORDS:
