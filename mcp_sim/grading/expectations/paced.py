@@ -20,7 +20,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import scope_of
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical, decode, encode
-from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.kinds import Difference, End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.kept_answers import without_key
@@ -61,13 +61,15 @@ class Failed:
         return replace(self, waits=self.waits + 1, first=first, longest=max(self.longest, wait))
 
     @property
-    def complaint(self) -> str:
-        """Why the waits do not grow, as a sentence; '' if they do, or if there are fewer than two."""
+    def complaint(self) -> Difference | None:
+        """The longest wait beside the expected one; None if the waits grow, or if there are fewer than two."""
         least = max(self.first * _GROWTH, _LEAST)
         if self.waits < 2 or self.longest >= least:
-            return ""
-        waits = f"first after {_shown(self.first)}, at most after {_shown(self.longest)}"
-        return f"{self.tool} was repeated {self.waits} times, {waits}; expected growing waits, up to {_shown(least)}"
+            return None
+        subject = f"the longest of {self.waits} waits before {self.tool} was repeated"
+        return Difference(
+            subject, _shown(self.longest), f"at least {_shown(least)}, as the first was {_shown(self.first)}"
+        )
 
 
 _NO_FAILURES: HashTrieMap[str, Failed] = HashTrieMap()
@@ -84,8 +86,8 @@ class Facts:
     """How many calls were repeated after an answer that named a time, or at growing intervals."""
     early: int = 0
     """How many of them were repeated too early."""
-    complaint: str = ""
-    """What was wrong first, as a sentence."""
+    complaint: Difference | None = None
+    """The first wait that was too short, beside the expected one."""
     evidence: Evidence = NO_EVIDENCE
 
     def with_series(self, failed: Failed) -> Facts:
@@ -93,7 +95,7 @@ class Facts:
         if failed.waits < 2:
             return self
         facts = replace(self, judged=self.judged + failed.waits)
-        if not failed.complaint or self.complaint:
+        if failed.complaint is None or self.complaint is not None:
             return facts
         return replace(facts, complaint=failed.complaint, evidence=failed.evidence)
 
@@ -155,9 +157,10 @@ class Paced(Expectation):
         assert before.told is not None
         is_early = wait < timedelta(seconds=before.told * (1 - self.tolerance))
         facts = replace(facts, judged=facts.judged + 1, early=facts.early + is_early)
-        if not is_early or facts.complaint:
+        if not is_early or facts.complaint is not None:
             return facts
-        complaint = f"{step.tool} was repeated after {_shown(wait)}, but the answer said to wait {before.told:g} s"
+        subject = f"the wait before {step.tool} was repeated"
+        complaint = Difference(subject, _shown(wait), f"{before.told:g} s, as the answer said")
         return replace(facts, complaint=complaint, evidence=before.evidence.with_step(step))
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
@@ -165,18 +168,16 @@ class Paced(Expectation):
             facts = facts.with_series(failed)
         if not facts.judged:
             return judged("vacuous", "no failed call was repeated that had to wait")
-        if not facts.complaint:
+        complaint = facts.complaint
+        if complaint is None:
             return judged(
                 "passed", f"{times(facts.judged)} a call was repeated, and waited as told or longer each time"
             )
-        because = facts.complaint + (
-            f"; {facts.early} of {facts.judged} repetitions came too early" if facts.early else ""
-        )
+        early = f"; {facts.early} of {facts.judged} repetitions came too early" if facts.early else ""
         if not facts.is_timed:
-            return judged(
-                "not judged", f"the virtual clock does not show how long an agent waits: {because}", facts.evidence
-            )
-        return judged("failed", because, facts.evidence)
+            because = f"the virtual clock does not show how long an agent waits: {complaint}{early}"
+            return judged("not judged", because, facts.evidence)
+        return replace(judged("failed", f"{complaint}{early}", facts.evidence), differences=(complaint,))
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return self._pattern.mismatches(domain)
