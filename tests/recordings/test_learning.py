@@ -225,7 +225,7 @@ CELLAR: Sequence[Calls] = (
 )
 
 
-async def test_words_for_what_is_missing_and_the_effect_of_an_unknown_tool_are_learnt(
+async def test_words_for_what_is_missing_are_learnt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -242,9 +242,8 @@ async def test_words_for_what_is_missing_and_the_effect_of_an_unknown_tool_are_l
     calls: Calls = (
         ("add_bottle", {"name": "Green Wine", "sweet": False}),
         ("add_bottle", {"name": "Fine Sherry", "year": 1999, "sweet": True}),
-        ("glug", {"bottle": "B-1"}),
         ("get_bottle", {"id": "B-1"}),
-        ("get_bottle", {"id": "B-2"}),
+        ("get_bottle", {"id": "B-3"}),
         ("list_bottles", {}),
     )
     real = Cellar()
@@ -387,35 +386,6 @@ async def test_a_spec_is_a_yaml_file(recorded: Path, capfd: pytest.CaptureFixtur
     assert "must be a YAML file, such as reading.yaml" in capfd.readouterr().err
 
 
-async def test_what_a_server_requires_of_arguments_is_learnt_from_its_refusals(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    tools = [tool("hang_tool", name="string", wall="string", hooks="integer?")]
-    said = {"error": "wall must be one of 'north', 'south', not 'roof'"}
-    calls = [
-        {"tool": "hang_tool", "arguments": {"name": "Spade", "wall": "north", "hooks": 2}, "result": text({"at": 1})},
-        {"tool": "hang_tool", "arguments": {"name": "Rake", "wall": "roof"}, "result": {**text(said), "isError": True}},
-        {"tool": "hang_tool", "arguments": {"name": "", "wall": "south"}, "result": text({"error": "name is empty"})},
-        {"tool": "hang_tool", "arguments": {"name": "Hoe", "wall": "south", "hooks": 0},
-         "result": text({"error": "hooks must be at least 1"})},
-        {"tool": "hang_tool", "arguments": {"name": "Axe", "wall": "south"}, "result": text({"at": 2})},
-    ]  # fmt: skip
-    write_shed(tmp_path / "shed", tools, calls, {})
-    assert await run("learn", "shed", "-o", "shed.yaml") == 0
-    found = await answers(
-        "shed.yaml",
-        ("hang_tool", {"name": "Saw", "wall": "ceiling"}),
-        ("hang_tool", {"name": " ", "wall": "north"}),
-        ("hang_tool", {"name": "Saw", "wall": "north", "hooks": -4}),
-        ("hang_tool", {"name": "Saw", "wall": "south", "hooks": 1}),
-    )
-    assert found[0] == ("{\"error\":\"wall must be one of 'north', 'south', not 'ceiling'\"}", True)
-    assert found[1] == ('{"error":"name is empty"}', False)
-    assert found[2] == ('{"error":"hooks must be at least 1"}', False)
-    assert json.loads(found[3][0])["at"] is not None
-
-
 async def test_tools_whose_plans_are_still_guesses_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -442,75 +412,6 @@ async def test_a_learnt_spec_reports_the_name_that_the_real_server_reported(
         session.write_text("\n".join([json.dumps(named), *lines]) + "\n", encoding="utf-8")
     assert await run("learn", "shed") == 0
     assert yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["name"] == "Tool Shed"
-
-
-@pytest.mark.parametrize(
-    ("said", "taken", "refused", "schema"),
-    [
-        ("size must be one of full sun, half shade, shade; got '{}'", "half shade", "dark",
-         {"enum": ["full sun", "half shade", "shade"]}),
-        ("size: any of (full sun, half shade or shade), not '{}'", "shade", "dark",
-         {"enum": ["full sun", "half shade", "shade"]}),
-        ("size must be one of full sun, half shade, shade.", "shade", "dark",
-         {"enum": ["full sun", "half shade", "shade"]}),
-        ("size must be between 1 and 50, not {}", 50, 51, {"minimum": 1, "maximum": 50}),
-        ("size must be 1-50", 50, 51, {"minimum": 1, "maximum": 50}),
-        ("size went from 1 to 50 before {}", 50, 51, None),
-        ("size must be at least 1 and at most 50", 1, 0, {"minimum": 1, "maximum": 50}),
-        ("It holds 1, 2, 5 or 10 litres, not {}", 10, 3, {"enum": [1, 2, 5, 10]}),
-        ("size must be one of 1, 2, 5, 10", 5, 3, {"enum": [1, 2, 5, 10]}),
-        ("It holds 1, 2, 5 or 10 litres, not {}", 4, 3, None),
-        ("size must be one of full sun, half shade, shade unless it rains in spring", "shade", "dark", None),
-        ("Rows 3, 4 and 5 are locked for {}", 1, 7, None),
-        ("size {} exceeds 2.5, 3.5 or 4.5", 1, 7, None),
-    ],
-)  # fmt: skip
-async def test_lists_and_ranges_of_valid_values_are_learnt_from_a_refusal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, taken: str | int, refused: str | int, schema: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kind = "string" if isinstance(taken, str) else "integer"
-    hang = {"tool": "hang_tool", "arguments": {"name": "Spade", "size": taken}, "result": text({"at": 1})}
-    calls: list[dict[str, Any]] = [
-        hang,
-        {"tool": "hang_tool", "arguments": {"name": "Rake", "size": refused},
-         "result": {**text({"error": said.format(refused)}), "isError": True}},
-        {**hang, "arguments": {"name": "Axe", "size": taken}, "result": text({"at": 2})},
-    ]  # fmt: skip
-    write_shed(tmp_path / "shed", [tool("hang_tool", name="string", size=kind)], calls, {})
-    assert await run("learn", "shed", "-o", "shed.yaml") == 0
-    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
-    found = learnt["hang_tool"].get("checks", {}).get("size", {})
-    assert found.get("schema") == schema
-
-
-async def test_a_refusal_is_no_check_of_arguments_that_it_is_not_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    hang = tool("hang_tool", name="string", wall="string", note="string?", uses="array?", size="integer?")
-    hang["inputSchema"]["properties"]["wall"]["type"] = ["string", "null"]
-    said = {"code": "bad_wall", "message": "wall must be one of 'north', 'south' or 'east', not 'roof'", "tool": "Rake"}
-    full = {"error": "The south wall is full: 'Axe', 'Saw'"}
-    much = {"error": f"size must be at least {'9' * 5_000}"}
-    found = tool("find_tool", maker="string")
-    calls: list[dict[str, Any]] = [
-        {"tool": "hang_tool", "arguments": {"name": "Spade", "wall": "north"}, "result": text({"at": 1})},
-        {"tool": "hang_tool", "arguments": {"name": "Rake", "wall": "roof"}, "result": {**text(said), "isError": True}},
-        {"tool": "hang_tool", "arguments": {"name": "Hoe", "wall": "south", "note": "", "uses": []},
-         "result": {**text(full), "isError": True}},
-        {"tool": "hang_tool", "arguments": {"name": "Hoe", "wall": "north", "size": 1},
-         "result": {**text(much), "isError": True}},
-        {"tool": "find_tool", "arguments": {"maker": "Ada"},
-         "result": {**text({"error": "no_tool", "message": "No tools of Ada"}), "isError": True}},
-    ]  # fmt: skip
-    write_shed(tmp_path / "shed", [hang, found], [*calls, calls[0]], {})
-    assert await run("learn", "shed", "-o", "shed.yaml") == 0
-    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
-    checks = {name: part["checks"] for name, part in learnt.items() if "checks" in part}
-    assert {name: {one: check["schema"] for one, check in part.items()} for name, part in checks.items()} == {
-        "hang_tool": {"wall": {"enum": ["north", "south", "east", None]}}
-    }
 
 
 async def test_lengths_of_lists_and_usual_parts_of_records_are_learnt(
@@ -607,23 +508,6 @@ async def test_ids_without_separators_short_numbers_and_lists_in_texts_are_learn
         "Hung up 12 x Saw as W002 (new).",
         "2 here:\n* W001 Axe x8\n* W002 Saw x12",
     ]
-
-
-async def test_what_lists_no_longer_show_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    tools = [tool("add_tool", name="string"), tool("list_tools"), tool("fling", tool_id="string")]
-    calls = [
-        said("add_tool", {"name": "Spade"}, "Hung up Spade as W-1."),
-        said("add_tool", {"name": "Rake"}, "Hung up Rake as W-2."),
-        said("add_tool", {"name": "Shears"}, "Hung up Shears as W-3."),
-        said("list_tools", {}, "Here:\n* W-1 Spade\n* W-2 Rake\n* W-3 Shears"),
-        said("fling", {"tool_id": "W-1"}, "You see no more of Spade."),
-        said("list_tools", {}, "Here:\n* W-2 Rake\n* W-3 Shears"),
-    ]
-    write_shed(tmp_path / "shed", tools, calls, {})
-    assert await run("learn", "shed", "-o", "shed.yaml") == 0
-    learnt = yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["sim"]
-    assert (learnt["fling"]["verb"], learnt["fling"]["entity"]) == ("delete", "tool")
 
 
 async def test_what_records_are_called_decides_between_no_texts_and_no_cases(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.latencies import learnt_latencies
-from mcp_sim.recordings.learning.lessons import PARTS, PLAN, Lesson, Piece
-from mcp_sim.recordings.learning.searching import taught
+from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, Piece, taught
 from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, score, scores_by_tool
 from mcp_sim.recordings.report import Report
 from mcp_sim.spec.sessions import Session
@@ -70,14 +68,12 @@ def _described(key: str, part: Json) -> str:
 
 async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Learnt:
     """Learn what sessions show beyond a draft. What held-back sessions do not bear out is left out."""
-    judgement = await judged(plain, partial(taught, plain), sessions, notify)
+    judgement = await judged(plain, sessions, notify)
     if judgement.learnt.score < judgement.plain.score - TOLERANCE:
         scores = f"{judgement.learnt.score:.3f}, inferred {judgement.plain.score:.3f}"
         return Learnt(plain, plain, judgement, sessions, f"held-back sessions: {scores}")
     notify("learning from all sessions")
     lesson = await taught(plain, sessions)
-    unproven = "a guess from one session, which no other one has borne out"
-    judgement.left_out |= {(tool, PLAN): unproven for tool in _guesses(lesson) if tool not in judgement.plans}
     before = Report(await score(plain, sessions))
     draft = await lesson.draft(judgement.left_out)
     judgement.left_out |= dict(_unproven(before, Report(await score(draft, sessions)), judgement))
@@ -92,13 +88,6 @@ def _with_latencies(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> 
     for tool, latency in learnt_latencies(sessions).items():
         draft = draft.with_tool(tool, {**draft.sim.get(tool, {}), "latency": latency, **plain.sim.get(tool, {})})
     return draft
-
-
-def _guesses(lesson: Lesson) -> Iterator[str]:
-    """Yield the tools with a plan that is not inferred, and that the calls of one session alone suggest."""
-    for tool, plan in lesson.plans.items():
-        if "verb" in plan and sum(any(call.tool == tool for call in one.calls) for one in lesson.sessions) < 2:
-            yield tool
 
 
 def _score(report: Report, key: tuple[str, str]) -> float:
@@ -121,4 +110,4 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
         elif inferred >= _VERY_GOOD and _score(judgement.learnt, key) <= _score(judgement.plain, key) + TOLERANCE:
             why = f"held-back sessions show no gain, and the inferred answers are good: {inferred:.3f}"
         if why:
-            yield from (((key[1], part), why) for part in PARTS)
+            yield from (((key[1], kind), why) for kind in (RESULT, ERRORS))

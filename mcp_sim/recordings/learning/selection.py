@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from mcp_sim.recordings.learning.drafts import Draft, written
-from mcp_sim.recordings.learning.lessons import CHECKS, ERRORS, PLAN, RESULT, WHOLE, Lesson, Piece
+from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, WHOLE, Lesson, Piece, taught
 from mcp_sim.recordings.measure import score_sessions
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
@@ -20,10 +19,7 @@ TOLERANCE = 1e-6
 _LOSS = 0.05
 """How much worse the calls of a tool must be answered to leave something out: with few of them, less is chance."""
 _CLEARLY = 0.005
-"""How much better all answers must be without a plan, or without what all tools share."""
-
-Teach: TypeAlias = Callable[[Sequence[Session]], Awaitable[Lesson]]
-"""Learns from sessions."""
+"""How much better all answers must be without what all tools share."""
 
 
 @frozen
@@ -71,34 +67,29 @@ class Judgement:
     learnt: Report
     left_out: dict[Piece, str] = field(default_factory=dict[Piece, str])
     """What is left out, and why."""
-    plans: frozenset[str] = frozenset()
-    """The tools with plans that held-back calls have borne out."""
 
     def reason(self, tool: str) -> str:
         """Return why something that was learnt about a tool is left out; '' if nothing is."""
         return "; ".join(f"{part}: {why}" for (name, part), why in self.left_out.items() if name == tool)
 
 
-async def judged(plain: Draft, teach: Teach, sessions: Sequence[Session], notify: Callable[[str], None]) -> Judgement:
+async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Judgement:
     """Learn from the sessions of each fold, judge by the others, and leave out what answers worse."""
     folds = folds_of(sessions)
     before = Report([one for fold in folds for one in await score_fold(plain, fold)])
     lessons = list[Lesson]()
     for number, fold in enumerate(folds, 1):
         notify(f"learning for the self-check, part {number} of {len(folds)}")
-        lessons.append(await teach(fold.seen))
+        lessons.append(await taught(plain, fold.seen))
     notify("judging on held-back sessions")
     trials = _Trials(folds, lessons)
     judgement = Judgement(before, await trials.report({}))
-    tools = dict.fromkeys(tool for lesson in lessons for tool in lesson.plans)
-    await _leave_out(judgement, trials, [(tool, PLAN) for tool in tools])
-    for piece in (*((tool, PLAN) for tool in tools), *(("", one) for one in WHOLE)):
-        await _leave_out(judgement, trials, [piece])
+    for kind in WHOLE:
+        await _leave_out(judgement, trials, [("", kind)])
     for least in (_LOSS, TOLERANCE):
         await _leave_out_losing(judgement, trials, least)
         if judgement.learnt.score >= before.score:
             break
-    judgement.plans = frozenset(tool for tool in tools if (tool, PLAN) not in judgement.left_out)
     return judgement
 
 
@@ -131,8 +122,8 @@ async def _leave_out_losing(judgement: Judgement, trials: _Trials, loss: float) 
     tried = set[str]()
     while losing := [tool for tool in _losing(judgement, loss) if tool not in tried]:
         tried.add(losing[0])
-        for pieces in ([RESULT], [ERRORS], [CHECKS], [RESULT, ERRORS, CHECKS]):
-            await _leave_out(judgement, trials, [(losing[0], part) for part in pieces], TOLERANCE)
+        for kinds in ([RESULT], [ERRORS], [RESULT, ERRORS]):
+            await _leave_out(judgement, trials, [(losing[0], kind) for kind in kinds], TOLERANCE)
 
 
 def _losing(judgement: Judgement, loss: float) -> list[str]:
