@@ -225,9 +225,7 @@ CELLAR: Sequence[Calls] = (
 )
 
 
-async def test_words_for_what_is_missing_are_learnt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_words_for_what_is_missing_are_learnt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "cellar"
     folder.mkdir()
