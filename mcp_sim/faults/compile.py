@@ -42,7 +42,7 @@ class CompiledFault:
     apply: Apply
     count: Callable[[Turn], bool] | None
     """Counts a call that the fault lets through, and returns True; None for faults that do more than count."""
-    part: Callable[[Turn], str]
+    share: Callable[[Turn], str]
     """Returns which limit of `fires` a call counts towards."""
     numbered: NumberedWhen
 
@@ -72,7 +72,7 @@ class CompiledFault:
         return cooldown.time is not None and turn.now - last[0] < cooldown.time
 
     def _applied_at(self, turn: Turn) -> str:
-        return f"applied:{self.part(turn)}"
+        return f"applied:{self.share(turn)}"
 
 
 class CompiledFaults:
@@ -86,7 +86,11 @@ class CompiledFaults:
         slots = count()
         numbered = [(place, entry, number_counters(entry.when, slots)) for place, entry in enumerate(entries)]
         self._domain = domain
-        self._active = [one for one in numbered if one[1].enabled and not one[1].perturbation.is_timed()]
+        self._active = [
+            (place, entry, when)
+            for place, entry, when in numbered
+            if entry.enabled and not entry.perturbation.is_timed()
+        ]
         self._by_tool = dict[str, tuple[CompiledFault, ...]]()
         self.counters = next(slots)
         self.timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
@@ -94,21 +98,21 @@ class CompiledFaults:
 
     def of(self, tool_id: str) -> tuple[CompiledFault, ...]:
         """Return those in whose reach a tool is, in document order; none for an unknown tool."""
-        found = self._by_tool.get(tool_id)
+        known = self._by_tool.get(tool_id)
         tool = self._domain.tools.get(tool_id)
-        if found is not None or tool is None:
-            return found or ()
-        self._by_tool[tool_id] = found = tuple(
+        if known is not None or tool is None:
+            return known or ()
+        self._by_tool[tool_id] = compiled = tuple(
             _compile_fault(entry, place, when, tool, self._domain)
             for place, entry, when in self._active
             if in_reach(entry.tools, tool)
         )
-        return found
+        return compiled
 
     @property
     def concealed(self) -> tuple[Concealed, ...]:
         """What they conceal from the agent."""
-        return tuple(one for _, entry, _ in self._active for one in _concealed(entry, self._domain))
+        return tuple(concealed for _, entry, _ in self._active for concealed in _concealed(entry, self._domain))
 
 
 def _concealed(entry: PerturbationEntry, domain: Domain) -> Sequence[Concealed]:
@@ -163,7 +167,7 @@ def _compile_fault(
         decide=decide,
         apply=entry.perturbation.compile(tool, domain),
         count=_counting(entry, tool, domain),
-        part=partition_by(tool, domain, entry.fires.per),
+        share=partition_by(tool, domain, entry.fires.per),
         numbered=numbered,
     )
 

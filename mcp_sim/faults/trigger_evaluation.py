@@ -130,11 +130,11 @@ def _any_holds(parts: Sequence[Decide], turn: Turn) -> bool:
     return any(held)
 
 
-def _verdicts(parts: Sequence[Decide], turn: Turn) -> tuple[list[bool], list[Unevaluable]]:
+def _verdicts(decisions: Sequence[Decide], turn: Turn) -> tuple[list[bool], list[Unevaluable]]:
     held, errors = list[bool](), list[Unevaluable]()
-    for part in parts:
+    for decide in decisions:
         try:
-            held.append(part(turn))
+            held.append(decide(turn))
         except Unevaluable as error:
             errors.append(error)
     return held, errors
@@ -154,8 +154,8 @@ def call_number(numbered: NumberedWhen, path: str, tool: Tool, domain: Domain, t
     """Return the number that the counter of a `when` has assigned to the present call."""
     if numbered.when.per is None:
         return turn.memories.counts[numbered.slot]
-    part = partition_by(tool, domain, numbered.when.per)
-    return turn.memories.of(path).get(f"count:{part(turn)}", 0)
+    share = partition_by(tool, domain, numbered.when.per)
+    return turn.memories.of(path).get(f"count:{share(turn)}", 0)
 
 
 def nested_path(path: str, word: str, at: int) -> str:
@@ -173,10 +173,10 @@ def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) 
             return counts[slot]
 
         return number
-    part = partition_by(tool, domain, per)
+    share = partition_by(tool, domain, per)
 
     def split_number(turn: Turn) -> int:
-        memory, name = turn.memories.of(path), f"count:{part(turn)}"
+        memory, name = turn.memories.of(path), f"count:{share(turn)}"
         n = memory.get(name, 0) + 1
         memory.set(name, n)
         return n

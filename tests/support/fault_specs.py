@@ -88,3 +88,18 @@ class _Batches:
             records = [{**record, **({"after": keys[at - 1]} if at else {})} for at, record in enumerate(records)]
         changes = tuple(Change("put", "note", record["id"], record, part=at) for at, record in enumerate(records))
         return Transition(Observation(ToolResult({"notes": records}, form="json")), changes)
+
+
+CHARGES = """
+mcp_sim: 1
+name: charges
+tools:
+  - name: create_charge
+    description: Create a charge.
+    inputSchema:
+      type: object
+      properties: {amount: {type: integer}, idempotency_key: {type: string}}
+      required: [amount]
+entities: {charge: {key_like: ch_1}}
+"""
+NO_CHARGES = "world: {records: {charge: 0}}\n"

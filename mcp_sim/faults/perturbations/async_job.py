@@ -129,8 +129,8 @@ class AsyncJob(Perturbation):
         begun = Change("put", name, key, record, expected=turn.view.version(name, key))
         fails = turn.chance("fails") < self.fails
         work = deferred(turn, () if fails else transition.changes)
-        made = [change.key for change in transition.changes if change.op == "put"]
-        ended = jobs.failed(record, self.message) if fails else jobs.done(record, result_value(transition), made)
+        keys = [change.key for change in transition.changes if change.op == "put"]
+        ended = jobs.failed(record, self.message) if fails else jobs.done(record, result_value(transition), keys)
         end = Change("put", name, key, ended, expected=turn.view.version(name, key) + 1)
         form = "json" if turn.tool.output_schema is None else "structured"
         pending = ToolResult({jobs.argument: key, jobs.status: jobs.words[0]}, form=form)

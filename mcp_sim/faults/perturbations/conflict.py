@@ -56,7 +56,7 @@ class Conflict(Perturbation):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         known = [ResultShape.of(tool, domain) for tool in tools]
-        written = [one.entity for one in known if one.entity is not None and _writes_to_one(one)]
+        written = [shape.entity for shape in known if shape.entity is not None and _writes_to_one(shape)]
         if tools and not written:
             return ["no tool in reach updates or deletes a record that its arguments name; choose one that does"]
         entities = {entity.name: entity for entity in written}.values()

@@ -107,11 +107,11 @@ class CorruptValues(Perturbation):
             if tools and all(ResultShape.of(tool, domain).is_key(name) for tool in tools)
         ]
         known = [entity.fields for tool in tools if (entity := ResultShape.of(tool, domain).entity) is not None]
-        types = {name: {main_type(one[name].schema) for one in known if name in one} for name in self.fields}
+        types = {name: {main_type(fields[name].schema) for fields in known if name in fields} for name in self.fields}
         unfit = [
-            f"{name}: {self.how} changes no {' or '.join(sorted(found))}"
-            for name, found in types.items()
-            if found and not found & {"", *TYPES[self.how]}
+            f"{name}: {self.how} changes no {' or '.join(sorted(held))}"
+            for name, held in types.items()
+            if held and not held & {"", *TYPES[self.how]}
         ]
         return [*unknown_fields(domain, tools, self.fields), *keys, *unfit]
 
@@ -120,14 +120,14 @@ def _others(turn: Turn, record: Record, name: str, shape: ResultShape) -> list[J
     """Return the first values that other records have in a field."""
     if shape.entity is None:
         return []
-    found = list[Json]()
+    values = list[Json]()
     for _, other in turn.view.rows(shape.entity.name):
         value = other.get(name)
-        if value is not None and value != record[name] and value not in found:
-            found.append(value)
-        if len(found) == 20:
+        if value is not None and value != record[name] and value not in values:
+            values.append(value)
+        if len(values) == 20:
             break
-    return found
+    return values
 
 
 def _number(value: Json) -> bool:

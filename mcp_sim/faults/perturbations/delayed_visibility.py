@@ -50,8 +50,8 @@ class DelayedVisibility(Perturbation):
         transition = await proceed(turn)
         if not writes(transition.changes) or not transition.observation.ok:
             return turn.no_effect(transition)
-        found = deferred(turn, transition.changes)
-        return replace(transition, changes=found.now, agenda=(*transition.agenda, self._due(turn, found.later)))
+        split = deferred(turn, transition.changes)
+        return replace(transition, changes=split.now, agenda=(*transition.agenda, self._due(turn, split.later)))
 
     def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:
         if self.after.calls is not None:

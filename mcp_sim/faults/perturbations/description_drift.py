@@ -94,22 +94,24 @@ class DescriptionDrift(Perturbation):
             case "poisoned":
                 return f"{tool.description}\n\n{self.text}".strip()
             case "misleading":
-                others = [one.description for one in listing.tools if one.description not in ("", tool.description)]
+                others = [
+                    other.description for other in listing.tools if other.description not in ("", tool.description)
+                ]
                 return self.text or (listing.draws.choice(f"mislead/{tool.id}", others) if others else "")
 
     def _without(self, schema: Any, tool: Tool, listing: Listing, path: str = "") -> Any:
         """Return the schema with its descriptions emptied or scrambled."""
         if isinstance(schema, list):
-            return [self._without(part, tool, listing, f"{path}/{at}") for at, part in enumerate(cast("Any", schema))]
+            return [self._without(item, tool, listing, f"{path}/{at}") for at, item in enumerate(cast("Any", schema))]
         if not isinstance(schema, dict):
             return schema
         drifted: Record = {}
-        for name, part in cast("Record", schema).items():
-            if name == "description" and isinstance(part, str):
+        for name, value in cast("Record", schema).items():
+            if name == "description" and isinstance(value, str):
                 if self.how == "scrambled":
-                    drifted[name] = _scrambled(part, f"{tool.id}{path}", listing)
+                    drifted[name] = _scrambled(value, f"{tool.id}{path}", listing)
             else:
-                drifted[name] = self._without(part, tool, listing, f"{path}/{name}")
+                drifted[name] = self._without(value, tool, listing, f"{path}/{name}")
         return drifted
 
 

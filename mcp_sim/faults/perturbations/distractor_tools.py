@@ -53,9 +53,9 @@ class DistractorTools(Perturbation):
     def catalogue(self, listing: Listing) -> Sequence[Tool]:
         models = [tool for tool in listing.tools if tool.id in listing.reach]
         chance = listing.draws.generator("distractors")
-        made = list(_made(models, {tool.name for tool in listing.tools}))
+        copies = list(_made(models, {tool.name for tool in listing.tools}))
         tools = list(listing.tools)
-        for tool in chance.sample(made, min(self.count, len(made))):
+        for tool in chance.sample(copies, min(self.count, len(copies))):
             tools.insert(chance.randrange(len(tools) + 1), tool)
         return tools
 

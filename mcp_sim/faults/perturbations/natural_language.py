@@ -33,17 +33,17 @@ class Must(BaseModel):
         body = observation.body
         if not isinstance(body, ToolResult):
             return ["the answer must be a tool result"]
-        found = list[str]()
+        problems = list[str]()
         if self.error is not None and body.is_error is not self.error:
-            found.append("the answer must be an error" if self.error else "the answer must not be an error")
+            problems.append("the answer must be an error" if self.error else "the answer must not be an error")
         if self.text is not None and not matcher(self.text)(body.content[0].get("text", "")):
-            found.append(f"the text of the answer must satisfy {canonical(self.text)}")
+            problems.append(f"the text of the answer must satisfy {canonical(self.text)}")
         for path, wanted in self.value.items():
             found_value = at_path(body.value, path.split("."))
             if not matcher(wanted)(found_value):
                 shown = "absent" if found_value is ABSENT else canonical(found_value)
-                found.append(f"{path} must satisfy {canonical(wanted)}, but is {shown}")
-        return found
+                problems.append(f"{path} must satisfy {canonical(wanted)}, but is {shown}")
+        return problems
 
 
 @perturbations.register("natural_language")
@@ -119,11 +119,11 @@ class NaturalLanguage(Perturbation):
         return [f"fallback: {problem}" for problem in _made(self.fallback).problems(domain, tools)]
 
 
-def _says_the_same(one: Observation, other: Observation) -> bool:
+def _says_the_same(answer: Observation, other: Observation) -> bool:
     """Whether two results differ in the layout of their JSON at most."""
-    ours, theirs = one.body, other.body
+    ours, theirs = answer.body, other.body
     if not isinstance(ours, ToolResult) or not isinstance(theirs, ToolResult):
-        return one == other
+        return answer == other
     return (ours.form, ours.is_error, ours.blocks) == (theirs.form, theirs.is_error, theirs.blocks) and equal(
         ours.value, theirs.value
     )

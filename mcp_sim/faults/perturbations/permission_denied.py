@@ -85,7 +85,7 @@ class PermissionDenied(Perturbation):
         unknown = [name for name in self.fields if entity.fields and name not in known]
         problems = [f"{self.entity} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
         problems.extend(unfit_fields(entity, self.where))
-        about = [one for one in (ResultShape.of(tool, domain) for tool in tools) if _is_about(one, self.entity)]
+        about = [shape for shape in (ResultShape.of(tool, domain) for tool in tools) if _is_about(shape, self.entity)]
         if tools and not about:
             problems.append(f"no tool in reach works on {self.entity}")
         return [*problems, *(problem for shape in about for problem in self._unshowable(shape))]
@@ -103,8 +103,10 @@ class PermissionDenied(Perturbation):
         return _Guard(self, shape, entity, dict(self._withheld(shape))).apply
 
     def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
-        about = [one for tool in domain.tools.values() if _is_about(one := ResultShape.of(tool, domain), self.entity)]
-        is_bypassed = any(one.is_read and one.tool not in tools for one in about)
+        about = [
+            shape for tool in domain.tools.values() if _is_about(shape := ResultShape.of(tool, domain), self.entity)
+        ]
+        is_bypassed = any(shape.is_read and shape.tool not in tools for shape in about)
         is_shown = not self.hidden and not self.fields and (bool(self.where) or not always)
         if self.actions == "write" or is_bypassed or is_shown:
             return ()

@@ -143,7 +143,7 @@ def items(transition: Transition, plan: Plan | None) -> int:
     if plan is None or not isinstance(body, ToolResult) or body.is_error:
         return 0
     if plan.envelope.rows is not None:
-        rows = at_path(body.value, [part for part in plan.envelope.rows.split(".") if part])
+        rows = at_path(body.value, [name for name in plan.envelope.rows.split(".") if name])
         return len(cast("list[Any]", rows)) if isinstance(rows, list) else 0
     return int(_returns_items(plan))
 

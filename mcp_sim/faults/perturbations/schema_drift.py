@@ -95,32 +95,33 @@ class SchemaDrift(Perturbation):
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         known = {name for tool in tools for name in properties(tool.input_schema)}
         named = dict.fromkeys((*self.rename, *self.remove, *self.retype, *self.narrow))
-        found = [
+        problems = [
             f"no tool in reach has an argument {name!r}{did_you_mean(name, known)}"
             for name in named
             if name not in known
         ]
-        fields = {name for tool in tools for one in _objects(expanded(tool.output_schema or {})) for name in one}
+        shown = [declared for tool in tools for declared in _objects(expanded(tool.output_schema or {}))]
+        fields = {name for declared in shown for name in declared}
         if all(tool.output_schema is not None for tool in tools):
-            found += [
+            problems += [
                 f"no tool in reach returns a field {name!r}{did_you_mean(name, fields)}"
                 for name in self.rename_output
                 if name not in fields
             ]
-        return [*found, *(problem for tool in tools for problem in self._impossible(tool))]
+        return [*problems, *(problem for tool in tools for problem in self._impossible(tool))]
 
     def _impossible(self, tool: Tool) -> list[str]:
         declared = properties(tool.input_schema)
-        found = [
+        problems = [
             f"{tool.id} cannot do without {name!r}, which it requires"
             for name in self.remove
             if name in required(tool.input_schema)
         ]
-        found += [f"{tool.id} has an argument {name!r} already" for name in self._taken(declared)]
+        problems += [f"{tool.id} has an argument {name!r} already" for name in self._taken(declared)]
         for name, values in self.narrow.items():
             wrong = [value for value in values if name in declared and not Validator(declared[name]).is_valid(value)]
-            found += [f"{tool.id} never allowed {value!r} as {name}" for value in wrong]
-        return [*found, *self._idle(tool, declared), *self._unreadable(tool)]
+            problems += [f"{tool.id} never allowed {value!r} as {name}" for value in wrong]
+        return [*problems, *self._idle(tool, declared), *self._unreadable(tool)]
 
     def _taken(self, declared: Mapping[str, Record]) -> list[str]:
         """Return the new names that another argument already has, or gets as well."""
@@ -194,14 +195,14 @@ class SchemaDrift(Perturbation):
         if not isinstance(value, dict):
             return value
         fields = cast("Record", value)
-        return {self.rename_output.get(name, name): self._renamed(part) for name, part in fields.items()}
+        return {self.rename_output.get(name, name): self._renamed(inner) for name, inner in fields.items()}
 
     def drifted(self, schema: Record) -> Record:
         """Return the inputSchema in its new form."""
         declared: Record = {}
-        for name, part in properties(schema).items():
+        for name, argument in properties(schema).items():
             if name not in self.remove:
-                declared[self.rename.get(name, name)] = self._argument(name, part)
+                declared[self.rename.get(name, name)] = self._argument(name, argument)
         needed = [self.rename.get(name, name) for name in schema.get("required", ()) if name not in self.remove]
         return {
             **schema,
@@ -209,13 +210,13 @@ class SchemaDrift(Perturbation):
             **({"required": [*needed, *self.require]} if needed or self.require else {}),
         }
 
-    def _argument(self, name: str, part: Record) -> Record:
+    def _argument(self, name: str, schema: Record) -> Record:
         if name in self.narrow:
-            part = {**{key: value for key, value in part.items() if key != "default"}, "enum": self.narrow[name]}
+            schema = {**{key: value for key, value in schema.items() if key != "default"}, "enum": self.narrow[name]}
         if name in self.retype:
-            kept = {key: part[key] for key in ("title", "description") if key in part}
-            part = {**kept, "type": self.retype[name]}
-        return part
+            kept = {key: schema[key] for key in ("title", "description") if key in schema}
+            schema = {**kept, "type": self.retype[name]}
+        return schema
 
 
 class _Forms:
@@ -265,19 +266,19 @@ class _Forms:
 def _part(schema: Record, names: Collection[str]) -> Record:
     """Return an object schema reduced to certain properties."""
     kept = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    declared = {name: part for name, part in properties(schema).items() if name in names}
+    declared = {name: argument for name, argument in properties(schema).items() if name in names}
     return {**kept, "type": "object", "properties": declared, "required": sorted(required(schema) & {*names})}
 
 
 def _objects(schema: Json) -> Iterator[Record]:
     """Yield the fields of each object that a schema declares, at any depth."""
-    for part in as_list(schema):
-        yield from _objects(part)
-    for key, part in as_object(schema).items():
+    for inner in as_list(schema):
+        yield from _objects(inner)
+    for key, inner in as_object(schema).items():
         if key == "properties":
-            yield as_object(part)
+            yield as_object(inner)
         if key not in ("enum", "const", "default", "examples"):
-            yield from _objects([*as_object(part).values()] if key == "properties" else part)
+            yield from _objects([*as_object(inner).values()] if key == "properties" else inner)
 
 
 def _converted(value: Json, schema: Record) -> Any:
@@ -285,11 +286,11 @@ def _converted(value: Json, schema: Record) -> Any:
     if main_type(schema) == "string":
         return value if isinstance(value, str) else encode(value).decode()
     try:
-        found = json.loads(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value
+        converted = json.loads(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value
     except ValueError:
         return UNTOUCHED
-    if main_type(schema) == "boolean" and found in (0, 1):
-        return bool(found)
-    if main_type(schema) == "integer" and isinstance(found, float) and found.is_integer():
-        found = int(found)
-    return found if Validator(schema).is_valid(found) else UNTOUCHED
+    if main_type(schema) == "boolean" and converted in (0, 1):
+        return bool(converted)
+    if main_type(schema) == "integer" and isinstance(converted, float) and converted.is_integer():
+        converted = int(converted)
+    return converted if Validator(schema).is_valid(converted) else UNTOUCHED

@@ -41,7 +41,7 @@ class History(Trigger):
     )
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
-        meant = frozenset(one.id for one in domain.tools.values() if in_reach((self.tool,), one))
+        meant = frozenset(tool.id for tool in domain.tools.values() if in_reach((self.tool,), tool))
         outcome, at_least, within = self.outcome, self.at_least, self._within()
 
         def check(turn: Turn, _: int) -> bool:
@@ -62,7 +62,7 @@ class History(Trigger):
         return f"history of {self.at_least} {self.tool}{f' {self.outcome}' if self.outcome else ''}{within}"
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        if not any(in_reach((self.tool,), one) for one in domain.tools.values()):
+        if not any(in_reach((self.tool,), tool) for tool in domain.tools.values()):
             return [f"no tool matches {self.tool!r}{did_you_mean(self.tool, domain.tools)}"]
         if self.within is not None and self.within.calls is not None and self.within.calls < self.at_least:
             return [f"never holds: {span_text(self.within)} are fewer than {self.at_least}"]

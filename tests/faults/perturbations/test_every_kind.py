@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fault_specs import NO_NOTES, NO_REPORTS, NOTES, REPORTS, Batches
+from support.fault_specs import CHARGES, NO_CHARGES, NO_NOTES, NO_REPORTS, NOTES, REPORTS, Batches
 from support.perturbed import ADA, ALL, DEAL, HALF, SPRING, Calls, Crm, repeats_and_differs
 
 from mcp_sim import Simulator
@@ -28,6 +28,7 @@ CREATE = ("create_deal", SPRING)
 UPDATE = ("update_deal", {**DEAL, "stage": "lost"})
 REPORT = ("create_report", {"title": "Spring"})
 IMPORT = ("import_notes", {"titles": ["a", "b", "c", "d"]})
+CHARGE = ("create_charge", {"amount": 5, "idempotency_key": "k-1"})
 ONE_NOTE = ("import_notes", {"titles": ["a"]})
 
 
@@ -57,6 +58,7 @@ TRIALS: dict[str, Trial] = {
     "external_change": Trial({"do": "edit", "entity": "deal"}, [LIST], [LIST], {"do": "delete", "entity": "activity"}),
     "hide_tool": Trial({}),
     "injection": Trial({"goal": "obey"}, [LIST], [MISSING]),
+    "key_expired": Trial({}, [CHARGE, CHARGE], [CHARGE]),
     "latency": Trial("1s"),
     "lost_ack": Trial({}, [CREATE], [LIST]),
     "malformed": Trial("cut_json", [LIST], [MISSING]),
@@ -93,6 +95,8 @@ def tried(crm: Crm, tmp_path: Path) -> Try:
         listed = f"\nallow_adversarial: true\nperturbations: [{', '.join((*([entry] if entry else []), *beside))}]\n"
         if kind == "async_job":
             return Simulator(load(_written(tmp_path, REPORTS, NO_REPORTS + listed)))
+        if kind == "key_expired":
+            return Simulator(load(_written(tmp_path, CHARGES, NO_CHARGES + listed)))
         if kind == "partial_batch":
             batches = (WorldModelEntry(Batches(), "batches"),)
             return Simulator(replace(load(_written(tmp_path, NOTES, NO_NOTES + listed)), world_models=batches))
