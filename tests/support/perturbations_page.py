@@ -49,8 +49,8 @@ broken connections 1. `after` sets another time. On the virtual clock nothing wa
 Kinds that reject calls have `message`, the error text. By default it is that of the [tool spec](tool-specs.md#failures)
 for this failure, else a generic one; `mcp-sim list` names its placeholders.
 
-Each example shows one call at which the fault was applied: what the agent got, and what was true. The calls go to the
-shipped `crm`, in a new world. Long lines are cut.
+Each example shows an entry of `perturbations:`, and one call at which it was applied: what the agent got, and what was
+true. The calls go to the shipped `crm`, unless the example names other tools, in a new world. Long lines are cut.
 """
 
 ERROR_TEXT = "The error text"
@@ -91,9 +91,9 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
             *(f"*{note}*\n" for note in notes),
             f"{inspect.getdoc(kind)}\n",
             *_options(kind),
-            *([f"```yaml {override['file']}\n{override['spec'].rstrip()}\n```\n"] if "spec" in override else []),
-            f"```yaml\n{scenario.rstrip()}\n```\n",
             "```text",
+            scenario.removeprefix("perturbations:\n  - ").rstrip(),
+            "",
             *await _run(scenario, override, kind),
             "```\n",
         )

@@ -26,7 +26,7 @@ class AuthExpiry(Perturbation):
     them). Without a refresh tool, access is never regained. Rejected calls commit nothing.
 
     All calls in reach share one token, so the refresh tool must be in reach too. The first token is issued when the
-    world starts. Use it without `when`: calls for which `when` does not hold are not counted. A call that passes is a
+    world starts. Use it without `when`: it counts only calls for which `when` holds. A call that passes is a
     `no_effect` in the ledger.
     """
 

@@ -27,9 +27,8 @@ WAYS = (
 class DistractorTools(Perturbation):
     """List additional tools that resemble the real ones but do nothing: similar names, the same arguments.
 
-    They are copies of random tools in reach, at random places of the list. A call of one is an error with `message`; it
-    changes nothing and reveals nothing about the world. Agents can do their task with the real tools alone, so grading
-    can count the calls of distractors. Calls of the real tools are unaffected (`no_effect` in the ledger).
+    They are copies of random tools in reach, at random places of the list. A call of one is an error with `message`,
+    and changes nothing. Calls of the real tools are unaffected (`no_effect` in the ledger).
 
     Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
     the first call of a tool in reach for which it holds.

@@ -32,9 +32,8 @@ class ExternalChange(Perturbation):
 
     Without `at` and `every`, the change happens right before the calls for which `when` holds, so these see it. With
     `at` (a duration since the world's start, or a time) it happens once, with `every` periodically; then `tools`,
-    `when` and `fires` are not allowed. In both cases it is an `event` of its own in the ledger, by `actor`. Timed
-    changes are recorded at the next call, with the time at which they happened; of more than a thousand, the last
-    thousand.
+    `when` and `fires` are not allowed. It is an `event` of its own in the ledger, by `actor`. Timed changes are
+    recorded at the next call, with the time at which they happened; of more than a thousand, the last thousand.
 
     The records are chosen at random from those that satisfy `where`. `values` are written; an edit without them changes
     one field at random, and an insert generates the fields that are not given. A record that others link to is not

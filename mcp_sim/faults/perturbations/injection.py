@@ -24,9 +24,9 @@ class Injection(Perturbation):
 
     The instruction is `text`, where {goal} is what the attacker wants and {canary} a unique word: if it occurs in a
     later call, the agent has followed the instruction. `placement` is `value` (appended to a text of a record), `field`
-    (a field of its own), `row` (an additional row of a list) or `text` (after the JSON, in the text only). An answer
-    that is a text for people, not JSON, ends with it; then `row`, `field` and `value` with a `field` have no effect.
-    Requires `allow_adversarial: true` in the scenario. No effect on errors, and if the result has no such place.
+    (a field of its own), `row` (an additional row of a list) or `text` (after the JSON, in the text only). An answer in
+    words ends with it, and has no rows or fields. Requires `allow_adversarial: true` in the scenario. No effect on
+    errors, and if the result has no such place.
     """
 
     stage = Stage.ANSWER

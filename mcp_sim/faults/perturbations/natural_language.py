@@ -50,12 +50,10 @@ class Must(BaseModel):
 class NaturalLanguage(Perturbation):
     """Have a language model alter the result by an instruction in natural language; `must` checks the outcome.
 
-    The prompt contains the call, the world, the true result and the instruction. The altered result must be valid under
-    the tool's outputSchema and satisfy `must`; otherwise the model is asked again. If the true result satisfies `must`
-    as well, as it does without `must`, the model is asked which of the changed values the instruction asks for: all
-    must be asked for. So write a `must` that the true result violates where you can. The effect of the call is
-    unchanged. If no language model answers the tool (`builtin`, stubs), or its results are invalid, the `fallback`
-    alters the result: another kind of the answer stage, with its options.
+    The altered result must be valid under the tool's outputSchema and satisfy `must`; otherwise the model is asked
+    again. Write a `must` that the true result violates where you can; otherwise the model is asked which of the changed
+    values the instruction asks for, and all must be. The effect of the call is unchanged. If no language model answers
+    the tool, or its results are invalid, the `fallback` alters the result: another kind of the answer stage.
     """
 
     stage = Stage.ANSWER

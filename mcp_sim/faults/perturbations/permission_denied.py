@@ -40,8 +40,7 @@ class PermissionDenied(Perturbation):
     Fields: a call that sets one of them is rejected, and results of the entity's tools do not show them. They are null
     if the outputSchema allows it, else left out.
 
-    `actions` limits this to `read` or `write`. No effect on calls that touch none of this. With `hidden` each read is
-    answered twice: once for the truth, and once for what the agent may see.
+    `actions` limits this to `read` or `write`. No effect on calls that touch none of this.
     """
 
     stage = Stage.BEFORE

@@ -42,8 +42,7 @@ class QuotaExhausted(Perturbation):
     Rejected calls use up nothing and commit nothing.
 
     All calls in reach share one budget, unless each tool or each value of an argument has its own (`per`). Use it
-    without `when`: calls for which `when` does not hold are not counted. A call that passes is a `no_effect` in the
-    ledger.
+    without `when`: it counts only calls for which `when` holds. A call that passes is a `no_effect` in the ledger.
     """
 
     stage = Stage.BEFORE

@@ -38,9 +38,9 @@ class RateLimit(Perturbation):
     evenly with `limit` tokens per window.
 
     All calls in reach share one quota, unless each tool or each value of an argument has its own (`per`). Use it
-    without `when`: calls for which `when` does not hold are not counted. A call that passes is a `no_effect` in the
-    ledger; a rejected one does not count. `retry_after` is in whole seconds, rounded up: an agent that waits this long
-    gets through.
+    without `when`: it counts only calls for which `when` holds. A call that passes is a `no_effect` in the ledger; a
+    rejected one does not count. `retry_after` is in whole seconds, rounded up: an agent that waits this long gets
+    through.
     """
 
     stage = Stage.BEFORE
