@@ -99,7 +99,7 @@ def _section(name: str, parser: argparse.ArgumentParser, common: Sequence[Row]) 
     yield from _items([row for row in rows if row not in common and row[0] not in KNOWN])
     shared = [f"`{argument.split()[0]}`" for argument, meaning in rows if (argument, meaning) in common]
     if shared:
-        yield f"Common options: {', '.join(shared)}.\n"
+        yield f"Also {', '.join(shared)}.\n"
 
 
 def _rows(parser: argparse.ArgumentParser) -> Iterator[Row]:
@@ -113,7 +113,8 @@ def _rows(parser: argparse.ArgumentParser) -> Iterator[Row]:
                 yield kind, (subparser.description or "").partition("\n")[0].removesuffix(".")
                 options.update(dict.fromkeys(_rows(subparser)))
         elif action.dest != "help":
-            yield _written(action), action.help or ""
+            argument = _written(action)
+            yield argument, "print the result as JSON" if argument == "--json" else action.help or ""
     yield from (row for row in options if row[0].startswith("-"))
 
 
