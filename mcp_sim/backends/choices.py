@@ -33,9 +33,9 @@ def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) ->
     return answer
 
 
-def _with_result(one: Plan, plan: Plan) -> Plan:
+def _with_result(variant: Plan, plan: Plan) -> Plan:
     """Return the plan of a choice with the result templates of the tool, unless it has its own."""
-    return one if one.result or not plan.result else replace(one, result=plan.result)
+    return variant if variant.result or not plan.result else replace(variant, result=plan.result)
 
 
 def _marked(plan: Plan, answer: Answer) -> Answer:

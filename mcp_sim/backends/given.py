@@ -58,7 +58,7 @@ def take_given(state: Json, sought: Sequence[Sought], *, is_whole: bool = False)
 
     They may be nested under any wrappers. `is_whole`: if nothing has a known name, the whole state is the first table.
     """
-    entities = [one.entity for one in sought]
+    entities = [asked.entity for asked in sought]
     given = take_matching(state, entities, lambda name, value: next(_matching(name, value, sought), None))
     if is_whole and sought and not any(given.records.values()):
         inner = innermost(state)
@@ -116,11 +116,11 @@ def _left(value: Json, take: Take, records: dict[str, list[Record]], depth: int)
 def _matching(name: str, value: Json, sought: Sequence[Sought]) -> Iterator[Given]:
     if not isinstance(value, dict | list):
         return
-    for one in sought:
-        if is_named(name, one.names):
-            rows = _rows(value, one)
+    for asked in sought:
+        if is_named(name, asked.names):
+            rows = _rows(value, asked)
             if rows is not None:
-                yield Given({one.entity: rows}, unwrap_rows(value)[1] or None)
+                yield Given({asked.entity: rows}, unwrap_rows(value)[1] or None)
 
 
 def is_named(name: str, known: Collection[str]) -> bool:

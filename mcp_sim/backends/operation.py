@@ -92,13 +92,13 @@ def role(
     similar: bool = False,
 ) -> Role:
     """Return a role with the names of a line, separated by spaces, and then its own name."""
-    listed = dict.fromkeys(compact(one) for one in (*names.split(), name))
+    listed = dict.fromkeys(compact(piece) for piece in (*names.split(), name))
     return Role(name, tuple(listed), types, optional, positional, similar)
 
 
 def roles(*known: Role) -> dict[str, Role]:
     """Return the roles of a backend, by name."""
-    return {one.name: one for one in known}
+    return {known_role.name: known_role for known_role in known}
 
 
 def pick(line: str, known: Mapping[str, Role]) -> tuple[Role, ...]:
@@ -108,7 +108,7 @@ def pick(line: str, known: Mapping[str, Role]) -> tuple[Role, ...]:
 
 def required_roles(operation: Operation) -> Iterator[str]:
     """Yield the roles that a call must give."""
-    return (one.name for one in operation.roles if not one.optional)
+    return (required.name for required in operation.roles if not required.optional)
 
 
 @frozen

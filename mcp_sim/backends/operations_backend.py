@@ -92,8 +92,8 @@ class OperationsBackend(Backend):
 
     def _declared_operation(self, profile: ToolProfile, sim: Mapping[str, Any]) -> Operation | None:
         """Return the operation that a spec declares for a tool of this backend, or for a choice; None if none."""
-        part = sim.get("choices", {}).get(profile.choice, sim)
-        return self.known.get(str(part.get("operation", ""))) if part.get("backend") == self.name else None
+        declared = sim.get("choices", {}).get(profile.choice, sim)
+        return self.known.get(str(declared.get("operation", ""))) if declared.get("backend") == self.name else None
 
     def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
         """Return the operations that the tools of a server may mean, at most one for each profile."""
@@ -129,7 +129,7 @@ class OperationsBackend(Backend):
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """Run the operation of the plan, render its outcome, and fail as the tool does where it is refused."""
         if plan.choice is not None:
-            return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
+            return choice_answer(tool, plan, lambda variant: backends[variant.backend]().compile(tool, variant, domain))
         from mcp_sim.backends.rendering.outcomes import outcome_renderer  # noqa: PLC0415 (only calls need it)
 
         operation = self.planned(tool, plan)
@@ -218,10 +218,10 @@ class OperationsBackend(Backend):
 
 def plans_by_prefix(plans: Sequence[Plan]) -> Mapping[str, Sequence[Plan]]:
     """Return plans, and those of their choices, by the prefix of their server if servers have separate state."""
-    found: dict[str, list[Plan]] = {}
+    groups: dict[str, list[Plan]] = {}
     for plan in plans:
-        found.setdefault(_prefix(plan), []).extend((plan, *plan.choices.values()))
-    return found
+        groups.setdefault(_prefix(plan), []).extend((plan, *plan.choices.values()))
+    return groups
 
 
 def _prefix(plan: Plan) -> str:

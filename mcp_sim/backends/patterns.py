@@ -87,8 +87,8 @@ def path_test(wildcards: str) -> Callable[[str], bool]:
     return _whole(escaped, ignores_case=False).counted
 
 
-def like_test(pattern: str, escape: str = "", *, many: str = "%", one: str = "_", ignores_case: bool = True) -> Test:
-    """Return a test whether a whole text matches. `many` stands for any characters, `one` for a single one.
+def like_test(pattern: str, escape: str = "", *, many: str = "%", single: str = "_", ignores_case: bool = True) -> Test:
+    """Return a test whether a whole text matches. `many` stands for any characters, `single` for a single one.
 
     `escape` before either of them makes it a plain character.
     """
@@ -98,7 +98,7 @@ def like_test(pattern: str, escape: str = "", *, many: str = "%", one: str = "_"
         if sign == escape:
             parts.append(re.escape(next(signs, "")))
         else:
-            parts.append(".*" if sign == many else "." if sign == one else re.escape(sign))
+            parts.append(".*" if sign == many else "." if sign == single else re.escape(sign))
     return _whole("".join(parts), ignores_case=ignores_case)
 
 

@@ -57,7 +57,7 @@ class Binding:
             return {}
         declared = properties(expanded(self.tool.input_schema))
         parts = ((role, declared.get(name, {})) for role, name in self.arguments.items())
-        return {role: part["default"] for role, part in parts if part.get("default") is not None}
+        return {role: schema["default"] for role, schema in parts if schema.get("default") is not None}
 
     @cached_property
     def is_open(self) -> bool:
@@ -143,7 +143,7 @@ class Request:
     def texts(self, role: str) -> list[str]:
         """Return an argument as a list of texts; a single text is a list of one."""
         value = self.get(role)
-        return [value] if isinstance(value, str) else [as_text(one) for one in as_list(value)]
+        return [value] if isinstance(value, str) else [as_text(item) for item in as_list(value)]
 
     def flag(self, role: str) -> bool:
         """Return whether a flag is set."""
@@ -211,7 +211,7 @@ class Request:
         """Return the time of the call for a field, in the format that the newest record has there; RFC 3339 if none."""
         name, view = self.entity_named(entity), self.view
         keys = (view.last_key(name), view.sample_key(name, 0))
-        record = next((one for key in keys if key is not None and (one := view.get(name, key)) is not None), None)
+        record = next((held for key in keys if key is not None and (held := view.get(name, key)) is not None), None)
         newest: Json = (record or {}).get(field)
         form = None if newest is None or _USUAL_TIME.fullmatch(str(newest)) else time_format(newest)
         return iso_seconds(self.now) if form is None else form.write(self.now)

@@ -66,12 +66,12 @@ def chosen_seeds(scenario: Scenario, text: str | None) -> list[int]:
     """Return the seeds of `--seeds`; the scenario's own without it. Raises `UsageError` if they are none."""
     if text is None:
         return [scenario.seed]
-    return list(dict.fromkeys(seed for part in text.split(",") for seed in _span(part.strip(), text)))
+    return list(dict.fromkeys(seed for span in text.split(",") for seed in _span(span.strip(), text)))
 
 
-def _span(part: str, text: str) -> range:
+def _span(span: str, text: str) -> range:
     """Return the seeds of one part of the option."""
-    match = _RANGE.fullmatch(part)
+    match = _RANGE.fullmatch(span)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
     if first > last:
         raise UsageError(f"--seeds takes numbers and ranges from low to high, as in 0..49 or 1,2,7, not {text!r}")

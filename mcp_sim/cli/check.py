@@ -27,13 +27,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
-    found = [result for path in args.paths for result in checked(path, args.trust)]
+    checked_documents = [result for path in args.paths for result in checked(path, args.trust)]
     if args.json:
-        print_json([asdict(problem) for _, problems in found for problem in problems])
+        print_json([asdict(problem) for _, problems in checked_documents for problem in problems])
     else:
-        for file, problems in found:
+        for file, problems in checked_documents:
             _print_problems(file, problems)
-    return 1 if any(problems if args.strict else _has_error(problems) for _, problems in found) else 0
+    return 1 if any(problems if args.strict else _has_error(problems) for _, problems in checked_documents) else 0
 
 
 def _print_problems(file: str, problems: list[Problem]) -> None:

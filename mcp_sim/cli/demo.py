@@ -67,8 +67,8 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
 
 async def _naive_agent(ask: Ask) -> None:
     """Work on the task, and repeat every call that has failed."""
-    found = await ask("search_contacts", {"query": "Ada Vos"})
-    ada = found["contacts"][0]["id"] if found else ""
+    contacts = await ask("search_contacts", {"query": "Ada Vos"})
+    ada = contacts["contacts"][0]["id"] if contacts else ""
     spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
     deal = await _until_done(ask, "create_deal", spring)
     await _until_done(ask, "update_deal", {"deal_id": deal["id"], "stage": "proposal"})

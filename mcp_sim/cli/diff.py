@@ -131,7 +131,7 @@ def _crashes(side: str, world_trace: WorldTrace) -> Iterator[str]:
 def _pairs(a: Sequence[Record], b: Sequence[Record]) -> Iterator[tuple[Record | None, Record | None]]:
     """Pair calls by tool and arguments, and events by their changes. A step without a counterpart is alone."""
     ours, theirs = ([step for step in steps if step["entry"] != "reset"] for steps in (a, b))
-    matcher = SequenceMatcher(None, [_identity(one) for one in ours], [_identity(one) for one in theirs], False)
+    matcher = SequenceMatcher(None, [_identity(entry) for entry in ours], [_identity(entry) for entry in theirs], False)
     for tag, a_from, a_to, b_from, b_to in matcher.get_opcodes():
         if tag == "equal":
             yield from zip(ours[a_from:a_to], theirs[b_from:b_to], strict=True)
@@ -142,11 +142,11 @@ def _pairs(a: Sequence[Record], b: Sequence[Record]) -> Iterator[tuple[Record | 
 
 def _paired(pairs: Iterable[tuple[Record | None, Record | None]], palette: Palette) -> Iterator[str]:
     """Yield the differences of paired steps, and the steps without a counterpart, as lines."""
-    for one, other in pairs:
-        if one is not None and other is not None:
-            yield from _differences(one, other, palette)
+    for first, other in pairs:
+        if first is not None and other is not None:
+            yield from _differences(first, other, palette)
             continue
-        for side, step in (("A", one), ("B", other)):
+        for side, step in (("A", first), ("B", other)):
             if step is not None:
                 yield palette.yellow(f"only {side}  {_headline(step)}")
                 yield from (f"{MARGIN}{text}" for text in _facts(step).values() if text)
@@ -154,13 +154,13 @@ def _paired(pairs: Iterable[tuple[Record | None, Record | None]], palette: Palet
 
 def _unlike_steps(pairs: Iterable[tuple[Record | None, Record | None]]) -> Iterator[Record]:
     """Yield the pairs that differ, as JSON: the steps, and what differs between them."""
-    for one, other in pairs:
-        if one is None or other is None:
-            yield {"a": one, "b": other, "differ": []}
-        elif one["entry"] == "call":
-            differ = [name for name, ours, theirs in _compared(one, other) if ours != theirs]
+    for first, other in pairs:
+        if first is None or other is None:
+            yield {"a": first, "b": other, "differ": []}
+        elif first["entry"] == "call":
+            differ = [name for name, ours, theirs in _compared(first, other) if ours != theirs]
             if differ:
-                yield {"a": one, "b": other, "differ": differ}
+                yield {"a": first, "b": other, "differ": differ}
 
 
 def _identity(step: Record) -> str:
@@ -188,8 +188,8 @@ def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
         if ours[name] != theirs[name]:
             yield from _both(name, ours[name] or "-", theirs[name] or "-", palette)
             continue
-        for path, one, other in islice(_apart(left, right, ""), MOST_PARTS):
-            yield from _both(name, f"{path}: {shorten(one)}", f"{path}: {shorten(other)}", palette)
+        for path, first, other in islice(_apart(left, right, ""), MOST_PARTS):
+            yield from _both(name, f"{path}: {shorten(first)}", f"{path}: {shorten(other)}", palette)
 
 
 def _both(name: str, ours: str, theirs: str, palette: Palette) -> Iterator[str]:
@@ -205,8 +205,8 @@ def _apart(a: Json, b: Json, path: str) -> Iterator[tuple[str, Json, Json]]:
             yield from _apart(ours.get(name, ABSENT), theirs.get(name, ABSENT), f"{path}.{name}" if path else name)
     elif isinstance(a, list) and isinstance(b, list):
         pairs = zip_longest(cast("list[Json]", a), cast("list[Json]", b), fillvalue=ABSENT)
-        for at, (one, other) in enumerate(pairs):
-            yield from _apart(one, other, f"{path}[{at}]")
+        for at, (first, other) in enumerate(pairs):
+            yield from _apart(first, other, f"{path}[{at}]")
     elif a != b:
         yield path, a, b
 
@@ -252,12 +252,12 @@ class End:
 
 def worlds_end(steps: Sequence[Record]) -> dict[tuple[str, str | int], End]:
     """Return every record that a run wrote, as it is at the end."""
-    found: dict[tuple[str, str | int], End] = {}
+    result: dict[tuple[str, str | int], End] = {}
     for step in steps:
         for change in (*step.get("committed", ()), *step.get("absorbed", ())):
             if change["op"] != "reserve":
-                found[change["entity"], change["key"]] = End(change.get("record"))
-    return found
+                result[change["entity"], change["key"]] = End(change.get("record"))
+    return result
 
 
 def _unlike(

@@ -83,10 +83,10 @@ def _is_url(server: str) -> bool:
 
 async def _listed(words: Sequence[str], headers: dict[str, str], seconds: float) -> Sequence[Json]:
     """Return the tools of the live server. Raises `Unreachable`."""
-    [found] = await Mcp(sources=tuple(words), headers=headers, timeout=seconds).imported()
-    if isinstance(found, Unreached):
-        raise Unreachable(f"{found.name}: {found.reason}")
-    return found.tools
+    [imported] = await Mcp(sources=tuple(words), headers=headers, timeout=seconds).imported()
+    if isinstance(imported, Unreached):
+        raise Unreachable(f"{imported.name}: {imported.reason}")
+    return imported.tools
 
 
 def _upstream(place: dict[str, Any], headers: dict[str, str], seconds: float) -> Upstream:

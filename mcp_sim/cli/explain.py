@@ -56,18 +56,18 @@ def run(args: argparse.Namespace) -> int:
     same, worlds = header.get("sha256") == scenario.sha256, read_worlds(args.trace)
     _refuse_missing(args, worlds)
     try:
-        found = [_Explained.of(trace, scenario, args, is_same=same) for trace in _chosen(worlds, args.world)]
-        _refuse_unknown(args.id, found)
+        explanations = [_Explained.of(trace, scenario, args, is_same=same) for trace in _chosen(worlds, args.world)]
+        _refuse_unknown(args.id, explanations)
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
     if args.json:
-        worlds_json = {one.world: one.to_json(args.id) for one in found}
+        worlds_json = {explanation.world: explanation.to_json(args.id) for explanation in explanations}
         print_json({"scenario": scenario.name, "of_this_scenario": same, "worlds": worlds_json})
         return 0
     palette = Palette.of(sys.stdout)
     if not same:
         print(palette.dim("the trace belongs to another scenario; shown is what this one would do to its calls"))
-    for explained in found:
+    for explained in explanations:
         _print_world(explained, args.id, palette, is_same=same)
     return 0
 
@@ -76,9 +76,9 @@ def _chosen(worlds: Mapping[str, WorldTrace], wanted: str | None) -> list[WorldT
     return [world_trace for world_trace in worlds.values() if wanted in (None, world_trace.world)]
 
 
-def _refuse_unknown(wanted: str | None, found: Sequence[_Explained]) -> None:
+def _refuse_unknown(wanted: str | None, explanations: Sequence[_Explained]) -> None:
     """Raise `UsageError` if neither the scenario nor a world has the wanted perturbation."""
-    ids = [entry.id for explained in found for entry in explained.perturbations]
+    ids = [entry.id for explained in explanations for entry in explained.perturbations]
     if wanted is not None and wanted not in ids:
         raise UsageError(f"the scenario has no perturbation {wanted!r}{did_you_mean(wanted, ids)}")
 
@@ -106,17 +106,17 @@ class _Explained:
         """Explain the calls of a world."""
         explainer = Explainer(as_it_ran(scenario, world_trace.steps) if is_same else scenario)
         steps = world_trace.steps if is_same else [_unsteered(step) for step in world_trace.steps]
-        found = cls(world_trace.world, [], _Tally(), explainer.perturbations(steps))
+        explained = cls(world_trace.world, [], _Tally(), explainer.perturbations(steps))
         first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
         for step, findings in explainer.findings(steps, world_trace.own, world_trace.stream):
             wanted = [finding for finding in findings if args.id in (None, finding.id)]
             if step["n"] < first or not wanted:
                 continue
             for finding in wanted:
-                found.tally.note(finding)
+                explained.tally.note(finding)
             if args.call in (None, step["index"]):
-                found.calls.append((step, wanted))
-        return found
+                explained.calls.append((step, wanted))
+        return explained
 
     def to_json(self, wanted: str | None) -> Record:
         """Return the findings call by call, and a sentence for each perturbation."""

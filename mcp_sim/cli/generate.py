@@ -160,12 +160,12 @@ def _about_the_model(tally: Tally) -> Iterator[str]:
 def _print_flaws(draft: Draft, scenario: Scenario) -> int:
     """Print what is wrong with the records. Return the exit code: 1 if there is anything."""
     given = {name: len(record.rows) for name, record in scenario.records.items()}
-    found = list(find_problems(draft.domain, draft.tables, given))
-    for flaw in islice(found, MOST_SHOWN):
+    flaws = list(find_problems(draft.domain, draft.tables, given))
+    for flaw in islice(flaws, MOST_SHOWN):
         _say(flaw)
-    if len(found) > MOST_SHOWN:
-        _say(f"... and {len(found) - MOST_SHOWN} more")
-    return int(bool(found))
+    if len(flaws) > MOST_SHOWN:
+        _say(f"... and {len(flaws) - MOST_SHOWN} more")
+    return int(bool(flaws))
 
 
 def _say(text: str) -> None:

@@ -160,22 +160,24 @@ class _Hunt:
     def report(self, *, as_json: bool) -> None:
         """Write the regression tests, and print what was found."""
         ranked = sorted(self.weaknesses, key=lambda weakness: not weakness.is_avoidable)
-        found = [(weakness, self._write(weakness)) for weakness in ranked]
+        ranked_files = [(weakness, self._write(weakness)) for weakness in ranked]
         if as_json:
             print_json(
                 {
                     "runs": self.runs,
                     "complete": self.is_complete,
-                    "weaknesses": [_as_json(one, file) for one, file in found],
+                    "weaknesses": [_as_json(ranked_weakness, file) for ranked_weakness, file in ranked_files],
                 }
             )
             return
         palette = Palette.of(sys.stdout)
-        for number, (weakness, file) in enumerate(found, 1):
+        for number, (weakness, file) in enumerate(ranked_files, 1):
             print(palette.bold(f"{number}. {_text(weakness.setup.faults)}"))
             print("\n".join(f"   {line}" for line in self._details(weakness, file)))
-        count = f"{len(found)} weakness{'' if len(found) == 1 else 'es'}" if found else "no weakness"
-        colour = palette.red if found else palette.green
+        count = (
+            f"{len(ranked_files)} weakness{'' if len(ranked_files) == 1 else 'es'}" if ranked_files else "no weakness"
+        )
+        colour = palette.red if ranked_files else palette.green
         print(colour(f"Found {count} in {self.runs} runs; {self._ended}."))
 
     @property

@@ -88,12 +88,12 @@ def run(args: argparse.Namespace) -> int:
     Exit with 4 if a server does not answer; the others are imported.
     """
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has messages, and these may have secrets
-    found = anyio.run(_importer(args).imported)
-    for one in found:
-        if isinstance(one, Unreached):
-            for line in f"{one.name}: {one.reason}".splitlines():
+    results = anyio.run(_importer(args).imported)
+    for result in results:
+        if isinstance(result, Unreached):
+            for line in f"{result.name}: {result.reason}".splitlines():
                 print(_line(line), file=sys.stderr)
-    servers = _named_apart([imported for imported in found if isinstance(imported, Imported)])
+    servers = _named_apart([imported for imported in results if isinstance(imported, Imported)])
     written = [] if args.check else _write(servers, args)
     reports = _check(servers, args.output) if args.check else written
     scenario = _write_scenario(written, args.output)
@@ -102,8 +102,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         for report in reports:
             report.print()
-        print(f"{scenario}: {', '.join(one.name for one in written)} in one world\n" if scenario else "", end="")
-    if len(servers) < len(found):
+        print(f"{scenario}: {', '.join(spec.name for spec in written)} in one world\n" if scenario else "", end="")
+    if len(servers) < len(results):
         return NO_ANSWER
     return 1 if any(report.has_failed for report in reports) else 0
 
@@ -150,7 +150,7 @@ def _note_a_late_output(sources: Sequence[str]) -> None:
 def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
     sign = ":" if flag == "--header" else "="
     pairs = [value.partition(sign) for value in values]
-    if not all(name.strip() and found for name, found, _ in pairs):
+    if not all(name.strip() and text for name, text, _ in pairs):
         raise UsageError(f"{flag} must be like NAME{sign}VALUE")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
@@ -281,8 +281,8 @@ def _counts(scenario: Scenario) -> tuple[int, int, int, int, list[str]]:
     return len(domain.tools), len(domain.entities), len(scenario.guesses), answered, planned
 
 
-def _counted(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _counted(count: int, single: str, several: str) -> str:
+    return f"{count} {single if count == 1 else several}"
 
 
 def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:
@@ -293,7 +293,7 @@ def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:
     if path.exists():
         print(f"{path}: already exists and is not changed", file=sys.stderr)
         return None
-    replace_file(path, scenario_text({one.name: one.spec for one in written}))
+    replace_file(path, scenario_text({specification.name: specification.spec for specification in written}))
     return path
 
 

@@ -47,8 +47,8 @@ async def _run(reference: str, folder: Path, has_programs: bool) -> int:
     from mcp_sim.runs.starter.starter import make_starter  # noqa: PLC0415
 
     source = await read_source(reference)
-    for one in source.unreached:
-        _say(f"{one.name}: {one.reason}")
+    for server in source.unreached:
+        _say(f"{server.name}: {server.reason}")
     if source.unreached and not source.servers:
         return NO_ANSWER
     starter = await make_starter(source, folder, programs=has_programs)

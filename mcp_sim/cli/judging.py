@@ -104,10 +104,10 @@ def _earlier(path: Path, scenario: Scenario) -> Record:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     try:
-        found: Any = decode(text) if text.strip() else {}
+        earlier: Any = decode(text) if text.strip() else {}
     except (ValueError, RecursionError):
-        found = None
-    report = cast("Record", found) if isinstance(found, dict) else None
+        earlier = None
+    report = cast("Record", earlier) if isinstance(earlier, dict) else None
     worlds: Any = {} if report == {} else None if report is None else report.get("worlds")
     if not isinstance(worlds, dict):
         raise UsageError(f"--report {path}: the file is not a report, and would be replaced")

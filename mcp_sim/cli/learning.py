@@ -71,8 +71,8 @@ def _guesses(spec: Path, args: argparse.Namespace) -> list[str]:
 
 def spec_text(document: Record) -> str:
     """Return a tool spec as YAML."""
-    return "".join(yaml12.dump({key: part}, blocks=_DEEP if isinstance(part, dict) else 1)
-                   for key, part in document.items())  # fmt: skip
+    return "".join(yaml12.dump({key: value}, blocks=_DEEP if isinstance(value, dict) else 1)
+                   for key, value in document.items())  # fmt: skip
 
 
 def _print(report: Record) -> None:

@@ -115,8 +115,8 @@ def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
             yield f"  {_scalar(tool)}: {_flow(correction)}{f'   # or {_flow(instead)}' if instead else ''}"
 
 
-def _flow(part: Record) -> str:
-    return yaml.safe_dump(part, default_flow_style=True, sort_keys=False, width=10**6).strip()
+def _flow(entry: Record) -> str:
+    return yaml.safe_dump(entry, default_flow_style=True, sort_keys=False, width=10**6).strip()
 
 
 def _scalar(text: str) -> str:
@@ -199,8 +199,8 @@ def _plans_of_choices(plan: Plan) -> Iterator[tuple[str, Plan]]:
 
 
 def _heads(name: str, plan: Plan) -> tuple[str, str, str, str, str]:
-    found = (plan.basis[part].source for part in ("verb", "entity") if part in plan.basis)
-    sources: list[str] = [*dict.fromkeys(found)]
+    origins = (plan.basis[field].source for field in ("verb", "entity") if field in plan.basis)
+    sources: list[str] = [*dict.fromkeys(origins)]
     return name, plan.verb, plan.entity or "-", f"{plan.confidence:.2f}", " + ".join(sources) or "-"
 
 
@@ -273,7 +273,7 @@ def _paging(paging: Paging) -> str:
     elif paging.most is not None:
         names = f"at most {paging.most}"
     ordering = " ".join(name for name in (paging.sort, paging.order) if name)
-    return ", ".join(part for part in (names, f"by {ordering}" if ordering else "") if part)
+    return ", ".join(text for text in (names, f"by {ordering}" if ordering else "") if text)
 
 
 def _envelope(envelope: Envelope) -> str:

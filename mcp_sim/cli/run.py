@@ -130,7 +130,7 @@ def _conditions(scenario: Scenario, args: argparse.Namespace) -> list[Condition]
 
 def _shares(text: str) -> list[float]:
     try:
-        shares = [float(part) for part in text.split(",")]
+        shares = [float(piece) for piece in text.split(",")]
     except ValueError:
         shares = []
     if not shares or not all(0 <= share <= 1 for share in shares):

@@ -63,13 +63,13 @@ def _parts(asked: str) -> tuple[Path, int | None]:
 
 
 def _step(entries: Iterable[Record], n: int, path: Path) -> Record:
-    found = [entry for entry in entries if entry.get("step", {}).get("n") == n]
-    if not found:
+    steps = [entry for entry in entries if entry.get("step", {}).get("n") == n]
+    if not steps:
         raise UsageError(f"{path} has no step {n}")
-    if len(found) > 1:
-        worlds = ", ".join(dict.fromkeys(entry["world"] for entry in found))
+    if len(steps) > 1:
+        worlds = ", ".join(dict.fromkeys(entry["world"] for entry in steps))
         raise UsageError(f"{path} has a step {n} in several worlds ({worlds}); choose one with --world")
-    return found[0]
+    return steps[0]
 
 
 # the table -----------------------------------------------------------------------------------------------------------

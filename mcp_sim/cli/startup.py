@@ -44,7 +44,7 @@ def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
     if guessed:
         share = f"{len(guessed)} of {len(scenario.domain.plans)} tools {'does' if len(guessed) == 1 else 'do'}"
         yield f"  GUESSED  what {share}; `mcp-sim plan {reference}` shows the lines that correct it:"
-    yield from (f"             {one}" for one in first_few(guessed))
+    yield from (f"             {guess}" for guess in first_few(guessed))
 
 
 def logs_calls(args: argparse.Namespace) -> bool:

@@ -108,7 +108,7 @@ def worlds_of(entries: Iterable[Record]) -> dict[str, WorldTrace]:
 def _forked(name: str, parent: WorldTrace, fork: Record) -> WorldTrace:
     """Return a world that begins with steps of another one; or the same world, which returns to an earlier step."""
     steps = [step for step in parent.steps if step["n"] <= fork["n"]]
-    crashes = [one for one in zip(parent.crashes, parent.crashed_at, strict=True) if one[1] <= len(steps)]
+    crashes = [pair for pair in zip(parent.crashes, parent.crashed_at, strict=True) if pair[1] <= len(steps)]
     own, stream = len(steps), fork["stream"]
     if name == parent.world:
         own, stream = min(parent.own, own), parent.stream
@@ -131,8 +131,8 @@ def _checked_header(line: bytes, path: Path) -> Record:
         raise UsageError(f"{path} is empty, and not a trace")
     header = _decoded(line, f"{path}:1")
     if header.get("format") != FORMAT:
-        found = f"its format is {header['format']!r}" if "format" in header else "its first line has no format"
-        raise UsageError(f"{path} is not a trace of format {FORMAT}, the only one that can be read: {found}")
+        problem = f"its format is {header['format']!r}" if "format" in header else "its first line has no format"
+        raise UsageError(f"{path} is not a trace of format {FORMAT}, the only one that can be read: {problem}")
     return header
 
 

@@ -33,10 +33,10 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(known) or "No files are trusted.")
         return 0
     for path in args.paths:
-        found = list(files_to_trust(path))
-        if not found:
+        files_and_problems = list(files_to_trust(path))
+        if not files_and_problems:
             raise UsageError(f"{path}: contains no scenario and no tool spec")
-        for files, actions in found:
+        for files, actions in files_and_problems:
             for action in actions:
                 print(f"{action.file}:{action.line}: {action.path}: {action.message}")
             known |= {str(file.resolve()): digest_of(file) for file in files if file.is_file()}
@@ -51,7 +51,7 @@ def _forget(paths: Sequence[Path]) -> int:
         raise UsageError("--forget needs the files or folders to forget")
     folders = [path.resolve() for path in paths]
     known = remembered()
-    kept = {file: one for file, one in known.items() if not any(Path(file).is_relative_to(at) for at in folders)}
+    kept = {file: digest for file, digest in known.items() if not any(Path(file).is_relative_to(at) for at in folders)}
     replace_file(store_file(), store_text(kept))
     print(f"Files that are no longer trusted: {len(known) - len(kept)}")
     return 0

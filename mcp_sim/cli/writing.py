@@ -250,13 +250,13 @@ def _shared_reason(report: Record) -> str:
 
 def _rows(report: Record, shared: str) -> Iterator[list[str]]:
     yield ["tool", "result", "gate", "plan", "checked", "why"]
-    for tool, one in report["tools"].items():
-        scores = ["-" if one[name] is None else f"{one[name]:.3f}" for name in ("held_back", "plan")]
-        why = one["why"][0].split("\n")[0] if one["why"] else ""
-        yield [tool, one["result"], *scores, ", ".join(one["checks"]) or "-", "" if why == shared else why]
-    for hook, one in report["hooks"].items():
-        if not one["kept"]:
-            yield [hook, "dropped", "-", "-", "answers", *one["why"][:1]]
+    for tool, tried in report["tools"].items():
+        scores = ["-" if tried[name] is None else f"{tried[name]:.3f}" for name in ("held_back", "plan")]
+        why = tried["why"][0].split("\n")[0] if tried["why"] else ""
+        yield [tool, tried["result"], *scores, ", ".join(tried["checks"]) or "-", "" if why == shared else why]
+    for hook, tried in report["hooks"].items():
+        if not tried["kept"]:
+            yield [hook, "dropped", "-", "-", "answers", *tried["why"][:1]]
 
 
 def _totals(report: Record) -> str:

@@ -54,8 +54,8 @@ def verb_place(parts: tuple[str, ...], verb_in_description: str) -> int | None:
         return None
     if is_verb(parts[0]) or (len(parts) > 1 and (classify_verb(parts[0]) or parts[0] in RECORDLESS_VERBS)):
         return 0
-    found = next((at for at, word in enumerate(parts) if is_verb(word) or classify_verb(word)), None)
-    return parts.index(verb_in_description) if found is None and verb_in_description in parts else found
+    place = next((at for at, word in enumerate(parts) if is_verb(word) or classify_verb(word)), None)
+    return parts.index(verb_in_description) if place is None and verb_in_description in parts else place
 
 
 def _sentence(parts: Sequence[str]) -> str:

@@ -31,29 +31,29 @@ def about(schema: Json) -> Iterator[Record]:
     body = as_object(schema)
     yield body
     for word in _IN_PLACE:
-        for part in as_list(body.get(word)):
-            yield from about(part)
+        for item in as_list(body.get(word)):
+            yield from about(item)
     for word in _CONDITIONS:
         if isinstance(body.get(word), dict):
             yield from about(body[word])
-    for part in as_object(body.get("dependentSchemas")).values():
-        yield from about(part)
+    for item in as_object(body.get("dependentSchemas")).values():
+        yield from about(item)
 
 
 def mentioned(schema: Record) -> Iterator[tuple[str, Record]]:
     """Yield the properties that the parts of a schema mention, with what is said about each."""
     parts = about(schema)
     next(parts)
-    for part in parts:
-        yield from properties(part).items()
-        yield from ((name, {}) for name in sorted(required(part)))
-        for name, others in as_object(part.get("dependentRequired")).items():
+    for subschema in parts:
+        yield from properties(subschema).items()
+        yield from ((name, {}) for name in sorted(required(subschema)))
+        for name, others in as_object(subschema.get("dependentRequired")).items():
             yield from ((str(other), {}) for other in (name, *as_list(others)))
 
 
 def lengths(schema: Record, *words: str) -> list[int]:
     """Return the sizes at which the keywords of a schema decide, and those beside them; none that is too large."""
-    sizes = [int(part[word]) for part in about(schema) for word in words if _is_number(part.get(word))]
+    sizes = [int(subschema[word]) for subschema in about(schema) for word in words if _is_number(subschema.get(word))]
     return [near for size in sizes for near in (size, size + 1, size - 1) if 0 <= near <= LARGEST_LIST]
 
 
@@ -90,15 +90,15 @@ def _series(way: Record, steps: list[Fraction], points: list[Fraction], *, whole
     return (_number(start + at * (step if upwards else -step), whole=whole) for at in count())
 
 
-def _points(part: Record) -> list[Fraction]:
+def _points(schema: Record) -> list[Fraction]:
     """Return the bounds of a schema, and the middle between two."""
-    found = [Fraction(str(part[word])) for word in _BOUNDS if _is_number(part.get(word))]
-    return [sum(found, Fraction(0)) / len(found), *found] if len(found) > 1 else found
+    points = [Fraction(str(schema[word])) for word in _BOUNDS if _is_number(schema.get(word))]
+    return [sum(points, Fraction(0)) / len(points), *points] if len(points) > 1 else points
 
 
 def _steps(parts: list[Record]) -> list[Fraction]:
-    found: list[Json] = [part.get("multipleOf") for part in parts]
-    return [Fraction(str(step)) for step in found if _is_number(step) and step > 0]
+    steps: list[Json] = [schema.get("multipleOf") for schema in parts]
+    return [Fraction(str(step)) for step in steps if _is_number(step) and step > 0]
 
 
 def _number(value: Fraction, *, whole: bool) -> Json:
@@ -138,7 +138,9 @@ def _matching(pattern: str, shortest: int, longest: int, chance: Chance) -> Iter
 def text_candidates(way: Record, schema: Record, hint: Json, chance: Chance) -> Iterator[str]:
     """Yield texts that match patterns of the schema, of the lengths at which it decides, then others."""
     shortest, longest = int(way.get("minLength", 0)), int(min(way.get("maxLength", LONGEST_TEXT), LONGEST_TEXT))
-    patterns = [str(part["pattern"]) for part in (way, *about(schema)) if isinstance(part.get("pattern"), str)]
+    patterns = [
+        str(subschema["pattern"]) for subschema in (way, *about(schema)) if isinstance(subschema.get("pattern"), str)
+    ]
     for pattern in dict.fromkeys(patterns):
         yield from _matching(pattern, shortest, longest, chance)
     text = hint if isinstance(hint, str) and hint else "text"

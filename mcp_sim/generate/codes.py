@@ -27,7 +27,7 @@ class Codes:
         self._theme = setting.theme
         self._locale = setting.locale
         self._noun = noun
-        self._prefix = "".join(part[0] for part in noun.split("_") if part).upper()
+        self._prefix = "".join(piece[0] for piece in noun.split("_") if piece).upper()
 
     def sku(self, chance: Chance, record: Record, _moment: Moment) -> str:
         """Return three consonants of the record's name and a number."""
@@ -56,10 +56,10 @@ class Codes:
 
     def link(self, name: str) -> Write:
         """Return a writer of addresses of a record and its files: `https://app.example/receipts/9f31.pdf`."""
-        part = re.sub(r"_?(ur[li]|link|href)s?$", "", name).rsplit("_", 1)[-1]
-        is_own = not part or part in word_set("nouns", "own_links")
-        about = self._noun if is_own else part
-        ending = next((f".{end}" for end, parts in load("texts")["endings"].items() if part in parts), "")
+        word = re.sub(r"_?(ur[li]|link|href)s?$", "", name).rsplit("_", 1)[-1]
+        is_own = not word or word in word_set("nouns", "own_links")
+        about = self._noun if is_own else word
+        ending = next((f".{end}" for end, parts in load("texts")["endings"].items() if word in parts), "")
 
         def write(chance: Chance, record: Record, _moment: Moment) -> str:
             title: Json = next((record[field] for field in ("slug", "title", "name") if record.get(field)), None)
@@ -81,8 +81,8 @@ class Codes:
 
     def slugged(self, chance: Chance, record: Record, _moment: Moment) -> str:
         title: Json = record.get("title") or record.get("name")
-        found = slug(title, "-") if isinstance(title, str) else ""
-        return found or slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
+        result = slug(title, "-") if isinstance(title, str) else ""
+        return result or slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
 
     def channel(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         if chance.unit() < 0.5:
@@ -134,8 +134,8 @@ def _with_check(digits: str) -> str:
 
 
 def _hex(chance: Chance, digits: int) -> str:
-    made = "".join([f"{chance.below(1 << 32):08x}" for _ in range(-(-digits // 8))])
-    return made[:digits]
+    text = "".join([f"{chance.below(1 << 32):08x}" for _ in range(-(-digits // 8))])
+    return text[:digits]
 
 
 @cache

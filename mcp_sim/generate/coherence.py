@@ -155,12 +155,12 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
 
     def adjust(record: Record) -> None:
         try:
-            made: Any = value(record)
+            result: Any = value(record)
         except (KeyError, TypeError):
             return
-        made = round(made) if whole else round(made, 2)
-        if record.get(field.name) is not None and allows(made):
-            record[field.name] = made
+        result = round(result) if whole else round(result, 2)
+        if record.get(field.name) is not None and allows(result):
+            record[field.name] = result
 
     return adjust
 

@@ -37,7 +37,7 @@ _KEPT, _CHANGED, _DROPPED, _ADDED = 10_000, 100, 3, 1
 def schema_conformer(entity: Entity, schema: Record) -> Conform | None:
     """Return what adjusts records to a schema, None if its properties are independent of each other."""
     parts = properties(schema)
-    if not schema.keys() & _TOGETHER and not any(_AT_LEAST & part.keys() for part in parts.values()):
+    if not schema.keys() & _TOGETHER and not any(_AT_LEAST & subschema.keys() for subschema in parts.values()):
         return None
     allows, ways = validity_test(schema), [_Alternative(entity, way) for way in alternatives(schema)]
 
@@ -47,7 +47,7 @@ def schema_conformer(entity: Entity, schema: Record) -> Conform | None:
         chance = chance_of(entity.name, record.get(entity.key), "way")
         tried = [(*way.fitted(body, record, kept), chance.unit()) for way in ways]
         best = sorted(tried, key=lambda entry: (entry[0], entry[2]))
-        return next((made for _, made, _ in best if allows(made)), body)
+        return next((row for _, row, _ in best if allows(row)), body)
 
     return conform
 
@@ -58,8 +58,8 @@ def record_conformers(domain: Domain, entity: Entity) -> tuple[Adjust, ...]:
     for schema in shown_schemas(domain, entity):
         if schema not in schemas:
             schemas.append(schema)
-    found = (_record_conformer(entity, schema) for schema in schemas)
-    return tuple(adjust for adjust in found if adjust is not None)
+    conformers = (_record_conformer(entity, schema) for schema in schemas)
+    return tuple(adjust for adjust in conformers if adjust is not None)
 
 
 def _record_conformer(entity: Entity, schema: Record) -> Adjust | None:
@@ -70,11 +70,11 @@ def _record_conformer(entity: Entity, schema: Record) -> Adjust | None:
 
     def adjust(record: Record, given: Container[str]) -> Record:
         shown = {name: value for name, value in record.items() if name in names} if names else record
-        made = conform(shown, record, given)
-        if made is shown:
+        conformed = conform(shown, record, given)
+        if conformed is shown:
             return record
         kept = {name: value for name, value in record.items() if name not in shown or name in given}
-        return {**made, **kept}
+        return {**conformed, **kept}
 
     return adjust
 
@@ -84,29 +84,29 @@ class _Alternative:
 
     def __init__(self, entity: Entity, schema: Record) -> None:
         self.entity, self.parts, self.needed = entity, properties(schema), required(schema)
-        self.judges = {name: validity_test(part) for name, part in self.parts.items()}
+        self.judges = {name: validity_test(subschema) for name, subschema in self.parts.items()}
         self.closed = schema.get("additionalProperties") is False
         self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
         self.least, self.most = int(schema.get("minProperties", 0)), int(schema.get("maxProperties", 10_000))
 
     def fitted(self, body: Record, record: Record, kept: Container[str]) -> tuple[int, Record]:
         """Return the cost of adjusting a shown record to this alternative, and the adjusted record."""
-        made = {name: value for name, value in body.items() if self._may_stay(name, value)}
-        changed = [name for name in body if name not in made and name in self.needed]
-        for name in self._lacking(made):
-            made[name] = self._value(name, record)
-        self._shorten(made)
-        return _cost(body, made, changed, kept), {
-            name: made[name] for name in dict.fromkeys((*body, *made)) if name in made
+        fitted = {name: value for name, value in body.items() if self._may_stay(name, value)}
+        changed = [name for name in body if name not in fitted and name in self.needed]
+        for name in self._lacking(fitted):
+            fitted[name] = self._value(name, record)
+        self._shorten(fitted)
+        return _cost(body, fitted, changed, kept), {
+            name: fitted[name] for name in dict.fromkeys((*body, *fitted)) if name in fitted
         }
 
-    def _shorten(self, made: Record) -> None:
+    def _shorten(self, fitted: Record) -> None:
         """Drop optional properties, the last ones first, until there are no more than allowed."""
-        for name in [*made][::-1]:
-            if len(made) <= self.most:
+        for name in [*fitted][::-1]:
+            if len(fitted) <= self.most:
                 break
             if name not in self.needed and name != self.entity.key:
-                del made[name]
+                del fitted[name]
 
     def _may_stay(self, name: str, value: Json) -> bool:
         if name == self.entity.key:
@@ -115,16 +115,16 @@ class _Alternative:
             return not self.closed
         return self.parts[name] != IMPOSSIBLE and self.judges[name](value)
 
-    def _lacking(self, made: Mapping[str, Json]) -> Iterator[str]:
+    def _lacking(self, body: Mapping[str, Json]) -> Iterator[str]:
         """Yield missing properties: required ones, dependent ones, then enough for `minProperties`.
 
         `made` grows while this runs.
         """
-        yield from [name for name in self.needed if name not in made]
+        yield from [name for name in self.needed if name not in body]
         for name, wanted in self.follow.items():
-            yield from [str(one) for one in wanted if name in made and one not in made]
-        possible = [name for name, part in self.parts.items() if name not in made and part != IMPOSSIBLE]
-        yield from possible[: max(0, self.least - len(made))]
+            yield from [str(field) for field in wanted if name in body and field not in body]
+        possible = [name for name, subschema in self.parts.items() if name not in body and subschema != IMPOSSIBLE]
+        yield from possible[: max(0, self.least - len(body))]
 
     def _value(self, name: str, record: Record) -> Json:
         """Return the record's own value if it is valid, else a generated one that is always the same."""
@@ -146,8 +146,8 @@ class _Alternative:
         return Moment(max(known), max(known)) if known else Moment.unknown()
 
 
-def _cost(body: Record, made: Record, changed: list[str], kept: Container[str]) -> int:
-    dropped, added = [name for name in body if name not in made], [name for name in made if name not in body]
+def _cost(body: Record, fitted: Record, changed: list[str], kept: Container[str]) -> int:
+    dropped, added = [name for name in body if name not in fitted], [name for name in fitted if name not in body]
     lost = sum(name in kept for name in (*changed, *dropped))
     return _KEPT * lost + _CHANGED * len(changed) + _DROPPED * len(dropped) + _ADDED * len(added)
 
@@ -171,4 +171,4 @@ def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
 def field_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
     """Yield the schemas of one field in these output schemas."""
     parts = (properties(schema).get(field) for schema in shown_schemas(domain, entity))
-    return (part for part in parts if part is not None)
+    return (schema for schema in parts if schema is not None)

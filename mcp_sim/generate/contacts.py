@@ -145,8 +145,8 @@ class People:
         """Return the part of an e-mail address before the @: the record's own name if it has one."""
         first, last = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
         whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
-        found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
-        return found or f"{chance.choice(word_list('words', 'company_stems')).lower()}{chance.between(10, 999)}"
+        result = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
+        return result or f"{chance.choice(word_list('words', 'company_stems')).lower()}{chance.between(10, 999)}"
 
 
 _OFFICES = ("info", "office", "hello", "contact", "sales")
@@ -156,14 +156,16 @@ def _of_firm(name: Json) -> str:
     """Return the domain of a company, "" if there is no name."""
     words = name.split(" ") if isinstance(name, str) else [""]
     return (
-        f"{made}.example" if (made := slug(" ".join(words[:2] if len(words[0]) < _SHORT else words[:1]), "-")) else ""
+        f"{domain_name}.example"
+        if (domain_name := slug(" ".join(words[:2] if len(words[0]) < _SHORT else words[:1]), "-"))
+        else ""
     )
 
 
 def whole_name(record: Record) -> str:
     """Return the record's own name, '' if it has none."""
-    found = _first_value(record, *_WHOLE)
-    return found if isinstance(found, str) else ""
+    result = _first_value(record, *_WHOLE)
+    return result if isinstance(result, str) else ""
 
 
 def slug(text: str, joint: str) -> str:

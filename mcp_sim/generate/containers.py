@@ -61,12 +61,12 @@ class _List:
     def __call__(self, chance: Chance, record: Record, moment: Moment) -> Json:
         makers = [*self.fixed, *self.needed]
         seen: set[str] = set()
-        made: list[Json] = []
+        values: list[Json] = []
         for at in range(chance.between(self.least, self.most)):
             value = self._another(makers[at] if at < len(makers) else self.rest, seen, chance, record, moment)
             if value is not _NONE:
-                made.append(value)
-        return made
+                values.append(value)
+        return values
 
     def _another(self, make: Make, seen: set[str], chance: Chance, record: Record, moment: Moment) -> Json:
         """Make an item. If items must be unique, make one that is not in the list yet, or return `_NONE`."""
@@ -120,11 +120,15 @@ class _Object:
     def __init__(self, entity: str, name: str, schema: Record, compile_: CompileMaker) -> None:
         self.needed = required(schema)
         owner = name or entity
-        parts = {field: part for field, part in properties(schema).items() if self._can_be(field, part)}
+        parts = {field: subschema for field, subschema in properties(schema).items() if self._can_be(field, subschema)}
         self.forbidden = frozenset(properties(schema)) - parts.keys()
         self.open = not any(schema.get(word) is False for word in ("additionalProperties", "unevaluatedProperties"))
-        patterns = {pattern: as_object(part) for pattern, part in as_object(schema.get("patternProperties")).items()}
-        self.makers: dict[str, Make] = {field: _Lazy(compile_, owner, field, part) for field, part in parts.items()}
+        patterns = {
+            pattern: as_object(subschema) for pattern, subschema in as_object(schema.get("patternProperties")).items()
+        }
+        self.makers: dict[str, Make] = {
+            field: _Lazy(compile_, owner, field, subschema) for field, subschema in parts.items()
+        }
         for field in self.needed - parts.keys():
             self.makers[field] = _Lazy(compile_, owner, field, _other(schema, patterns, field))
         self.least = min(int(schema.get("minProperties", 0)), MAX_ITEMS)
@@ -137,9 +141,9 @@ class _Object:
         self.named = bool(patterns) or self.open
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 
-    def _can_be(self, field: str, part: Record) -> bool:
+    def _can_be(self, field: str, schema: Record) -> bool:
         """Whether a property is made: optional ones are not if no value satisfies them."""
-        return part != IMPOSSIBLE and (field in self.needed or contradiction(part) is None)
+        return schema != IMPOSSIBLE and (field in self.needed or contradiction(schema) is None)
 
     def __call__(self, chance: Chance, _record: Record, moment: Moment) -> Json:
         body: Record = {}
@@ -203,5 +207,6 @@ def _additional(schema: Record) -> Record:
 def _other(schema: Record, patterns: Mapping[str, Record], field: str) -> Record:
     """Return the schema of a property that is required and not declared."""
     return next(
-        (part for pattern, part in patterns.items() if text_fits(field, {"pattern": pattern})), _additional(schema)
+        (subschema for pattern, subschema in patterns.items() if text_fits(field, {"pattern": pattern})),
+        _additional(schema),
     )

@@ -111,8 +111,8 @@ def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
     """Yield keys that a link may refer to. The first is chosen by the seed."""
     first = turn.draws.unit(f"link/{field.name}")
     count = min(turn.view.count(target), MOST_LINK_CANDIDATES)
-    found = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
-    return (key for key in found if key is not None)
+    link_candidates = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
+    return (key for key in link_candidates if key is not None)
 
 
 def _defaults(entity: Entity) -> Iterator[_Default]:
@@ -162,9 +162,9 @@ def settling(entity: Entity, domain: Domain) -> Settle:
             mend(record)
             record.update(kept)
         for conform in conforms:
-            made = conform(record, given)
-            for name in record.keys() - made.keys():
+            matches = conform(record, given)
+            for name in record.keys() - matches.keys():
                 del record[name]
-            record.update(made)
+            record.update(matches)
 
     return settle

@@ -70,9 +70,9 @@ def city_in(text: str) -> City | None:
     text = text[:200]
     if _AIRPORT.fullmatch(text):
         return known_cities().get(airports().get(text, "").lower())
-    found = [match[0] for match in _names().finditer(text) if _is_named(match[0], text[: match.start()])]
-    if found:
-        return known_cities()[found[-1].lower()]
+    names = [match[0] for match in _names().finditer(text) if _is_named(match[0], text[: match.start()])]
+    if names:
+        return known_cities()[names[-1].lower()]
     state = _STATE.search(text)
     of_state = (city for city in cities().values() if state is not None and city.state == state[1])
     of_country = (city for city in known_cities().values() if re.search(rf"\b{re.escape(city.country)}\b", text))
@@ -98,7 +98,7 @@ def _first_city(texts: Iterable[str]) -> City | None:
 
 def _city_in_name(name: Json) -> City | None:
     parts = name.split(", ") if isinstance(name, str) else ()
-    return next((cities()[part] for part in parts if part in cities()), None)
+    return next((cities()[piece] for piece in parts if piece in cities()), None)
 
 
 def coordinates(record: Record) -> tuple[float, float] | None:
@@ -112,12 +112,14 @@ def asked_place(arguments: Record) -> Record:
     values = list(arguments.items())
     for argument in arguments.values():
         values += cast("Record", argument).items() if isinstance(argument, dict) else ()
-    found = {name: one for name, one in values if isinstance(one, int | float) and _WHERE.fullmatch(snake(name))}
-    if coordinates(found) is not None:
-        return found
+    numbers = {
+        name: number for name, number in values if isinstance(number, int | float) and _WHERE.fullmatch(snake(name))
+    }
+    if coordinates(numbers) is not None:
+        return numbers
     named = (_city_searched(text) for _, text in values if isinstance(text, str))
-    city = next((one for one in named if one is not None), None)
-    return found if city is None else {**found, "near": city.name}
+    city = next((place for place in named if place is not None), None)
+    return numbers if city is None else {**numbers, "near": city.name}
 
 
 @lru_cache(maxsize=1024)
@@ -128,8 +130,8 @@ def _city_searched(text: str) -> City | None:
 
 
 def _number(record: Record, names: re.Pattern[str]) -> float | None:
-    found: Iterator[Json] = (value for name, value in record.items() if names.fullmatch(snake(name)))
-    return next((float(one) for one in found if isinstance(one, int | float)), None)
+    values: Iterator[Json] = (value for name, value in record.items() if names.fullmatch(snake(name)))
+    return next((float(number) for number in values if isinstance(number, int | float)), None)
 
 
 @lru_cache(maxsize=1024)

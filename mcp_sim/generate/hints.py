@@ -31,7 +31,7 @@ def listed_values(schema: Record) -> tuple[str, ...]:
 def _listed(text: str) -> tuple[str, ...]:
     match = _LISTED.search(text) or _ENCLOSED.search(text) or _QUOTED.search(text)
     parts = re.split(r",\s*or\b|,|\||/|\bor\b", match[1]) if match else []
-    values = tuple(value for part in parts if (value := part.strip("\"'` ")))
+    values = tuple(value for piece in parts if (value := piece.strip("\"'` ")))
     known = {value.lower() for value in values}
     return values if len(known) > 1 and known.isdisjoint(word_set("nouns", "no_values")) else ()
 

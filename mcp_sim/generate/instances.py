@@ -64,9 +64,9 @@ class Instances:
         """Return a valid value that keeps as much of the given one as possible. Raises `NoInstance`."""
         search = Search(self._known, self._merged)
         try:
-            for found in search.values(self._expanded, value, 0):
-                if self._is_valid(found):
-                    return found
+            for item in search.values(self._expanded, value, 0):
+                if self._is_valid(item):
+                    return item
         except _Ended:
             pass
         simple = next(filter(self._is_valid, _ANY_TYPE), ABSENT)
@@ -135,13 +135,13 @@ class Search:
         """Yield distinct valid values of an expanded schema, those close to the hint first. Raises `_Ended`."""
         if schema == IMPOSSIBLE or depth > _DEEPEST:
             return
-        part = self._part(schema)
+        values = self._part(schema)
         seen = set[str]()
-        for candidate in self._candidates(part, hint, depth, most):
+        for candidate in self._candidates(values, hint, depth, most):
             self._left -= 1
             if self._left < 0:
                 raise _Ended
-            if part.test(candidate) and (text := canonical(candidate)) not in seen:
+            if values.test(candidate) and (text := canonical(candidate)) not in seen:
                 seen.add(text)
                 yield candidate
 
@@ -154,13 +154,13 @@ class Search:
         kept = self._left - self._left // 4
         self._left //= 4
         try:
-            found = next(self.values(schema, hint, depth), ABSENT)
+            value = next(self.values(schema, hint, depth), ABSENT)
         except _Ended:
-            found = ABSENT
+            value = ABSENT
         self._left = max(self._left, 0) + kept
-        if hint is ABSENT or found is ABSENT:
-            self._firsts[id(schema)] = found
-        return found
+        if hint is ABSENT or value is ABSENT:
+            self._firsts[id(schema)] = value
+        return value
 
     def _part(self, schema: Record) -> _Part:
         known = self._known.get(id(schema))
@@ -172,22 +172,22 @@ class Search:
         """Return the merged schema, always the same object for the same two."""
         at = (id(first), id(second))
         if at not in self._merged:
-            for part in (first, second):
-                self._part(part)  # kept, so that its id stays its own
+            for row in (first, second):
+                self._part(row)  # kept, so that its id stays its own
             met = merge_schemas(first, second)
             self._merged[at] = as_object(met) if met is not False else IMPOSSIBLE
         return self._merged[at]
 
-    def _candidates(self, part: _Part, hint: Json, depth: int, most: int) -> Iterator[Json]:
+    def _candidates(self, constraint: _Part, hint: Json, depth: int, most: int) -> Iterator[Json]:
         if hint is not ABSENT:
             yield hint
-        yield from constants(part.schema)
-        for way in part.ways:
+        yield from constants(constraint.schema)
+        for way in constraint.ways:
             chosen = constants(way)
             yield from chosen
-            for kind in () if chosen else _kinds(way, part.schema, hint):
-                yield from islice(self._builders[kind](way, part.schema, hint, depth), most)
-        if "type" not in part.schema:
+            for kind in () if chosen else _kinds(way, constraint.schema, hint):
+                yield from islice(self._builders[kind](way, constraint.schema, hint, depth), most)
+        if "type" not in constraint.schema:
             yield from _ANY_TYPE
 
     def _texts(self, way: Record, schema: Record, hint: Json, _depth: int) -> Iterator[Json]:

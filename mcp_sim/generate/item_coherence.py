@@ -31,12 +31,12 @@ def path_adjustments(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[R
     return [(fields[name].name, _path_part(path.name, fields[name], _PARTS_OF_PATH[name])) for name in texts]
 
 
-def _path_part(path: str, field: Field, part: Callable[[str], str]) -> Callable[[Record], None]:
+def _path_part(path: str, field: Field, write: Callable[[str], str]) -> Callable[[Record], None]:
     allows = validity_test(field.schema)
 
     def adjust(record: Record) -> None:
         whole = record.get(path)
-        value = part(whole) if isinstance(whole, str) and "/" in whole else ""
+        value = write(whole) if isinstance(whole, str) and "/" in whole else ""
         if value and record.get(field.name) is not None and allows(value):
             record[field.name] = value
 
@@ -74,9 +74,9 @@ def _first(names: str, known: Mapping[str, T]) -> T | None:
 def _line_amounts(lines: str, price: str, count: str, amount: str) -> Callable[[Record], None]:
     def adjust(record: Record) -> None:
         for line in as_list(record.get(lines)):
-            made = _line_amount(as_object(line), price, count)
-            if made is not None and isinstance(line, dict) and amount in line:
-                line[amount] = _rounded(made, whole=isinstance(line[amount], int))
+            number = _line_amount(as_object(line), price, count)
+            if number is not None and isinstance(line, dict) and amount in line:
+                line[amount] = _rounded(number, whole=isinstance(line[amount], int))
 
     return adjust
 
@@ -85,9 +85,9 @@ def _sum_of_lines(total: Field, lines: str, price: str, count: str | None) -> Ca
     whole = main_type(total.schema) == "integer"
 
     def adjust(record: Record) -> None:
-        made = [_line_amount(as_object(line), price, count) for line in as_list(record.get(lines))]
-        known = [one for one in made if one is not None]
-        if len(known) == len(made):
+        amounts = [_line_amount(as_object(line), price, count) for line in as_list(record.get(lines))]
+        known = [number for number in amounts if number is not None]
+        if len(known) == len(amounts):
             record[total.name] = _rounded(sum(known), whole=whole)
 
     return adjust

@@ -82,9 +82,13 @@ def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
     if isinstance(key, int):
         return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
     stem, allows = re.sub(r"-\d+$", "", key), validity_test(_schema(entity))
-    made = (with_number(stem, number, allows) for number in numbers)
+    candidates = (with_number(stem, number, allows) for number in numbers)
     others = (f"{stem}-{number}" for number in numbers)
-    return next(one for one in chain(made, others) if one is not None and not is_used(view, entity.name, one))
+    return next(
+        candidate
+        for candidate in chain(candidates, others)
+        if candidate is not None and not is_used(view, entity.name, candidate)
+    )
 
 
 def is_used(view: View, entity: str, key: Key) -> bool:
@@ -104,17 +108,19 @@ def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) 
 
 def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Key], seed: int) -> dict[Key, None]:
     """Draw distinct keys. One that is drawn again and again gets a number."""
-    made, allows, numbers = dict[Key, None](), validity_test(_schema(entity)), dict[str, int]()
+    drawn_keys, allows, numbers = dict[Key, None](), validity_test(_schema(entity)), dict[str, int]()
     for index in count():
-        if len(made) >= wanted or index > MAX_TRIES + 2 * len(made):
+        if len(drawn_keys) >= wanted or index > MAX_TRIES + 2 * len(drawn_keys):
             break
-        key = _free(keys, index, chance_of(seed, entity.name, index, "key"), lambda key: key in given or key in made)
-        if isinstance(key, str) and (key in given or key in made):
+        key = _free(
+            keys, index, chance_of(seed, entity.name, index, "key"), lambda key: key in given or key in drawn_keys
+        )
+        if isinstance(key, str) and (key in given or key in drawn_keys):
             numbers[key] = numbers.get(key, 1) + 1
             key = with_number(key, numbers[key], allows)
         if key is not None and key not in given:
-            made[key] = None
-    return made
+            drawn_keys[key] = None
+    return drawn_keys
 
 
 def _free(keys: KeyMaker, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:

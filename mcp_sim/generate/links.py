@@ -55,11 +55,11 @@ class Targets:
         return self.keys[place]
 
     def _favour(self, place: int) -> float:
-        found = self.favour.get(place)
-        if found is None:
+        favour = self.favour.get(place)
+        if favour is None:
             drawn = chance_of(self.seed, self.entity, self.keys[place], "favour").unit()
-            found = self.favour[place] = 0.08 + 0.92 * drawn**3
-        return found
+            favour = self.favour[place] = 0.08 + 0.92 * drawn**3
+        return favour
 
 
 def link_chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
@@ -118,9 +118,9 @@ def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, throug
 
     def follow(chance: Chance, record: Record, _place: int, moment: Moment) -> Json:
         target = through.records.get(record[mine]) if record.get(mine) is not None else None
-        found = target.get(theirs) if target is not None else None
-        if found is not None or (target is not None and not needed):
-            return found
+        value = target.get(theirs) if target is not None else None
+        if value is not None or (target is not None and not needed):
+            return value
         return among.one(chance, moment.created)
 
     return follow
@@ -128,8 +128,8 @@ def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, throug
 
 def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Key]:
     wanted = max(least, chance.below(_MOST_LINKED + 1))
-    found = [key for _ in range(wanted * 2) if (key := among.one(chance, moment.created)) is not None]
-    return list(dict.fromkeys(found))[:wanted]
+    keys = [key for _ in range(wanted * 2) if (key := among.one(chance, moment.created)) is not None]
+    return list(dict.fromkeys(keys))[:wanted]
 
 
 # copied fields --------------------------------------------------------------------------------------------------------
@@ -212,12 +212,15 @@ _TOPICS = ("topic", "subject", "title")
 def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
     """Return the value in the linked record; None if there is none, or if it is invalid in this field."""
     key: Json = record.get(rule.link)
-    found = tables[rule.target].get(key) if isinstance(key, str | int) else None
-    value = found.get(rule.theirs) if found is not None else None
+    source = tables[rule.target].get(key) if isinstance(key, str | int) else None
+    value = source.get(rule.theirs) if source is not None else None
     return value if value is not None and rule.allows(value) else None
 
 
 def repeated_value(noun: str, name: str, link: Field, source: Record) -> Json:
     """Return the name of a linked record that a field of this name repeats; None if it repeats none."""
     wanted = _repeated(snake(noun), snake(name), link)
-    return next((value for one in NAMES if one in wanted and isinstance(value := source.get(one), str)), None)
+    return next(
+        (value for usual_name in NAMES if usual_name in wanted and isinstance(value := source.get(usual_name), str)),
+        None,
+    )

@@ -94,8 +94,8 @@ def _drawn_pool(locale: str) -> NamePool:
 
     person, address = _library(locale)
     sexes = Gender.FEMALE, Gender.MALE
-    women, men = (_drawn(lambda one=sex: person.first_name(one), _FIRST) for sex in sexes)
-    hers, his = (_drawn(lambda one=sex: person.last_name(one), _LAST) for sex in sexes)
+    women, men = (_drawn(lambda gender=sex: person.first_name(gender), _FIRST) for sex in sexes)
+    hers, his = (_drawn(lambda gender=sex: person.last_name(gender), _LAST) for sex in sexes)
     cities, streets = _drawn(address.city, _PLACES), _drawn(address.address, _PLACES)
     return NamePool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
 
@@ -108,9 +108,9 @@ def _library(locale: str) -> tuple[Person, Address]:
 
 def _drawn(draw: Callable[[], str], wanted: int) -> tuple[str, ...]:
     """Return distinct values: as many as wanted, or fewer if the library has fewer."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for _ in range(wanted * _TRIES):
-        found[draw()] = None
-        if len(found) == wanted:
+        names[draw()] = None
+        if len(names) == wanted:
             break
-    return tuple(found)
+    return tuple(names)

@@ -82,18 +82,18 @@ def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Callable[
     meanings = {field.name: time_meaning(field.name, field.schema) for field in entity.fields.values()}
     start = next((name for name, meaning in meanings.items() if meaning == "start"), None)
     end = next((name for name, meaning in meanings.items() if meaning == "end"), None)
-    found: list[tuple[str, Callable[[Record], None]]] = []
+    periods: list[tuple[str, Callable[[Record], None]]] = []
     days = [name for name in _DAYS if name in meanings]
     day = next((name for name in days if name in given), next(iter(days), None))
     if start is not None and day is not None:
-        found += [
+        periods += [
             (name, _on_date(day, entity.fields[name])) for name in dict.fromkeys((start, "date")) if name in meanings
         ]
     if start is not None and end is not None:
         length = next((field for field in entity.fields.values() if duration_unit(entity, field) is not None), None)
         stays = length is None and start not in given and day in {None, start}
-        found.append((end, _end_after(entity, start, entity.fields[end], length, stays=stays)))
-    return found
+        periods.append((end, _end_after(entity, start, entity.fields[end], length, stays=stays)))
+    return periods
 
 
 def _stamps(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
@@ -167,8 +167,8 @@ def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Rec
         return None
     if time_meaning(field.name, field.schema) is not None:
         chance = Chance(turn.draws.key + f"{entity.name}/{record[entity.key]}".encode("utf-8", "surrogatepass"))
-        made = value_maker(entity.name, field.name, field.schema)
-        return made(chance, record, Moment(turn.start - _AGE * turn.draws.unit("age"), turn.start))
+        make = value_maker(entity.name, field.name, field.schema)
+        return make(chance, record, Moment(turn.start - _AGE * turn.draws.unit("age"), turn.start))
     noun = precise_noun(entity.name, entity.fields)
     return invent(turn, noun, field.name, field.schema, record) if needed else NOWHERE
 

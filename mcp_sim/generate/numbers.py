@@ -58,9 +58,9 @@ def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:
     usual = usual_range(noun, name, description, whole=whole)
     if whole and high is None and (low or 0) <= 1 < usual.high and is_in_cents(name, description):
         return _in_cents(_free(usual_range(noun, name, "", whole=False)))
-    found = usual.within(low, high) or _beyond(low, high, usual)
+    span = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
-    draw = _stepped(found, step) if step is not None else _free(found)
+    draw = _stepped(span, step) if step is not None else _free(span)
     if usual.price and currency in _WHOLE and low is high is None and step is None:
         return _in_coins(draw, currency)
     return lambda chance, _record, _moment: draw(chance)
@@ -136,17 +136,17 @@ def _step(schema: Record, *, whole: bool) -> Fraction | None:
     return Fraction(1) if whole else None
 
 
-def _stepped(found: Range, step: Fraction) -> Callable[[Chance], Json]:
-    first = math.ceil(Fraction(str(found.low)) / step)
-    usual = max(1, round(Fraction(str(found.step)) / step))
-    count = max(1, math.floor(Fraction(str(found.high)) / step) - first + 1)
+def _stepped(span: Range, step: Fraction) -> Callable[[Chance], Json]:
+    first = math.ceil(Fraction(str(span.low)) / step)
+    usual = max(1, round(Fraction(str(span.step)) / step))
+    count = max(1, math.floor(Fraction(str(span.high)) / step) - first + 1)
     last = first + count - 1
     stride = usual if count >= _FEW * usual and first % usual == 0 else 1
     count = -(-count // stride)
     whole = step.denominator == 1
 
     def draw(chance: Chance) -> Json:
-        place = first + stride * min(int(share(chance, found) * count), count - 1)
+        place = first + stride * min(int(share(chance, span) * count), count - 1)
         return place * step.numerator if whole else _exact_multiple(place, first, last, step)
 
     return draw
@@ -159,19 +159,19 @@ def _exact_multiple(place: int, first: int, last: int, step: Fraction) -> float:
     return next((value for value in near if (value / float(step)).is_integer()), float(place * step))
 
 
-def _free(found: Range) -> Callable[[Chance], Json]:
-    width = found.high - found.low
-    step = found.step if width >= _FEW * found.step else width / _FEW
+def _free(span: Range) -> Callable[[Chance], Json]:
+    width = span.high - span.low
+    step = span.step if width >= _FEW * span.step else width / _FEW
     if not step:
-        return lambda _chance: found.low
+        return lambda _chance: span.low
     count = int(width / step)
-    first = math.ceil(found.low / step) if step == found.step else 0
-    start = 0.0 if step == found.step else found.low
+    first = math.ceil(span.low / step) if step == span.step else 0
+    start = 0.0 if step == span.step else span.low
 
     def draw(chance: Chance) -> Json:
-        value = start + (first + int(share(chance, found) * count)) * step
-        value = round_price(value, chance) if found.price else round(value, 9)
-        return min(max(round(value, 2) if found.price else value, found.low), found.high)
+        value = start + (first + int(share(chance, span) * count)) * step
+        value = round_price(value, chance) if span.price else round(value, 9)
+        return min(max(round(value, 2) if span.price else value, span.low), span.high)
 
     return draw
 
@@ -185,10 +185,10 @@ def _within(value: Json, schema: Record) -> Json:
 _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)
 
 
-def share(chance: Chance, found: Range) -> float:
+def share(chance: Chance, span: Range) -> float:
     """Draw the relative position of a number in its range, from 0 to 1."""
     drawn = chance.unit()
-    return drawn**2 if found.small else 1 - drawn**2 if found.large else drawn
+    return drawn**2 if span.small else 1 - drawn**2 if span.large else drawn
 
 
 def round_price(value: float, chance: Chance) -> float:

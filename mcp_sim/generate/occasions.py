@@ -33,7 +33,7 @@ def occasion_shift(entity: Entity, entities: Mapping[str, Entity]) -> Shift | No
 
     def shift(record: Record, find: Find, now: datetime) -> None:
         begun = {name: moment for name in times if (moment := parse_time(record.get(name))) is not None}
-        event = next((moment for one in events if (moment := one.begun(record, find)) is not None), None)
+        event = next((moment for occasion in events if (moment := occasion.begun(record, find)) is not None), None)
         if event is None or not begun or event > now:
             return
         first = min(begun.values())

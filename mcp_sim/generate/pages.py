@@ -29,8 +29,8 @@ def pages_about(query: str, seed: int, now: datetime) -> Iterator[Record]:
     chance = chance_of(seed, "pages", topic.lower())
     titles = sorted(word_list("pages", "titles"), key=lambda _title: chance.unit())
     for at in range(MAX_RESULTS):
-        part = f" (part {at // len(titles) + 1})" if at >= len(titles) else ""
-        slug = _slug(titles[at % len(titles)].format(topic) + part)
+        suffix = f" (part {at // len(titles) + 1})" if at >= len(titles) else ""
+        slug = _slug(titles[at % len(titles)].format(topic) + suffix)
         yield {
             **page_at(f"https://{chance.choice(word_list('pages', 'sites'))}/{slug}", seed, now),
             "score": round(0.98 / (1 + at / 8), 2),
@@ -51,7 +51,7 @@ def page_at(place: str, seed: int, now: datetime) -> Record:
 
 def _text(title: str, chance: Chance) -> str:
     shuffled = sorted(word_list("pages", "sentences"), key=lambda _sentence: chance.unit())
-    sentences = [one.format(title) for one in shuffled]
+    sentences = [sentence.format(title) for sentence in shuffled]
     return "\n\n".join((f"# {title}", *(" ".join(sentences[first:last]) for first, last in ((0, 3), (3, 7), (7, 10)))))
 
 

@@ -47,11 +47,11 @@ class Searching(Protocol):
         ...
 
 
-def _schema(part: Json) -> Record:
+def _schema(value: Json) -> Record:
     """Return a part of a schema as an object, always the same one."""
-    if isinstance(part, dict):
-        return as_object(cast("Json", part))
-    return IMPOSSIBLE if part is False else _ANYTHING
+    if isinstance(value, dict):
+        return as_object(cast("Json", value))
+    return IMPOSSIBLE if value is False else _ANYTHING
 
 
 # lists ----------------------------------------------------------------------------------------------------------------
@@ -68,15 +68,15 @@ def list_candidates(search: Searching, way: Record, schema: Record, hint: Json, 
     sizes = dict.fromkeys(min(max(size, least), most, LARGEST_LIST) for size in wanted)
     for size in [*sizes][: 2 * _SIZES]:
         for contained in _contained(schema):
-            made = _Items(search, way, depth).made([*_item_schemas(search, way, size, contained)], given)
-            if made is not None:
-                yield made
+            candidates = _Items(search, way, depth).made([*_item_schemas(search, way, size, contained)], given)
+            if candidates is not None:
+                yield candidates
 
 
 def _contained(schema: Record) -> list[Record]:
     """Return the parts of a schema that say what a list contains; at last one that says nothing."""
-    found = [part for part in about(schema) if isinstance(part.get("contains"), dict)]
-    return [*found[:2], {}]
+    containing = [subschema for subschema in about(schema) if isinstance(subschema.get("contains"), dict)]
+    return [*containing[:2], {}]
 
 
 def _item_schemas(search: Searching, way: Record, size: int, contained: Record) -> Iterator[Record]:
@@ -103,14 +103,14 @@ class _Items:
 
     def made(self, schemas: list[Record], given: list[Json]) -> list[Json] | None:
         """Return items of these schemas, close to the given ones; None if there is none for one of them."""
-        made: list[Json] = []
+        items: list[Json] = []
         for at, schema in enumerate(schemas):
             value = self._near(schema, given[at]) if at < len(given) else ABSENT
             value = self._other(schema) if value is ABSENT else value
             if value is ABSENT:
                 return None
-            made.append(value)
-        return made
+            items.append(value)
+        return items
 
     def _near(self, schema: Record, hint: Json) -> Json:
         near = self._search.first(schema, hint, self._depth)
@@ -143,16 +143,16 @@ def object_candidates(search: Searching, way: Record, schema: Record, hint: Json
     if way.get("minProperties", 0) > LARGEST_LIST:
         search.exceeded("minProperties", way["minProperties"], LARGEST_LIST, "properties")
         return
-    made = _Properties(search, way, depth + 1)
-    base = made.near(as_object(hint))
+    candidates = _Properties(search, way, depth + 1)
+    base = candidates.near(as_object(hint))
     if base is None:
         return
-    bodies = [base, {name: base[name] for name in base if name in made.needed}]
+    bodies = [base, {name: base[name] for name in base if name in candidates.needed}]
     for body in bodies:
-        yield from made.completed(body)
+        yield from candidates.completed(body)
     for body in bodies:
-        for changed in made.changed(schema, body):
-            yield from made.completed(changed)
+        for changed in candidates.changed(schema, body):
+            yield from candidates.completed(changed)
 
 
 def _without(body: Record, name: str) -> Record:
@@ -169,16 +169,16 @@ class _Properties:
     def near(self, given: Record) -> Record | None:
         """Return the given and the required properties, made valid; None if a required one has no value."""
         declared = (name for name in properties(self._way) if name in self.needed)
-        made: Record = {}
+        body: Record = {}
         for name in dict.fromkeys((*given, *declared, *sorted(self.needed))):
             self._search.lacking = ""
             value = self._search.first(self._property(name), given.get(name, ABSENT), self._depth)
             if value is not ABSENT:
-                made[name] = value
+                body[name] = value
             elif name in self.needed:
                 self._search.lacking = f"{name}.{self._search.lacking}".removesuffix(".")
                 return None
-        return made
+        return body
 
     def completed(self, body: Record) -> Iterator[Record]:
         """Yield the object with what its properties depend on and as many properties as needed, and with fewer."""
@@ -202,29 +202,29 @@ class _Properties:
 
     def _mentioned(self, schema: Record) -> Iterator[tuple[str, Json]]:
         """Yield values of the properties that parts of the schema mention: some as they say, some that differ."""
-        for name, part in mentioned(schema):
+        for name, subschema in mentioned(schema):
             own = self._property(name)
-            for met in (self._search.both(own, part), self._search.both(own, self._search.negated(part))):
+            for met in (self._search.both(own, subschema), self._search.both(own, self._search.negated(subschema))):
                 yield from ((name, value) for value in islice(self._search.values(met, ABSENT, self._depth), 2))
 
     def _with_dependencies(self, body: Record) -> Record:
-        made = dict(body)
+        extended = dict(body)
         for name, others in as_object(self._way.get("dependentRequired")).items():
-            lacking = [str(other) for other in as_list(others) if name in made and other not in made]
-            made |= {other: self._value(other) for other in lacking}
-        return made
+            lacking = [str(other) for other in as_list(others) if name in extended and other not in extended]
+            extended |= {other: self._value(other) for other in lacking}
+        return extended
 
     def _with_enough(self, body: Record) -> Record:
         least = int(self._way.get("minProperties", 0))
-        made = dict(body)
+        completed = dict(body)
         names = self._new_names(body)
         for _ in range(4 * (least - len(body))):
-            name = next(names, None) if len(made) < least else None
+            name = next(names, None) if len(completed) < least else None
             if name is None:
                 break
             value = self._value(name)
-            made |= {} if value is ABSENT else {name: value}
-        return made
+            completed |= {} if value is ABSENT else {name: value}
+        return completed
 
     def _new_names(self, body: Record) -> Iterator[str]:
         """Yield names for further properties: declared ones, those that `propertyNames` allows, and any others."""
@@ -234,8 +234,8 @@ class _Properties:
         matching = (matching_text(pattern, search.chance) for pattern in patterns * LARGEST_LIST)
         allowed = search.values(named, ABSENT, self._depth, LARGEST_LIST) if "propertyNames" in way else ()
         numbered = (f"field_{number}" for number in range(1, LARGEST_LIST))
-        found = chain(properties(way), allowed, (name for name in matching if name is not None), numbered)
-        return (name for name in cast("Iterable[str]", found) if name not in body)
+        names = chain(properties(way), allowed, (name for name in matching if name is not None), numbered)
+        return (name for name in cast("Iterable[str]", names) if name not in body)
 
     def _value(self, name: str) -> Json:
         return self._search.first(self._property(name), ABSENT, self._depth)
@@ -243,9 +243,9 @@ class _Properties:
     def _property(self, name: str) -> Record:
         """Return the schema of a property, declared or not."""
         declared = as_object(self._way.get("properties"))
-        found = [declared[name]] if name in declared else []
+        schemas = [declared[name]] if name in declared else []
         patterns = as_object(self._way.get("patternProperties"))
-        found += [part for pattern, part in patterns.items() if matches(pattern, name)]
-        if not found:
+        schemas += [value for pattern, value in patterns.items() if matches(pattern, name)]
+        if not schemas:
             return _schema(self._way.get("additionalProperties"))
-        return reduce(self._search.both, map(_schema, found))
+        return reduce(self._search.both, map(_schema, schemas))

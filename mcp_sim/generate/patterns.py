@@ -30,20 +30,20 @@ _MOST_ATOMS = 100_000
 
 def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAX_NUMBER) -> str | None:
     """Return a text that matches the pattern, None if none was found. Its length is within the bounds if possible."""
-    found: str | None = None
+    matched: str | None = None
     least, more = 0, _MORE
     try:
         pattern, is_matched = _form_and_test(pattern)
         for _ in range(_ATTEMPTS_AROUND if _AROUND.search(pattern) else _ATTEMPTS):
             text = _longer(pattern, _Writer(pattern, chance, least, more).written(), shortest)
-            found = text if is_matched(text) else found
-            if found is text and shortest <= len(text) <= longest:
+            matched = text if is_matched(text) else matched
+            if matched is text and shortest <= len(text) <= longest:
                 return text
             more = _MORE if shortest <= len(text) <= longest else max(0, more - 2)
             least = max(0, least + max(0, shortest - len(text)) - max(0, len(text) - longest))
     except (ValueError, IndexError):
-        return found
-    return found
+        return matched
+    return matched
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -101,10 +101,10 @@ class _Writer:
         parts: list[str] = []
         while self._peek() not in {"", "|", ")"}:
             start = self.at
-            part = self._atom()
+            atom = self._atom()
             after = self.at
             count = self._count()
-            end, again = self.at, [part] if count else []
+            end, again = self.at, [atom] if count else []
             for _ in range(count - 1):
                 self.at = start
                 again.append(self._atom())

@@ -43,7 +43,7 @@ def longitude(locale: Locale, chance: Chance, record: Record, degrees: Json) -> 
     near = _cities_of(locale.country_code)
     centre, city = coordinates(record), city_of(record)
     if city is None and isinstance(degrees, int | float):
-        city = min(near, key=lambda one: abs(one.latitude - degrees))
+        city = min(near, key=lambda town: abs(town.latitude - degrees))
     east = centre[1] if centre is not None else (city or chance.choice(near)).longitude
     return round(east + _reach(record) * (2 * chance.unit() - 1), 6)
 
@@ -92,8 +92,8 @@ class Places:
     @staticmethod
     def _another(chance: Chance, names: list[str] | tuple[str, ...], record: Record) -> str:
         used = [value for value in record.values() if isinstance(value, str)]
-        found = (chance.choice(names) for _ in range(_TRIES))
-        return next((name for name in found if name not in used), names[0])
+        drawn = (chance.choice(names) for _ in range(_TRIES))
+        return next((name for name in drawn if name not in used), names[0])
 
     def country(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._country(chance, record)[1]

@@ -88,8 +88,8 @@ def has_subject(noun: str) -> bool:
 def _kind(noun: str) -> str:
     """Return the kind of texts of a noun: that of its last two words, or of the last word that has one."""
     parts = words(noun)
-    ends = [part for at in range(len(parts), 0, -1) for part in ("_".join(parts[max(0, at - 2) : at]), parts[at - 1])]
-    return next((kind for part in ends if (kind := _kinds().get(part))), "")
+    ends = [piece for at in range(len(parts), 0, -1) for piece in ("_".join(parts[max(0, at - 2) : at]), parts[at - 1])]
+    return next((kind for word in ends if (kind := _kinds().get(word))), "")
 
 
 @cache
@@ -100,11 +100,11 @@ def _kinds() -> dict[str, str]:
 
 def _template(text: str, slots: Mapping[str, Slot]) -> Template:
     parts = re.split(r"\{(\w+)\}", text)
-    return tuple(slots[part] if at % 2 else part for at, part in enumerate(parts))
+    return tuple(slots[piece] if at % 2 else piece for at, piece in enumerate(parts))
 
 
 def _sentence(template: Template, chance: Chance, moment: Moment) -> str:
-    text = "".join([part if isinstance(part, str) else part(chance, moment) for part in template])
+    text = "".join([segment if isinstance(segment, str) else segment(chance, moment) for segment in template])
     return text[:1].upper() + text[1:]
 
 

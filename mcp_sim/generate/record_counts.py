@@ -29,15 +29,15 @@ def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
     """Return the entities without generated records because a required link has no target, each with that target."""
     asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
     counts = {name: max(records.count, len(records.rows)) for name, records in asked.items()}
-    found: dict[str, str] = {}
+    links: dict[str, str] = {}
     while lost := {
         name: link
         for name, entity in entities.items()
         if counts[name] > len(asked[name].rows) and (link := _link_without_target(entity, counts)) is not None
     }:
-        found |= lost
+        links |= lost
         counts |= {name: len(asked[name].rows) for name in lost}
-    return found
+    return links
 
 
 def _link_without_target(entity: Entity, counts: Mapping[str, int]) -> str | None:
@@ -55,5 +55,5 @@ def usual_count(entity: Entity) -> int:
 
 def must_link(field: Field) -> bool:
     """Return whether every record must have this link."""
-    one = field.link is not None and main_type(field.schema) != "array"
-    return one and field.required and not is_nullable(field.schema)
+    is_single = field.link is not None and main_type(field.schema) != "array"
+    return is_single and field.required and not is_nullable(field.schema)

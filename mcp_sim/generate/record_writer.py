@@ -86,7 +86,7 @@ class RecordWriter:
         self.shift = occasion_shift(entity, domain.entities) or _left
         self.pair = unique_together(entity, namesakes=namesakes)
 
-    def write(self, rows: Mapping[Key, Record], made: dict[Key, Record], created_at: Sequence[datetime]) -> None:
+    def write(self, rows: Mapping[Key, Record], written: dict[Key, Record], created_at: Sequence[datetime]) -> None:
         """Write all records into `made`. `rows` holds the given fields of some of them."""
         now, pairs = self.domain.now, set[tuple[Json, ...]]()
         self._take(rows.values())
@@ -101,7 +101,7 @@ class RecordWriter:
                     pairs.add(pair)
                     break
                 record = self._record(key, None, salt + bytes([again]), place, Moment(created_at[place], now))
-            made[key] = record
+            written[key] = record
 
     def _record(self, key: Key, row: Record | None, salt: bytes, place: int, moment: Moment) -> Record:
         record: Record = {} if self.entity.singleton else {self.entity.key: key}
@@ -109,9 +109,9 @@ class RecordWriter:
         if row is not None:
             record = {**{name: value for name, value in row.items() if not self._is_derived(name)}, **record}
             moment, given = self._row_times(record, moment), frozenset(record)
-        for part in self.parts:
-            if part.name not in record:
-                self._fill(part, Chance(salt + part.salt), record, place, moment, given=row is not None)
+        for field_part in self.parts:
+            if field_part.name not in record:
+                self._fill(field_part, Chance(salt + field_part.salt), record, place, moment, given=row is not None)
         self._adjust(record, given)
         if row is None:
             self.shift(record, self._linked, moment.now)
@@ -120,31 +120,33 @@ class RecordWriter:
         ordered = {name: record[name] for name in self.order if name in record}
         return ordered if len(ordered) == len(record) else ordered | record
 
-    def _fill(self, part: _Part, chance: Chance, record: Record, place: int, moment: Moment, *, given: bool) -> None:
+    def _fill(
+        self, field_part: _Part, chance: Chance, record: Record, place: int, moment: Moment, *, given: bool
+    ) -> None:
         """Set the value of a field. A `given` row gets required values and defaults only."""
         value: Json = None
-        if given and part.present < 1:
-            value = (part.schema or {}).get("default")
-        elif part.present >= 1 or self._is_there(part, chance, record):
-            make = part.make
+        if given and field_part.present < 1:
+            value = (field_part.schema or {}).get("default")
+        elif field_part.present >= 1 or self._is_there(field_part, chance, record):
+            make = field_part.make
             if make is None:
-                value = part.choose(chance, record, place, moment) if part.choose is not None else None
-            elif part.taken is None:
+                value = field_part.choose(chance, record, place, moment) if field_part.choose is not None else None
+            elif field_part.taken is None:
                 value = make(chance, record, moment)
             else:
-                value = self._another(make(chance, record, moment), part, chance, record, moment)
-        if value is not None or part.nullable:
-            record[part.name] = value
+                value = self._another(make(chance, record, moment), field_part, chance, record, moment)
+        if value is not None or field_part.nullable:
+            record[field_part.name] = value
 
     @staticmethod
-    def _is_there(part: _Part, chance: Chance, record: Record) -> bool:
-        there = chance.unit() < part.present
-        come = has_reached(part.step, record, part.steps) if part.step is not None else None
+    def _is_there(field_part: _Part, chance: Chance, record: Record) -> bool:
+        there = chance.unit() < field_part.present
+        come = has_reached(field_part.step, record, field_part.steps) if field_part.step is not None else None
         return there if come is None else come
 
-    def _another(self, value: Json, part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
+    def _another(self, value: Json, field_part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
         """Return the value, or another one if it is taken."""
-        taken, make = part.taken, part.make
+        taken, make = field_part.taken, field_part.make
         assert taken is not None
         assert make is not None
         tries = _TRIES if len(taken) < _MANY else 1
@@ -153,7 +155,7 @@ class RecordWriter:
         if isinstance(value, dict | list):
             return cast("Json", value)  # only texts and numbers are kept distinct
         if value in taken:
-            value = make_distinct(value, taken, part.schema or {})
+            value = make_distinct(value, taken, field_part.schema or {})
         taken[value] = 1
         return value
 
@@ -172,9 +174,9 @@ class RecordWriter:
     def _take(self, rows: Iterable[Record]) -> None:
         """Mark the values of given rows as taken."""
         for row in rows:
-            for part in self.parts:
-                if part.taken is not None and isinstance(row.get(part.name), str):
-                    part.taken[row[part.name]] = 1
+            for field_part in self.parts:
+                if field_part.taken is not None and isinstance(row.get(field_part.name), str):
+                    field_part.taken[row[field_part.name]] = 1
 
     def _row_times(self, record: Record, moment: Moment) -> Moment:
         """Return the times of a record whose given row may hold its creation time."""

@@ -72,7 +72,7 @@ def validity_test(schema: Record) -> Callable[[Json], bool]:
 
 
 def _bare(way: Record) -> Record:
-    return {word: part for word, part in way.items() if word not in {*_COMBINED, "then", "else"}}
+    return {word: value for word, value in way.items() if word not in {*_COMBINED, "then", "else"}}
 
 
 def _ways(schema: Record) -> Iterator[Record]:
@@ -83,7 +83,7 @@ def _ways(schema: Record) -> Iterator[Record]:
     if word is None:
         yield schema
         return
-    rest = {name: part for name, part in schema.items() if name != word}
+    rest = {name: value for name, value in schema.items() if name != word}
     for option in _OPTIONS[word](rest, schema[word]):
         yield from _ways(option)
 
@@ -91,29 +91,29 @@ def _ways(schema: Record) -> Iterator[Record]:
 def _all(rest: Record, parts: Json) -> Iterator[Record]:
     """Merge all parts. Those that cannot be merged are kept under `UNMERGED` and checked by validation."""
     apart: list[Json] = []
-    for part in as_list(parts):
-        rest = dict(_both(rest, part))
+    for inner in as_list(parts):
+        rest = dict(_both(rest, inner))
         apart += as_list(rest.pop("allOf", None))
     yield {**rest, UNMERGED: apart} if apart else rest
 
 
 def _any(rest: Record, parts: Json) -> Iterator[Record]:
-    return (_both(rest, part) for part in as_list(parts))
+    return (_both(rest, inner) for inner in as_list(parts))
 
 
 def _conditional(rest: Record, condition: Json) -> Iterator[Record]:
-    bare = {name: part for name, part in rest.items() if name not in {"then", "else"}}
+    bare = {name: value for name, value in rest.items() if name not in {"then", "else"}}
     yield _both(_both(bare, condition), rest.get("then", True))
     yield _both(bare, rest.get("else", True))
-    for name, part in as_object(as_object(condition).get("properties")).items():
-        yield _both(_both(bare, {"properties": {name: {"not": part}}}), rest.get("else", True))
+    for name, inner in as_object(as_object(condition).get("properties")).items():
+        yield _both(_both(bare, {"properties": {name: {"not": inner}}}), rest.get("else", True))
 
 
 def _dependent(rest: Record, parts: Json) -> Iterator[Record]:
     """Yield the schema with all of the properties that have dependencies, and without them."""
     whole = rest
-    for name, part in as_object(parts).items():
-        whole = _both(_both(whole, {"required": [name]}), part)
+    for name, value in as_object(parts).items():
+        whole = _both(_both(whole, {"required": [name]}), value)
     without: Json = {"properties": dict.fromkeys(as_object(parts), False)}
     return chain([whole], [_both(rest, without)])
 
@@ -129,7 +129,7 @@ def _without_nothing(schema: Record) -> Record:
     if not isinstance(declared, dict) or False not in declared.values():
         return schema
     parts: Mapping[str, Json] = cast("Record", declared)
-    return {**schema, "properties": {name: IMPOSSIBLE if part is False else part for name, part in parts.items()}}
+    return {**schema, "properties": {name: IMPOSSIBLE if value is False else value for name, value in parts.items()}}
 
 
 _OPTIONS: dict[str, Callable[[Record, Json], Iterator[Record]]] = {

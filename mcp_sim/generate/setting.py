@@ -64,22 +64,22 @@ def detect_setting(description: str) -> Setting:
 
 def _holds(word: str, theme: Theme) -> bool:
     """Whether a word of a language without spaces contains a word of the theme."""
-    return word[:1] >= _UNSPACED and any(one in word for one in theme.words if one[0] >= _UNSPACED)
+    return word[:1] >= _UNSPACED and any(sign in word for sign in theme.words if sign[0] >= _UNSPACED)
 
 
 def _locale(text: str) -> Locale:
     """Return the country that is named first, else that of the text's script or language."""
     lowered = text.lower()
-    found: list[tuple[int, Locale]] = []
+    scored: list[tuple[int, Locale]] = []
     for locale in locales():
         for word in locale.words:
             if word not in lowered:
                 continue
             place = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", lowered)
             if place is not None:
-                found.append((place.start(), locale))
-    if found:
-        return min(found, key=lambda entry: entry[0])[1]
+                scored.append((place.start(), locale))
+    if scored:
+        return min(scored, key=lambda entry: entry[0])[1]
     return _by_script(text) or _spoken(lowered) or usual_locale()
 
 
@@ -93,9 +93,9 @@ def _by_script(text: str) -> Locale | None:
 
 def _spoken(text: str) -> Locale | None:
     """Return the country of a text's language, judged by function words; None if it is English or unclear."""
-    found = re.findall(r"[^\W\d_]+", text)
+    matches = re.findall(r"[^\W\d_]+", text)
     languages: dict[str, list[str]] = load("countries")["function_words"]
-    counts = sorted(((sum(word in known for word in found), code) for code, known in languages.items()), reverse=True)
+    counts = sorted(((sum(word in known for word in matches), code) for code, known in languages.items()), reverse=True)
     (most, code), (second, _) = counts[:2]
     return locale_of(code) if most > max(1, second) else None
 

@@ -94,8 +94,8 @@ def _mailed(noun: str, name: str) -> str | None:
 
 
 def _by_table(noun: str, name: str) -> str:
-    found = _by_pattern(noun, name)
-    return found or ("people.someone" if _ROLE.fullmatch(name) else _by_last_word(noun, name))
+    writer = _by_pattern(noun, name)
+    return writer or ("people.someone" if _ROLE.fullmatch(name) else _by_last_word(noun, name))
 
 
 def _by_pattern(noun: str, name: str) -> str | None:
@@ -111,8 +111,8 @@ def _by_last_word(noun: str, name: str) -> str:
         return "prose.text"
     if last in things() or _of_kind(last) is not None:
         return _of_kind(last) or f"thing.{last}"
-    one = singular(name)
-    return f"part.{name}" if one == name else _by_pattern(noun, one) or "prose.title"
+    singular_name = singular(name)
+    return f"part.{name}" if singular_name == name else _by_pattern(noun, singular_name) or "prose.title"
 
 
 def _named(noun: str, name: str) -> str:
@@ -133,10 +133,10 @@ def _own_name(noun: str, last: str, name: str) -> str:
     """Return the writer of the name or title of a record. The whole noun decides before its last word does."""
     if name == "title" and last in word_set("nouns", "people"):
         return "words.job_titles"
-    for part in (noun, last):
-        if part in things():
-            return f"thing.{part}"
-        if (known := _of_kind(part)) is not None:
+    for word in (noun, last):
+        if word in things():
+            return f"thing.{word}"
+        if (known := _of_kind(word)) is not None:
             return known
     return "prose.title" if name == "title" or has_subject(noun) else f"thing.{noun}"
 

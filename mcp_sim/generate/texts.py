@@ -56,9 +56,9 @@ def _fitted(text: str, schema: Record, chance: Chance) -> str:
     """Return the text, changed to satisfy its schema, or another one that matches its pattern."""
     if "pattern" in schema:
         bounds = schema.get("minLength", 0), schema.get("maxLength", MAX_NUMBER)
-        made = next((form for form in _forms(text) if text_fits(form, schema)), None)
-        made = matching_text(schema["pattern"], chance, *bounds) if made is None else made
-        return text if made is None else made
+        fitting = next((form for form in _forms(text) if text_fits(form, schema)), None)
+        fitting = matching_text(schema["pattern"], chance, *bounds) if fitting is None else fitting
+        return text if fitting is None else fitting
     shortest, longest = min(schema.get("minLength", 0), MAX_LENGTH), schema.get("maxLength", MAX_NUMBER)
     if len(text) < shortest:
         text = " ".join([text or "x"] * (shortest // max(1, len(text)) + 1))[:shortest]
@@ -72,8 +72,8 @@ def _forms(text: str) -> Iterator[str]:
     """Yield other spellings of a text, as patterns of codes and paths require them."""
     yield from (f"{text}/", text.lower(), text.upper())
     for joint in "-_":
-        yield from (made := slug(text, joint), made.upper())
-    yield "".join(part.capitalize() for part in slug(text, " ").split())
+        yield from (forms := slug(text, joint), forms.upper())
+    yield "".join(piece.capitalize() for piece in slug(text, " ").split())
     yield re.sub(r"[^A-Z]", "", text.upper())
 
 

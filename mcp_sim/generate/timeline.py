@@ -189,8 +189,8 @@ def _ending(chance: Chance, start: datetime, length: tuple[int, int, timedelta] 
 
 def _first_time(record: Record, names: re.Pattern[str]) -> datetime | None:
     """Return the time in the first field with such a name."""
-    found = (parse_time(value) for name, value in record.items() if names.fullmatch(snake(name)))
-    return next((moment for moment in found if moment is not None), None)
+    moments = (parse_time(value) for name, value in record.items() if names.fullmatch(snake(name)))
+    return next((moment for moment in moments if moment is not None), None)
 
 
 def _quarter(day: datetime, chance: Chance) -> datetime:

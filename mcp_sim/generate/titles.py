@@ -50,7 +50,7 @@ def titles_about(words: str, entity: Entity, count: int, draws: Draws) -> list[s
 
 def _as_many(templates: Sequence[str], count: int) -> list[str]:
     whole = [templates[at % len(templates)] for at in range(count)]
-    return [f"{one} {at}" if at >= len(templates) else one for at, one in enumerate(whole)]
+    return [f"{template} {at}" if at >= len(templates) else template for at, template in enumerate(whole)]
 
 
 @cache
@@ -79,19 +79,19 @@ def _filled(template: str, topic: str, chance: Chance) -> str:
 
 def _usual_names(noun: str, count: int, chance: Chance) -> list[str]:
     """Return different names of things of a kind."""
-    make, found = value_maker(noun, "name", {"type": "string"}), dict[str, int]()
+    make, usual_names = value_maker(noun, "name", {"type": "string"}), dict[str, int]()
     for _ in range(_TRIES * count):
-        if len(found) < count:
-            found[str(make(chance, {}, Moment.unknown()))] = 0
-    return _as_many([*found], count)
+        if len(usual_names) < count:
+            usual_names[str(make(chance, {}, Moment.unknown()))] = 0
+    return _as_many([*usual_names], count)
 
 
 def _people(topic: str, count: int, chance: Chance) -> list[str]:
     """Return different full names: the asked one and double names if it has several parts, else with last names."""
     last, asked = value_maker("person", "last_name", {"type": "string"}), topic.title()
     joint = "-" if len(topic.split()) > 1 else " "
-    found = {asked: 0} if joint == "-" else dict[str, int]()
+    people = {asked: 0} if joint == "-" else dict[str, int]()
     for _ in range(_TRIES * count):
-        if len(found) < count:
-            found[f"{asked}{joint}{last(chance, {}, Moment.unknown())}"] = 0
-    return _as_many([*found], count)
+        if len(people) < count:
+            people[f"{asked}{joint}{last(chance, {}, Moment.unknown())}"] = 0
+    return _as_many([*people], count)

@@ -80,12 +80,12 @@ def make_distinct(value: Json, taken: dict[Json, int], schema: Record) -> Json:
     if not isinstance(value, str):
         return value
     for number in range(taken[value] + 1, taken[value] + _MOST_NUMBERED):
-        made = with_number(value, number, lambda text: text_fits(text, schema))
-        if made is None:
+        numbered = with_number(value, number, lambda text: text_fits(text, schema))
+        if numbered is None:
             return value
-        if made not in taken:
+        if numbered not in taken:
             taken[value] = number
-            return made
+            return numbered
     return value
 
 

@@ -103,7 +103,7 @@ class _Inventor:
 
 def chance_of(*parts: object) -> Chance:
     """Return the random numbers that are seeded with these parts."""
-    return Chance(SEPARATOR.join(str(part) for part in parts).encode("utf-8", "surrogatepass"))
+    return Chance(SEPARATOR.join(str(value) for value in parts).encode("utf-8", "surrogatepass"))
 
 
 def _flag_maker(name: str) -> Make:

@@ -63,8 +63,8 @@ def _named(
     arguments: Mapping[str, Record], names: AbstractSet[str], types: AbstractSet[str] | None = None
 ) -> str | None:
     typed = (name for name, argument in arguments.items() if types is None or main_type(argument) in types)
-    found = (name for name in typed if snake(name) in names)
-    return min(found, key=lambda name: _RANKS.get(snake(name), 0), default=None)
+    candidates = (name for name in typed if snake(name) in names)
+    return min(candidates, key=lambda name: _RANKS.get(snake(name), 0), default=None)
 
 
 def without_paging(arguments: Mapping[str, Record]) -> dict[str, Record]:

@@ -64,10 +64,10 @@ def unfold_arguments(
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:
     """Yield the lists of records to write, or of keys of records to change. Changes of one record have none."""
     is_one = verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2
-    lists = [(name, part) for name, part in properties(schema).items() if main_type(part) == "array"]
-    for name, part in () if is_one else lists:
+    lists = [(name, subschema) for name, subschema in properties(schema).items() if main_type(subschema) == "array"]
+    for name, row in () if is_one else lists:
         is_only = len(lists) == 1 and verb == "create" and parsed.plural
-        if _is_batch(snake(name), part, parsed, verb, entity) or (is_only and _is_list_of_field(name, part, schema)):
+        if _is_batch(snake(name), row, parsed, verb, entity) or (is_only and _is_list_of_field(name, row, schema)):
             yield name
 
 

@@ -57,12 +57,12 @@ class EntityBuilder:
     def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
         declared, key = self.declared.get(name, Entity(name)), self.keys[name]
         is_whole = self._is_whole(declared)
-        found = declared.fields if is_whole else self._fields(name, mine, schemas)
+        known = declared.fields if is_whole else self._fields(name, mine, schemas)
         rows = () if declared.singleton else self.given.records.get(name, ())
-        state = next((one for one in found if snake(one) in _STATES), None)
+        state = next((field for field in known if snake(field) in _STATES), None)
         fields = {
             field.name: with_initial_value(field, rows, is_state=field.name == state, is_key=field.name == key)
-            for field in found.values()
+            for field in known.values()
         }
         is_open = declared.open or name in self.opened
         if is_whole:
@@ -88,11 +88,11 @@ class EntityBuilder:
         linked = [field if self._is_resolved(field, rows) else replace(field, link=None) for field in linked]
         choices = self._listed_choices(mine)
         whole = {field.name: _with_choices(field, choices.get(field.name, ()), rows) for field in linked}
-        made = find_creation_time(mine, whole) if name not in self.declared else {}
+        creation = find_creation_time(mine, whole) if name not in self.declared else {}
         fields = {
             key: replace(whole[key], required=True),
             **{n: field for n, field in whole.items() if n != key},
-            **made,
+            **creation,
         }
         given = self.given.entities[name].fields if name in self.given.entities else ()
         return {field: fields[field] for field in dict.fromkeys((*given, *fields)) if field in fields}
@@ -110,14 +110,14 @@ class EntityBuilder:
 
     def _listed_choices(self, mine: Sequence[ToolFeatures]) -> dict[str, list[Json]]:
         """Return the choices of the arguments that set or filter fields, by field."""
-        found: dict[str, list[Json]] = {}
+        listed_choices: dict[str, list[Json]] = {}
         for features in mine:
             roles = self.roles[features.tool.id]
-            for path, name in (*roles.sets.items(), *((path, one.field) for path, one in roles.filters.items())):
+            for path, name in (*roles.sets.items(), *((path, value.field) for path, value in roles.filters.items())):
                 choices = narrowing_choices(at(features.input, path))
                 if len(choices) > 1:
-                    found.setdefault(name, choices)
-        return found
+                    listed_choices.setdefault(name, choices)
+        return listed_choices
 
     def _is_key_chosen(self, key: str, mine: Sequence[ToolFeatures]) -> bool:
         """Whether the callers who create a record choose its key."""

@@ -44,12 +44,12 @@ def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[s
 
 def _key_arguments(feature_list: Iterable[ToolFeatures]) -> dict[str, Record]:
     """Return the arguments that name single records, with their schemas."""
-    found: dict[str, Record] = {}
+    key_arguments: dict[str, Record] = {}
     for features in feature_list:
         name = features.key_argument("id") if features.verb in _ONE else None
         if name is not None:
-            found.setdefault(name, properties(features.input).get(name, {"type": "string"}))
-    return found
+            key_arguments.setdefault(name, properties(features.input).get(name, {"type": "string"}))
+    return key_arguments
 
 
 def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable[str]) -> dict[str, Record]:
@@ -69,9 +69,9 @@ def _types_of_ids(feature_list: Iterable[ToolFeatures]) -> dict[str, set[str]]:
     """Return the types of arguments that are ids, by their names."""
     types: dict[str, set[str]] = defaultdict(set)
     for features in feature_list:
-        for name, part in properties(features.input).items():
+        for name, schema in properties(features.input).items():
             if last_word(name) == "id":
-                types[snake(name)].add(main_type(part))
+                types[snake(name)].add(main_type(schema))
     return types
 
 
@@ -100,13 +100,13 @@ def find_naming_arguments(feature_list: Sequence[ToolFeatures], keys: Mapping[st
     They are what all such tools of an entity require. A delete that is the only such tool counts too.
     """
     keyless = group_by_entity(features for features in feature_list if _lacks_key(features, keys))
-    found: dict[str, frozenset[str]] = {}
+    naming_arguments: dict[str, frozenset[str]] = {}
     for mine in keyless.values():
         shared = frozenset[str].intersection(*(frozenset(required(features.input)) for features in mine))
         verbs = [features.verb for features in mine]
         if verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
-            found |= {features.tool.id: shared for features in mine if shared}
-    return found
+            naming_arguments |= {features.tool.id: shared for features in mine if shared}
+    return naming_arguments
 
 
 def _lacks_key(features: ToolFeatures, keys: Mapping[str, str]) -> bool:

@@ -69,7 +69,7 @@ def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     """Return the places in the result of a tool that writes several records."""
     if not properties(output) and not items(output):
         return Envelope(rows="deleted" if verb == "delete" else plural(entity))
-    parts = {path: part for path, part in _walk(output) if last_name(path) not in _FAILED}
+    parts = {path: schema for path, schema in _walk(output) if last_name(path) not in _FAILED}
     return Envelope(rows=_rows_place(entity, output, parts), success=_find_place(parts, SUCCESS, "boolean"))
 
 
@@ -81,22 +81,22 @@ def record_schema(envelope: Envelope, output: Record) -> Record:
 
 
 def _walk(schema: Record, path: str = "", depth: int = 0) -> Iterator[tuple[str, Record]]:
-    for name, part in properties(schema).items():
-        yield path + name, part
-        if depth < _MAX_DEPTH and main_type(part) == "object":
-            yield from _walk(part, f"{path}{name}.", depth + 1)
+    for name, subschema in properties(schema).items():
+        yield path + name, subschema
+        if depth < _MAX_DEPTH and main_type(subschema) == "object":
+            yield from _walk(subschema, f"{path}{name}.", depth + 1)
 
 
 def _find_place(parts: Mapping[str, Record], names: Container[str], *types: str) -> str | None:
     """Return the shallowest place with one of the names and types."""
-    found = (path for path, part in parts.items() if last_name(path) in names and main_type(part) in types)
-    return min(found, key=lambda path: path.count("."), default=None)
+    paths = (path for path, schema in parts.items() if last_name(path) in names and main_type(schema) in types)
+    return min(paths, key=lambda path: path.count("."), default=None)
 
 
 def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:
     if main_type(output) == "array":
         return ""
-    lists = [path for path, part in parts.items() if _may_be(part, "array")]
+    lists = [path for path, schema in parts.items() if _may_be(schema, "array")]
     objects = [path for path in lists if is_rows(parts[path])]
     wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *_ROWS)
     named = (path for name in wanted for path in objects or lists if last_name(path) == name)
@@ -107,7 +107,7 @@ def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str
 def _record_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:
     """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
     whole = {snake(name) for name in properties(output)}
-    objects = [path for path, part in parts.items() if _may_be(part, "object") and "." not in path]
+    objects = [path for path, schema in parts.items() if _may_be(schema, "object") and "." not in path]
     wanted = (entity, entity.rsplit("_", 1)[-1], *_RECORD)
     named = next((path for name in wanted for path in objects if last_name(path) == name), None)
     if named is not None and whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
@@ -129,5 +129,5 @@ def _may_be(schema: Record, kind: str) -> bool:
 
 def _key_place(entity: str, parts: Mapping[str, Record]) -> str | None:
     names = (f"{entity}_id", "id", f"deleted_{entity}_id", "deleted_id", f"{entity}_key", "key", "uuid")
-    scalar = sorted(path for path, part in parts.items() if main_type(part) in {"string", "integer", ""})
+    scalar = sorted(path for path, schema in parts.items() if main_type(schema) in {"string", "integer", ""})
     return next((path for name in names for path in scalar if last_name(path) == name), None)

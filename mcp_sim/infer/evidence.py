@@ -38,21 +38,21 @@ def choose(evidence: Iterable[Evidence], attribute: Attribute, otherwise: Any) -
     `otherwise` is returned if nothing speaks for any value.
     """
     sums: dict[Any, float] = defaultdict(float)
-    for one in evidence:
-        if one.attribute == attribute:
-            sums[one.value] += one.weight
+    for reading in evidence:
+        if reading.attribute == attribute:
+            sums[reading.value] += reading.weight
     best = max(sums, key=lambda value: sums[value], default=otherwise)
     return best if sums.get(best, 0.0) > 0 else otherwise
 
 
 def supporting(evidence: Iterable[Evidence], attribute: Attribute, value: Any) -> list[Evidence]:
     """Return the evidence for and against a value of an attribute."""
-    return [one for one in evidence if one.attribute == attribute and one.value == value]
+    return [reading for reading in evidence if reading.attribute == attribute and reading.value == value]
 
 
 def basis_of(evidence: Sequence[Evidence]) -> Basis:
     """Return the basis of values that this evidence supports. Its confidence is the sum of the weights, 0 to 1."""
-    certain = any(one.source == "declared" for one in evidence)
-    confidence = 1.0 if certain else round(min(_MOST, max(_LEAST, sum(one.weight for one in evidence))), 2)
-    reasons = tuple(dict.fromkeys(one.reason for one in evidence))
+    certain = any(reading.source == "declared" for reading in evidence)
+    confidence = 1.0 if certain else round(min(_MOST, max(_LEAST, sum(reading.weight for reading in evidence))), 2)
+    reasons = tuple(dict.fromkeys(reading.reason for reading in evidence))
     return Basis("declared" if certain else "inferred", confidence, reasons)

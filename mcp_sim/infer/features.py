@@ -138,7 +138,9 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
 def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) -> Envelope:
     """Return the places in the result of a tool. `is_held`: a given state has such records."""
     if facts.parsed.word == COUNT and verb == "list":
-        total = next((name for name, part in properties(facts.output).items() if main_type(part) == "integer"), None)
+        total = next(
+            (name for name, schema in properties(facts.output).items() if main_type(schema) == "integer"), None
+        )
         return Envelope(total=total if facts.output else "count", text=facts.text)
     is_bare = is_held and not is_paged(facts.input) and (facts.tool.output_schema is None or facts.text is not None)
     return find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(facts.input), text=facts.text)

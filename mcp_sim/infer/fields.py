@@ -36,8 +36,8 @@ class KnownFields:
             if field.name not in self.fields:
                 self.fields[field.name] = field
                 self.named.setdefault(snake(field.name), field)
-                for name, one in _inner_fields(field):
-                    self.inner.setdefault(name, []).append(one)
+                for name, inner in _inner_fields(field):
+                    self.inner.setdefault(name, []).append(inner)
 
     def find(self, argument: str) -> Field | None:
         """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it."""
@@ -81,8 +81,8 @@ def _record_shape(features: ToolFeatures) -> Record:
     if features.verb in {"create", "update"}:
         is_own = "message" in {*map(snake, properties(features.input)), *features.entity.split("_")}
         left_out = set[str]() if is_own or len(parts) < 2 else {"message"}
-        parts = {n: part for n, part in parts.items() if not _is_success_flag(n, part) and snake(n) not in left_out}
-    usual = [name for name, part in parts.items() if "optional" not in str(part.get("description", "")).lower()]
+        parts = {n: value for n, value in parts.items() if not _is_success_flag(n, value) and snake(n) not in left_out}
+    usual = [name for name, schema in parts.items() if "optional" not in str(schema.get("description", "")).lower()]
     return {"required": usual, **features.shape, "properties": parts}
 
 
@@ -103,8 +103,8 @@ def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> di
         for name, schema in properties(shape).items():
             seen = fields.get(name, Field(name, schema))
             fields[name] = replace(seen, required=seen.required or name in needed)
-    for name, one in known.items():
-        seen = fields.get(name, one)
-        fields[name] = replace(one, schema=one.schema or seen.schema, required=one.required or seen.required)
+    for name, value in known.items():
+        seen = fields.get(name, value)
+        fields[name] = replace(value, schema=value.schema or seen.schema, required=value.required or seen.required)
     alias = f"{entity}_id" if "id" in map(snake, fields) else ""
     return {name: field for name, field in fields.items() if snake(name) != alias or name in known}

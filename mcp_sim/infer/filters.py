@@ -48,10 +48,10 @@ def find_filters(arguments: Mapping[str, Record], known: KnownFields, *, is_sear
 
     Texts match partially in a search.
     """
-    found = {
+    filters = {
         name: _filter_of(snake(name), argument, known, partially=is_search) for name, argument in arguments.items()
     }
-    return {name: found_filter for name, found_filter in found.items() if found_filter is not None}
+    return {name: found_filter for name, found_filter in filters.items() if found_filter is not None}
 
 
 def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
@@ -168,7 +168,7 @@ def _updated_field(path: str, schema: Record, features: ToolFeatures) -> Field:
 
 
 def _without_default(schema: Record) -> Record:
-    return {word: part for word, part in schema.items() if word != "default"}
+    return {word: value for word, value in schema.items() if word != "default"}
 
 
 def _strip_new(name: str) -> str:
@@ -200,22 +200,22 @@ def _one_of(schema: Record) -> Record:
     return items(schema) if main_type(schema) == "array" else schema
 
 
-def _filtered_field(name: str, part: Record) -> Iterator[Field]:
+def _filtered_field(name: str, subschema: Record) -> Iterator[Field]:
     """Yield the field that an argument of a list filters by, since a filter must not be ignored."""
-    many, schema = main_type(part) == "array", _value_schema(part)
+    many, schema = main_type(subschema) == "array", _value_schema(subschema)
     kind = schema["type"]
-    if _is_presentation(name, part) or kind not in {"boolean", "integer", "number", "string"}:
+    if _is_presentation(name, subschema) or kind not in {"boolean", "integer", "number", "string"}:
         return
-    bare = name if many or "enum" in schema or kind == "boolean" else _filtered_name(name, part)
+    bare = name if many or "enum" in schema or kind == "boolean" else _filtered_name(name, subschema)
     is_bound_of_time = kind == "string" and bare != name
     yield Field(singular(bare) if many else bare, {**schema, "format": "date-time"} if is_bound_of_time else schema)
 
 
 def _value_schema(schema: Record) -> Record:
     """Return the schema of the values that an argument filters by."""
-    one, choices = _one_of(schema), narrowing_choices(schema)
-    kept = {word: value for word, value in one.items() if word not in {"default", "enum", "const", "title"}}
-    return {**kept, "type": main_type(one) or "string", **({"enum": choices} if choices else {})}
+    choice, choices = _one_of(schema), narrowing_choices(schema)
+    kept = {word: value for word, value in choice.items() if word not in {"default", "enum", "const", "title"}}
+    return {**kept, "type": main_type(choice) or "string", **({"enum": choices} if choices else {})}
 
 
 def _filtered_name(name: str, schema: Record) -> str:

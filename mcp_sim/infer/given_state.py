@@ -65,9 +65,9 @@ def collect_nouns(parsed_names: Mapping[str, ParsedName], tools: Mapping[str, To
         phrase = (*parsed.noun, *parsed.after[1:])
         names |= {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
         names |= {singular_phrase(phrase)} if phrase else set[str]()
-    parts = [(snake(name), part) for tool in tools.values() for name, part in properties(tool.input_schema).items()]
+    parts = [(snake(name), schema) for tool in tools.values() for name, schema in properties(tool.input_schema).items()]
     names |= {name.removesuffix("_id") for name, _ in parts if name.endswith("_id")}
-    numbers = frozenset(name for name, part in parts if main_type(part) == "integer")
+    numbers = frozenset(name for name, schema in parts if main_type(schema) == "integer")
     lookups = dict(_lookups((parsed, tools[id_].input_schema) for id_, parsed in parsed_names.items()))
     return Nouns(frozenset(names - terms("nouns.generic")), frozenset(name for name, _ in parts), numbers, lookups)
 
@@ -110,7 +110,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
 
 
 def _make_singleton(name: str, record: Record) -> Entity:
-    fields = {part: Field(part, schema_of(value), required=True) for part, value in record.items()}
+    fields = {word: Field(word, schema_of(value), required=True) for word, value in record.items()}
     return Entity(name, name, None, fields, singleton=True)
 
 
@@ -176,7 +176,7 @@ class _Reader:
     def _is_scope(self, name: str, inner: Record) -> bool:
         """Whether an object is an entity or a part of the state, not a field of the object around it."""
         if all(isinstance(value, list) for value in inner.values()):
-            has_rows = any(isinstance(one, dict) for value in inner.values() for one in as_list(value))
+            has_rows = any(isinstance(item, dict) for value in inner.values() for item in as_list(value))
             return has_rows or any(map(self.nouns.includes, inner))
         nested = sum(isinstance(value, dict | list) for value in inner.values())
         is_named = last_word(name) in _DETAILS or self.nouns.includes(name)
@@ -185,8 +185,8 @@ class _Reader:
     def nested_entities(self) -> Iterator[Entity]:
         """Yield the entities whose records are nested in others, if tools mention them."""
         for entity, rows in self.tables.values():
-            for name, one in entity.fields.items():
-                kinds = {*types_of(one.schema)} - {"null"}
+            for name, value in entity.fields.items():
+                kinds = {*types_of(value.schema)} - {"null"}
                 inner = [inner_row for row in rows for inner_row in _inner_rows(row.get(name))]
                 if (not kinds or kinds & {"array", "object"}) and _are_alike(inner):
                     yield from self._nested_entity(Inside(entity.name, name), inner)
@@ -196,7 +196,10 @@ class _Reader:
         fields = _infer_fields(rows)
         key = _find_key(singular(snake(place.field)), fields, rows)
         stem = snake(key or "").removesuffix("_id")
-        noun = next((one for one in (stem, self.nouns.entity_of(place.field)) if one in self.nouns.names), None)
+        noun = next(
+            (candidate for candidate in (stem, self.nouns.entity_of(place.field)) if candidate in self.nouns.names),
+            None,
+        )
         if noun is not None and key is not None and noun not in self.tables:
             yield Entity(noun, key, rows[-1].get(key), fields, inside=place)
 
@@ -247,9 +250,9 @@ def _with_outer_keys(
 ) -> tuple[Entity, list[Record]]:
     """Return a table whose keys are added to its rows, first in each. They are hidden unless tools name them."""
     key = named or ("id" if "id" not in fields else "row")
-    found = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named in {None, "id"})
+    outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named in {None, "id"})
     keyed: list[Record] = [{key: at, **row} for at, row in zip(keys, rows, strict=True)]
-    return Entity(entity, key, keyed[-1][key], {key: found, **fields}), keyed
+    return Entity(entity, key, keyed[-1][key], {key: outer, **fields}), keyed
 
 
 def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> str | None:
@@ -291,7 +294,7 @@ def _field(name: str, values: Sequence[Json], count: int) -> Field:
     """
     there = [value for value in values if value is not None]
     first = next((value for value in there if value not in ({}, [])), next(iter(there), None))
-    schema = {word: part for word, part in schema_of(first).items() if word != "required"}
+    schema = {word: value for word, value in schema_of(first).items() if word != "required"}
     types = dict.fromkeys(map(type_name, values))
     if schema and len(types) > 1:
         schema["type"] = [kind for kind in types if kind != "integer" or "number" not in types]

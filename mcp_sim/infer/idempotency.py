@@ -25,16 +25,18 @@ def find_idempotency(tool: Tool, plan: Plan, nouns: Container[str]) -> tuple[Ide
 
     `nouns` are the words in the names of all tools and entities: where there are requests, a `request_id` names one.
     """
-    if tool.annotations.get("readOnlyHint") is True or all(one.verb in _READS for one in plan.variants):
+    if tool.annotations.get("readOnlyHint") is True or all(variant.verb in _READS for variant in plan.variants):
         return None
     schema = expanded(tool.input_schema)
-    taken = {role for one in (plan, *plan.variants) for role in _other_roles(one)}
-    parts = {name: part for name, part in properties(schema).items() if name not in taken and _is_token(part)}
-    bases = {name: _basis(name, part, nouns, required(schema)) for name, part in parts.items()}
-    found = [(basis.confidence, name, basis) for name, basis in bases.items() if basis is not None]
-    if not found:
+    taken = {role for variant in (plan, *plan.variants) for role in _other_roles(variant)}
+    parts = {
+        name: subschema for name, subschema in properties(schema).items() if name not in taken and _is_token(subschema)
+    }
+    bases = {name: _basis(name, value, nouns, required(schema)) for name, value in parts.items()}
+    tokens = [(basis.confidence, name, basis) for name, basis in bases.items() if basis is not None]
+    if not tokens:
         return None
-    _, name, basis = max(found, key=lambda candidate: candidate[0])
+    _, name, basis = max(tokens, key=lambda candidate: candidate[0])
     return Idempotency(name), basis
 
 

@@ -68,8 +68,8 @@ def infer(
     entities = with_usual_fields(entities, feature_list) if state is None else entities
     resolver = Resolver(entities, declared, given, count_verbs(feature_list))
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
-    found = merge_plans(plans, multi_tools, overrides)
-    return Inferred(entities, found, given.records, _find_unmentioned(feature_list, given), given.paths)
+    merged = merge_plans(plans, multi_tools, overrides)
+    return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)
 
 
 def _with_given_place(entity: Entity, given: Given) -> Entity:

@@ -18,7 +18,7 @@ _NO_KEYS = terms("arguments.query", "arguments.option")
 def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str | None, int]:
     """Return the argument that names one record, and a score: 3 certain, 2 good, 1 the only candidate."""
     parts, asked = properties(schema), required(schema)
-    scalars = [name for name, part in parts.items() if main_type(part) in {"string", "integer", "number", ""}]
+    scalars = [name for name, subschema in parts.items() if main_type(subschema) in {"string", "integer", "number", ""}]
     scored = [(_key_score(snake(name).removeprefix("old_"), entity, key), name in asked, name) for name in scalars]
     best = max(scored, key=lambda entry: entry[:2], default=(0, False, ""))
     if best[0]:
@@ -48,7 +48,7 @@ def _is_named(argument: str, entity: str) -> bool:
     if stem in {entity, parts[-1]} or (len(stem) > 2 and parts[-1].startswith(stem)):
         return True
     is_first = stem == parts[0] and ending in {"name", "slug"}
-    return len(parts) > 1 and (is_first or stem == "".join(part[0] for part in parts))
+    return len(parts) > 1 and (is_first or stem == "".join(piece[0] for piece in parts))
 
 
 def noun_of_key(argument: str) -> str:

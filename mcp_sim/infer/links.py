@@ -30,9 +30,9 @@ def link_of(entity: str, field: Field, keys: Mapping[str, Record]) -> str | None
         return field.link
     nouns = ("_".join(noun) for noun in last_nouns(tuple(stem.split("_"))))
     stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
-    found = next((one for one in stems if one in keys), None)
-    kinds = {main_type(schema), main_type(keys[found])} - {""} if found is not None else set[str]()
-    return found if len(kinds) < 2 and kinds <= _OF_KEYS and not constants(schema) else None
+    target = next((candidate for candidate in stems if candidate in keys), None)
+    kinds = {main_type(schema), main_type(keys[target])} - {""} if target is not None else set[str]()
+    return target if len(kinds) < 2 and kinds <= _OF_KEYS and not constants(schema) else None
 
 
 def _referred_noun(name: str, schema: Record, keys: Container[str]) -> str:
@@ -43,7 +43,7 @@ def _referred_noun(name: str, schema: Record, keys: Container[str]) -> str:
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
     """Link the fields that are named after another entity and hold its keys: `customer_reference`, `dog_ids`."""
     values = {name: [row.get(declared[name].key) for row in rows] for name, rows in held.items() if name in declared}
-    keys = {name: {one for one in listed if isinstance(one, str | int)} for name, listed in values.items()}
+    keys = {name: {key for key in listed if isinstance(key, str | int)} for name, listed in values.items()}
     return {name: _link_entity(entity, held.get(name, ()), keys) for name, entity in declared.items()}
 
 

@@ -66,5 +66,5 @@ def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[Too
     bare = [
         entity for entity in entities.values() if entity.singleton and entity.fields.keys() <= {entity.key, *_NAMES}
     ]
-    found = {entity.name: _usual(groups.get(entity.name, ())) for entity in bare}
-    return {name: replace(entity, fields=found.get(name) or entity.fields) for name, entity in entities.items()}
+    usual = {entity.name: _usual(groups.get(entity.name, ())) for entity in bare}
+    return {name: replace(entity, fields=usual.get(name) or entity.fields) for name, entity in entities.items()}

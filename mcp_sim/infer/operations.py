@@ -40,8 +40,8 @@ class MultiTool:
 
 def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, MultiTool]:
     """Return the tools with several operations, unless a spec declares a single one."""
-    found = {id_: _find_multi_tool(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
-    return {id_: tool for id_, tool in found.items() if tool is not None}
+    multi_tools = {id_: _find_multi_tool(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
+    return {id_: tool for id_, tool in multi_tools.items() if tool is not None}
 
 
 def _find_multi_tool(tool: Tool, declared: Mapping[str, Any]) -> MultiTool | None:
@@ -60,8 +60,8 @@ def _find_choice(tool: Tool) -> tuple[str, list[str]]:
     """Return the argument that chooses an operation, and its values. '' if the name of the tool has a verb."""
     if parse_name(_noun_of(tool)).sure:
         return "", []
-    for name, part in properties(tool.input_schema).items():
-        values = [value for value in choices_of(part) if isinstance(value, str)] if snake(name) in _CHOOSERS else []
+    for name, schema in properties(tool.input_schema).items():
+        values = [value for value in choices_of(schema) if isinstance(value, str)] if snake(name) in _CHOOSERS else []
         if sum(parse_name(words(value)).sure for value in values) >= _MIN_VERBS:
             return name, values
     return "", []
@@ -78,7 +78,7 @@ def _make_variant(tool: Tool, argument: str, value: str) -> Tool:
     ids = {"id", f"{entity}_id", f"{entity.rsplit('_', 1)[-1]}_id"} if verb == "create" else set[str]()
     left_out = ids | (set[str]() if verb in {"list", "search", "unknown"} else _READ_ARGUMENTS)
     parts = properties(schema).items()
-    rest = {name: part for name, part in parts if name != argument and snake(name) not in left_out}
+    rest = {name: row for name, row in parts if name != argument and snake(name) not in left_out}
     needed = [name for name in rest if name in required(schema)]
     body = {**schema, "properties": rest, "required": needed}
     named = {"name": "_".join(_variant_name(value, noun)), "inputSchema": body, "annotations": {}}
@@ -106,14 +106,14 @@ def variant_overrides(
     multi_tools: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
     """Return the overrides of each operation, by the id of its tool. No key names new records or several."""
-    found: dict[str, Mapping[str, Any]] = {}
+    by_variant: dict[str, Mapping[str, Any]] = {}
     for id_, tool in multi_tools.items():
         declared = overrides.get(id_, {})
         for value, variant in tool.variants.items():
             is_keyed = parse_name(words(value)).verb not in {"create", "list", "search"}
             shared = {name: declared[name] for name in _SHARED if name in declared and (is_keyed or name != "key")}
-            found[variant.id] = {**shared, **declared.get("choices", {}).get(value, {})}
-    return {id_: declared for id_, declared in found.items() if declared}
+            by_variant[variant.id] = {**shared, **declared.get("choices", {}).get(value, {})}
+    return {id_: declared for id_, declared in by_variant.items() if declared}
 
 
 def merge_plans(

@@ -196,16 +196,16 @@ def _basis(features: ToolFeatures, roles: Roles, judged: Sequence[Evidence], *, 
     is_certain = not {"verb", "entity"}.isdisjoint(features.overrides)
     weighed = [*(evidence for evidence in features.evidence if evidence.attribute == "verb"), *judged]
     confidence = 1.0 if is_certain else basis_of(weighed).confidence
-    found = {name: Basis("inferred", confidence, _reasons((*features.evidence, *judged), name)) for name in EFFECT}
-    fixed = replace(found["verb"], source="state") if is_held else found["verb"]
+    bases = {name: Basis("inferred", confidence, _reasons((*features.evidence, *judged), name)) for name in EFFECT}
+    fixed = replace(bases["verb"], source="state") if is_held else bases["verb"]
     others = {"fixed": fixed, "envelope": _form_basis(features)}
-    return {**found, **others, **dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES), **roles.basis}
+    return {**bases, **others, **dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES), **roles.basis}
 
 
 def _reasons(evidence: Iterable[Evidence], name: str) -> tuple[str, ...]:
     """Return the reasons for one of the fields that decide the effect. Those for no such field support the verb."""
-    mine = (one for one in evidence if name == (one.attribute if one.attribute in EFFECT else "verb"))
-    return tuple(dict.fromkeys(one.reason for one in mine))
+    mine = (reading for reading in evidence if name == (reading.attribute if reading.attribute in EFFECT else "verb"))
+    return tuple(dict.fromkeys(reading.reason for reading in mine))
 
 
 def _form_basis(features: ToolFeatures) -> Basis:

@@ -108,9 +108,9 @@ class RoleFinder:
         They are values instead if the verb moves records, or if the tool writes nothing else.
         """
         fields = {name: known.find(snake(name)) for name in arguments if self._is_parent(features, name)}
-        found = {name: Filter(one.name) for name, one in fields.items() if one is not None}
-        is_all = features.verb == "update" and len(arguments) == len(found) and features.parsed.status is None
-        return {} if is_all or features.parsed.word in _MOVING else found
+        parents = {name: Filter(value.name) for name, value in fields.items() if value is not None}
+        is_all = features.verb == "update" and len(arguments) == len(parents) and features.parsed.status is None
+        return {} if is_all or features.parsed.word in _MOVING else parents
 
     def _is_parent(self, features: ToolFeatures, argument: str) -> bool:
         """Whether a change requires an argument that is the id of a record of another entity."""
@@ -201,9 +201,9 @@ def _key_argument(features: ToolFeatures, known: KnownFields, arguments: Mapping
 
 def _is_secondary(argument: str, known: KnownFields) -> bool:
     """Whether an argument is a field other than the key: `find_user_id_by_email(email)`."""
-    found = known.find(argument)
+    known_field = known.find(argument)
     is_foreign = argument.endswith("_id") and not snake(known.key).endswith(argument)
-    return is_foreign or (found is not None and found.name != known.key)
+    return is_foreign or (known_field is not None and known_field.name != known.key)
 
 
 def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
@@ -215,11 +215,13 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
     rest = without_options(
         {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
     )
-    found = find_filters(rest, known, is_search=features.parsed.word == "search")
-    basis = {"filters": _weakest(found_filter.basis for found_filter in found.values()), "query": _BY_NAME}
+    by_argument = find_filters(rest, known, is_search=features.parsed.word == "search")
+    basis = {"filters": _weakest(found_filter.basis for found_filter in by_argument.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
-    filters = {name: found_filter.rule for name, found_filter in found.items()}
-    return Roles(filters=filters, query=query, paging=paging, unexplained=tuple(_split(rest, found)[1]), basis=basis)
+    filters = {name: found_filter.rule for name, found_filter in by_argument.items()}
+    return Roles(
+        filters=filters, query=query, paging=paging, unexplained=tuple(_split(rest, by_argument)[1]), basis=basis
+    )
 
 
 def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
@@ -231,7 +233,7 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
     kept = _written_leaves(_split(arguments, {key} if is_named else {copied})[1], features, known)
     sets = {key: known.key} if is_named and key is not None else {}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
-    left = (path for path, part in _split(kept, sets)[1].items() if part.get("format") != "password")
+    left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
 

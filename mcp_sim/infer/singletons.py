@@ -43,8 +43,8 @@ def find_singletons(
             uses_by_noun[_strip_facet(parsed_names[id_].noun)].append(_use_of(parsed_names[id_], tool))
     nouns = {noun for noun, uses in uses_by_noun.items() if any(use.parsed.verb != "unknown" for use in uses)}
     known = {*known, *(name for tool in tools.values() for name in _nouns_of_ids(tool))}
-    found = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
-    return {name: _make_entity(name, uses) for name, uses in found.items() if name not in known}
+    singletons = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
+    return {name: _make_entity(name, uses) for name, uses in singletons.items() if name not in known}
 
 
 def _nouns_of_ids(tool: Tool) -> list[str]:
@@ -77,7 +77,7 @@ def _strip_facet(noun: Words) -> Words:
 
 def _use_of(parsed: ParsedName, tool: Tool) -> _Use:
     schema = expanded(tool.input_schema)
-    arguments = {name: part for name, part in properties(schema).items() if snake(name) not in OPTIONS}
+    arguments = {name: subschema for name, subschema in properties(schema).items() if snake(name) not in OPTIONS}
     output = expanded(tool.output_schema) if tool.output_schema is not None else {}
     return _Use(parsed, arguments, required(schema) & arguments.keys(), output)
 

@@ -27,11 +27,11 @@ def find_described_state(feature_list: Sequence[ToolFeatures]) -> dict[str, Fiel
     """Return the state field that arguments or verbs like `close` imply, if no schema shows the fields of records."""
     if _are_fields_shown(feature_list):
         return {}
-    arguments = [one for features in feature_list for one in properties(features.input).items()]
-    listed = {name: narrowing_choices(part) for name, part in arguments if snake(name) in _STATES}
+    arguments = [pair for features in feature_list for pair in properties(features.input).items()]
+    listed = {name: narrowing_choices(schema) for name, schema in arguments if snake(name) in _STATES}
     several = {name: choices for name, choices in listed.items() if len(choices) > 1}
-    found = islice((several or _states_of_verbs(feature_list, arguments)).items(), 1)
-    return {name: Field(name, {"type": "string", "enum": choices}, required=True) for name, choices in found}
+    states = islice((several or _states_of_verbs(feature_list, arguments)).items(), 1)
+    return {name: Field(name, {"type": "string", "enum": choices}, required=True) for name, choices in states}
 
 
 def _states_of_verbs(
@@ -43,7 +43,7 @@ def _states_of_verbs(
         for features in feature_list
         if features.verb == "update" and features.parsed.status is not None
     ]
-    flags = {snake(name).removeprefix("is_") for name, part in arguments if main_type(part) == "boolean"}
+    flags = {snake(name).removeprefix("is_") for name, schema in arguments if main_type(schema) == "boolean"}
     before = [_PREVIOUS[state] for state in leads if state in _PREVIOUS][:1]
     return {"status": [*dict.fromkeys([*before, *leads])]} if before and not flags & {*leads, "done"} else {}
 
@@ -66,14 +66,14 @@ def with_initial_value(field: Field, rows: Sequence[Record], *, is_state: bool, 
     """Return a field with the default that given records suggest: the first state, 0 renewals, no grade."""
     if "default" in field.schema:
         return field
-    found = _initial_states(field, rows) if is_state else []
-    if not found and field.required and not is_key:
+    values = _initial_states(field, rows) if is_state else []
+    if not values and field.required and not is_key:
         held = [row[field.name] for row in islice(rows, _SAMPLE_SIZE) if field.name in row]
-        found = _usual_values(held, is_link=field.link is not None)
-    if not found:
+        values = _usual_values(held, is_link=field.link is not None)
+    if not values:
         return field
-    schema = {**field.schema, "default": found[0]}
-    if found[0] is None:
+    schema = {**field.schema, "default": values[0]}
+    if values[0] is None:
         schema["type"] = [kind for kind in (main_type(field.schema), "null") if kind]
     return replace(field, schema=schema)
 
@@ -115,15 +115,15 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     name = next((name for name in entity.fields if snake(name) in _STATES), None)
     if flag or name is None or (status is None and features.parsed.word not in _STATES_AFTER):
         return flag
-    found = _find_state(features.parsed.word, status, entity.fields[name], rows)
-    return {} if found is None else {name: found}
+    state = _find_state(features.parsed.word, status, entity.fields[name], rows)
+    return {} if state is None else {name: state}
 
 
 def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Record]) -> Json:
     """Return the state of a field or of given records that a verb leads to. None if the choices have none."""
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
-    state = _nearest_choice(word, states) or next((one for one in states if snake(one) == status), None)
+    state = _nearest_choice(word, states) or next((target for target in states if snake(target) == status), None)
     return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
 
 
@@ -148,8 +148,8 @@ def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
         if main_type(field.schema) == "boolean"
     }
     names = (*_STATES_AFTER.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
-    found = next((flags[name] for name in names if name in flags), None)
-    return {} if found is None else {found: verb == word}
+    flag = next((flags[name] for name in names if name in flags), None)
+    return {} if flag is None else {flag: verb == word}
 
 
 def _spell_like(others: Sequence[str], state: str) -> str:

@@ -117,8 +117,8 @@ class _Inventions:
         return self.invent.choose_reference(turn, entity, field, target, keys)
 
     def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
-        found = self.connection.ask([0, [], "imagine", turn.draws.scope, schema, about])
-        return self.invent.imagine(turn, schema, about) if found is None else found[0]
+        value = self.connection.ask([0, [], "imagine", turn.draws.scope, schema, about])
+        return self.invent.imagine(turn, schema, about) if value is None else value[0]
 
 
 def _turn(connection: Connection, situation: Mapping[str, Any]) -> Turn:
@@ -150,7 +150,7 @@ def _message_of(value: Any) -> list[Json]:
             return ["refused", plain(value.value)]
         case Result():
             parts = (value.text, value.structured, value.blocks, value.is_error)
-            return ["result", *(plain(part) for part in parts)]
+            return ["result", *(plain(item) for item in parts)]
         case bytes():
             return ["bytes", b64encode(value).decode()]
         case _:

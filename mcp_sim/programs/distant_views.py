@@ -80,10 +80,10 @@ class DistantView(View):
         return self._hit(entity, key)[1]
 
     def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
-        number, found = self._ask("rows", entity)
-        while found:
-            yield from self._keep(entity, found)
-            found = self._ask("more", number)
+        number, rows = self._ask("rows", entity)
+        while rows:
+            yield from self._keep(entity, rows)
+            rows = self._ask("more", number)
 
     def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
         return self._keep(entity, self._ask("find", entity, field, value))
@@ -107,9 +107,9 @@ class DistantView(View):
         return self._ask("entities")
 
     def initial_records(self, entity: str) -> Mapping[Key, Record]:
-        found = self._ask("initial_records", entity)
-        if found is not None:  # else they are those that were sent last
-            self._connection.initial[entity] = dict(found)
+        initial_records = self._ask("initial_records", entity)
+        if initial_records is not None:  # else they are those that were sent last
+            self._connection.initial[entity] = dict(initial_records)
         return self._connection.initial[entity]
 
     def written(self, entity: str) -> Mapping[Key, Written]:
@@ -145,10 +145,10 @@ class DistantView(View):
             self._keep(entity, hits)
         return self._summaries[entity]
 
-    def _keep(self, entity: str, found: Iterable[Sequence[Any]]) -> Sequence[tuple[Key, Record]]:
+    def _keep(self, entity: str, rows: Iterable[Sequence[Any]]) -> Sequence[tuple[Key, Record]]:
         """Remember records, and return them without their versions."""
         kept = list[tuple[Key, Record]]()
-        for key, record, version in found:
+        for key, record, version in rows:
             self._hits[entity, key] = record, version
             kept.append((key, record))
         return kept
@@ -174,9 +174,9 @@ def change_message(change: Change) -> list[Any]:
 
 def change_of(message: Any) -> Change:
     """Return the change of a message. Raises `ValueError` if it is none."""
-    op, entity, key, record, part, expected = message
+    op, entity, key, record, place, expected = message
     is_named = isinstance(entity, str) and isinstance(key, str | int) and not isinstance(key, bool)
-    is_numbered = all(number is None or type(number) is int for number in (part, expected))
+    is_numbered = all(number is None or type(number) is int for number in (place, expected))
     is_whole = op in _OPERATIONS and isinstance(record, dict if op == "put" else type(None))
     if not (is_named and is_numbered and is_whole):
         raise ValueError("a change is malformed")

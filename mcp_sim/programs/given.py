@@ -29,14 +29,14 @@ def records(given: Json, *names: str, key: str = "id", value: str = "") -> list[
     wanted = {_normal(name) for name in names}
     waiting, searched = deque[Json]([given]), 0
     while waiting and searched < _MOST:
-        one, searched = waiting.popleft(), searched + 1
-        if isinstance(one, Mapping):
-            parts = cast("Mapping[str, Json]", one)
-            found = next(
-                (part for name, part in parts.items() if _normal(name) in wanted and _is_container(part)), None
+        current, searched = waiting.popleft(), searched + 1
+        if isinstance(current, Mapping):
+            parts = cast("Mapping[str, Json]", current)
+            container = next(
+                (inner for name, inner in parts.items() if _normal(name) in wanted and _is_container(inner)), None
             )
-            if found is not None:
-                return [*_rows(found, key, value)]
+            if container is not None:
+                return [*_rows(container, key, value)]
             waiting.extend(parts.values())
     return []
 
@@ -49,21 +49,21 @@ def _rows(value: Json, key: str, plain: str) -> Iterator[Record]:
         parts = cast("Mapping[str, Json]", value)
         if plain:
             yield from _entries(parts, key, plain, "")
-        elif all(isinstance(part, dict) for part in parts.values()):
-            yield from ({key: name, **as_object(part)} for name, part in parts.items())
+        elif all(isinstance(inner, dict) for inner in parts.values()):
+            yield from ({key: name, **as_object(inner)} for name, inner in parts.items())
         else:
             yield dict(parts)
 
 
 def _entries(parts: Mapping[str, Json], key: str, plain: str, folder: str) -> Iterator[Record]:
     """Yield the entries of a mapping and of the folders in it."""
-    for name, part in parts.items():
-        if not isinstance(part, dict):
-            yield {key: f"{folder}{name}", plain: part}
-        elif plain in part:
-            yield {key: f"{folder}{name}", **as_object(part)}
+    for name, value in parts.items():
+        if not isinstance(value, dict):
+            yield {key: f"{folder}{name}", plain: value}
+        elif plain in value:
+            yield {key: f"{folder}{name}", **as_object(value)}
         else:
-            yield from _entries(as_object(part), key, plain, f"{folder}{name}/")
+            yield from _entries(as_object(value), key, plain, f"{folder}{name}/")
 
 
 def _is_container(value: Json) -> bool:

@@ -26,7 +26,7 @@ async def read_resource(
     Raises `Crash`, which the world records.
     """
     domain, call = world.scenario.domain, Call(_METHOD, {"uri": uri}, caller=caller)
-    program = next(one for one in domain.programs if one.server == server)
+    program = next(answering for answering in domain.programs if answering.server == server)
     tool = Tool(_METHOD, server, {"name": _METHOD, "inputSchema": {"type": "object"}})
     try:
         turn = world.turn(call, tool)

@@ -71,7 +71,7 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
     Raises `TypeError` for what is no JSON.
     """
     if not conforms and (isinstance(value, str) or (isinstance(value, Result) and value.structured is None)):
-        tool = replace(tool, definition={k: part for k, part in tool.definition.items() if k != "outputSchema"})
+        tool = replace(tool, definition={k: inner for k, inner in tool.definition.items() if k != "outputSchema"})
     match value:
         case Rpc():
             return Observation(RpcError(value.code, value.message, plain(value.data)))
@@ -198,9 +198,9 @@ def _plain(value: Any) -> Json:
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if isinstance(value, dict):
-        return {name if name.__class__ is str else _name(name): _plain(part) for name, part in _items(value)}
+        return {name if name.__class__ is str else _name(name): _plain(item) for name, item in _items(value)}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in cast("list[Any]", value)]
+        return [_plain(item) for item in cast("list[Any]", value)]
     return _number_or_text(value)
 
 
@@ -229,9 +229,9 @@ def _complaint(value: Any, path: str) -> str:
         case dict():
             fields = [*_items(value)]
             names = (f"a key of {place} is a {_kind(name)}, not a text" for name, _ in fields if not _is_name(name))
-            return next(names, "") or _first_complaint((part, f"{path}.{name}") for name, part in fields)
+            return next(names, "") or _first_complaint((item, f"{path}.{name}") for name, item in fields)
         case list() | tuple():
-            return _first_complaint((part, f"{path}[{at}]") for at, part in enumerate(cast("list[Any]", value)))
+            return _first_complaint((item, f"{path}[{at}]") for at, item in enumerate(cast("list[Any]", value)))
         case None | bool() | int() | str():
             return ""
         case float():
@@ -241,7 +241,7 @@ def _complaint(value: Any, path: str) -> str:
 
 
 def _first_complaint(parts: Iterable[tuple[Any, str]]) -> str:
-    return next((found for part, path in parts if (found := _complaint(part, path))), "")
+    return next((problem for inner, path in parts if (problem := _complaint(inner, path))), "")
 
 
 def _is_name(name: Any) -> bool:

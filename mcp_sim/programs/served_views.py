@@ -68,11 +68,11 @@ class ServedViews:
 
     def _initial_records(self, view: View, entity: str) -> list[Any] | None:
         """Return the records that worlds begin with; None if the worker has them."""
-        found = view.initial_records(entity)
-        if self.initial.get(entity) is found:
+        initial_records = view.initial_records(entity)
+        if self.initial.get(entity) is initial_records:
             return None
-        self.initial[entity] = found
-        return [[key, record] for key, record in found.items()]
+        self.initial[entity] = initial_records
+        return [[key, record] for key, record in initial_records.items()]
 
     def _imagine(self, _view: View, scope: str, schema: Record, about: str) -> list[Json] | None:
         """Return what the language model says, in a list; None if the worker has to invent it."""
@@ -81,9 +81,9 @@ class ServedViews:
         self.imagined += 1
         began = monotonic()
         turn = replace(self.turn, draws=replace(self.turn.draws, scope=scope))
-        found = self.invent.imagine(turn, schema, about)
+        value = self.invent.imagine(turn, schema, about)
         self.waited = monotonic() - began
-        return [found]
+        return [value]
 
 
 def hit(view: View, entity: str, key: Key) -> list[Any]:
@@ -98,8 +98,8 @@ def summary(view: View, entity: str) -> list[Any]:
     return [view.count(entity), last, [] if following is None else [hit(view, entity, following)]]
 
 
-def _hits(view: View, entity: str, found: Iterable[tuple[Key, Record]]) -> list[Any]:
-    return [[key, record, view.version(entity, key)] for key, record in found]
+def _hits(view: View, entity: str, hits: Iterable[tuple[Key, Record]]) -> list[Any]:
+    return [[key, record, view.version(entity, key)] for key, record in hits]
 
 
 def _get(view: View, entity: str, key: Key) -> list[Any]:
@@ -153,12 +153,12 @@ def _is_modest(schema: Json, levels: int = _LEVELS) -> bool:
         return False
     if isinstance(schema, list):
         parts = cast("list[Json]", schema)
-        return len(parts) <= _MODEST and all(_is_modest(part, levels - 1) for part in parts)
+        return len(parts) <= _MODEST and all(_is_modest(inner, levels - 1) for inner in parts)
     if not isinstance(schema, dict):
         return True
     return all(
         not name.startswith(("pattern", "$"))
-        and not (name.startswith("min") and isinstance(part, int) and part > _MODEST)
-        and _is_modest(part, levels - 1)
-        for name, part in cast("Record", schema).items()
+        and not (name.startswith("min") and isinstance(value, int) and value > _MODEST)
+        and _is_modest(value, levels - 1)
+        for name, value in cast("Record", schema).items()
     )

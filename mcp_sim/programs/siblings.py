@@ -45,8 +45,8 @@ class Siblings(MetaPathFinder):
                 yield
             finally:
                 sys.meta_path.remove(self)
-                found = {name: sys.modules[name] for name in sys.modules.keys() - before}
-                self._modules |= {name: module for name, module in found.items() if self._is_beside(module)}
+                modules = {name: sys.modules[name] for name in sys.modules.keys() - before}
+                self._modules |= {name: module for name, module in modules.items() if self._is_beside(module)}
                 for name in self._modules:
                     _restore(name, known.get(name))
 

@@ -68,8 +68,8 @@ class Table:
         row = self._rows.get(key) if key.__class__ is str or key.__class__ is int else None
         if row is not None:
             return row
-        found = find_key(self._writes, self._type.entity.name, key)
-        return default if found is None else self._row(found)
+        found_key = find_key(self._writes, self._type.entity.name, key)
+        return default if found_key is None else self._row(found_key)
 
     def __getitem__(self, key: Any) -> Row:
         """Return the row with this key. Raises `Missing`."""
@@ -118,12 +118,12 @@ class Table:
         view = self._writes.whole_view if is_nested else self._writes.view
         if entity.key in equals and not entity.singleton:
             key = find_key(view, entity.name, equals.pop(entity.key))
-            found = [] if key is None else [(key, view.get(entity.name, key) or {})]
+            hits = [] if key is None else [(key, view.get(entity.name, key) or {})]
         else:
             name, value = equals.popitem()
-            found = view.find(entity.name, name, value)
+            hits = view.find(entity.name, name, value)
         wanted = [(name, comparable(value)) for name, value in equals.items()]
-        rows = (key for key, record in found if all(value in comparables(record, name) for name, value in wanted))
+        rows = (key for key, record in hits if all(value in comparables(record, name) for name, value in wanted))
         return [self._row(key) for key in rows]
 
     def search(self, text: Any, *fields: str) -> list[Row]:
@@ -135,8 +135,8 @@ class Table:
         if not words:
             return list(self)
         names = fields or (entity.key, *(name for name in entity.fields if name not in self._type.hidden))
-        found = self._writes.whole_view.search(entity.name, names, words)
-        return [self._row(key) for key, _ in found]
+        rows = self._writes.whole_view.search(entity.name, names, words)
+        return [self._row(key) for key, _ in rows]
 
     def page(
         self,

@@ -84,13 +84,13 @@ class Worker:
             views = ServedViews(turn, invent, seat.initial)
             request = [function.name, before, arguments, self._situation(function, arguments, turn)]
             reply = _Exchange(seat.process, views, LIMIT).reply(request)
-            found = self._result(reply)
+            outcome = self._result(reply)
             is_usable = not _is_used_up(reply)
         except Crashed:
             is_usable = True
             raise
         else:
-            return found
+            return outcome
         finally:
             if is_usable:
                 self._idle.append(seat)
@@ -172,9 +172,9 @@ class Worker:
             if isinstance(key, str):
                 hits.setdefault(f"{prefix}{table}", []).append(hit(turn.view, f"{prefix}{table}", key))
         for table in function.effects.creates:
-            count, last, found = summary(turn.view, f"{prefix}{table}")
+            count, last, newest = summary(turn.view, f"{prefix}{table}")
             summaries[f"{prefix}{table}"] = [count, last]
-            hits.setdefault(f"{prefix}{table}", []).extend(found)
+            hits.setdefault(f"{prefix}{table}", []).extend(newest)
         return {
             "now": turn.now.isoformat(),
             "caller": turn.call.caller,

@@ -134,10 +134,10 @@ class World:
         turn, kept = self._turn, self._domain.kept
         return RefusingLibrary(kind, turn.view, self.now, draws=turn.draws, prefix=self._prefix, kept=kept)
 
-    def _begin(self, part: int | None) -> None:
-        self._writes.part = part
+    def _begin(self, item: int | None) -> None:
+        self._writes.part = item
         for library in self._libraries.values():
-            library.part = part
+            library.part = item
 
     def _undo_to(self, savepoint: Savepoint) -> None:
         for entity, key in self._writes.undo(savepoint):

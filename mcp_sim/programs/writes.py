@@ -133,17 +133,17 @@ class Writes:
         return Change("remove" if net.record is None else "put", *at, net.record, net.part, version)
 
 
-def same(one: Record | None, other: Record | None) -> bool:
+def same(value: Record | None, other: Record | None) -> bool:
     """Whether two records are equal as JSON: 1 is neither True nor 1.0, as it is for Python."""
-    return one == other and (one is other or one is None or _types(one) == _types(other))
+    return value == other and (value is other or value is None or _types(value) == _types(other))
 
 
 def _types(value: Json) -> list[type]:
     """Return the types of the single values in order, for records that are equal."""
     match value:
         case dict():
-            return [found for _, part in sorted(cast("Record", value).items()) for found in _types(part)]
+            return [kind for _, inner in sorted(cast("Record", value).items()) for kind in _types(inner)]
         case list():
-            return [found for part in cast("list[Json]", value) for found in _types(part)]
+            return [kind for item in cast("list[Json]", value) for kind in _types(item)]
         case _:
             return [type(value)]

@@ -50,14 +50,14 @@ def is_id(key: str, value: Json) -> bool:
 
 def ids_in(value: Json) -> set[str]:
     """Return the ids in a value, also those within texts."""
-    found = set[str]()
+    ids = set[str]()
     for path, leaf in islice(leaves(value), MOST_READ):
         name = normal(leaf)
         if name is not None and is_id(key_of(path), leaf):
-            found.add(name)
+            ids.add(name)
         if isinstance(leaf, str):
-            found.update(_ids_in_text(leaf))
-    return found
+            ids.update(_ids_in_text(leaf))
+    return ids
 
 
 class Alignment:
@@ -89,9 +89,9 @@ class Alignment:
     def translate(self, value: Json, key: str = "") -> Json:
         """Return a recorded value with the ids of the simulation."""
         if isinstance(value, dict):
-            return {name: self.translate(part, name) for name, part in cast("Record", value).items()}
+            return {name: self.translate(inner, name) for name, inner in cast("Record", value).items()}
         if isinstance(value, list):
-            return [self.translate(part, key) for part in cast("list[Json]", value)]
+            return [self.translate(item, key) for item in cast("list[Json]", value)]
         name = normal(value)
         if name in self._served and (isinstance(value, str) or is_id(key, value)):
             return _like(value, self._served[name])
@@ -128,20 +128,20 @@ class Alignment:
         """Pair what two values have at the same paths. Items of lists are paired by what they share."""
         if isinstance(recorded, dict) and isinstance(served, dict):
             others = cast("Record", served)
-            for name, part in cast("Record", recorded).items():
+            for name, value in cast("Record", recorded).items():
                 if name in others:
-                    self._pair(part, others[name], name, is_known)
+                    self._pair(value, others[name], name, is_known)
         elif isinstance(recorded, list) and isinstance(served, list):
             self._pair_lists(cast("list[Json]", recorded), cast("list[Json]", served), key, is_known)
         elif not isinstance(recorded, dict | list) and not isinstance(served, dict | list):
             self._pair_leaves(recorded, served, key, is_known)
 
     def _pair_leaves(self, recorded: Json, served: Json, key: str, is_known: IsKnown) -> None:
-        one, other = normal(recorded), normal(served)
-        if one is None or other is None or one in self._served or is_known(one):
+        pair_leaves, other = normal(recorded), normal(served)
+        if pair_leaves is None or other is None or pair_leaves in self._served or is_known(pair_leaves):
             return
         if is_id(key, recorded):
-            self._put(one, served)
+            self._put(pair_leaves, served)
         elif isinstance(recorded, str) and isinstance(served, str):
             self._pair_texts(recorded, served, is_known)
 
@@ -202,12 +202,12 @@ def _ids_in_text(text: str) -> list[str]:
 
 def _ids_by_key(value: Json) -> dict[str, dict[str, Json]]:
     """Return the ids of a value by key and normal form."""
-    found = defaultdict[str, dict[str, Json]](dict)
+    ids = defaultdict[str, dict[str, Json]](dict)
     for path, leaf in islice(leaves(value), MOST_READ):
         name, key = normal(leaf), key_of(path)
         if name is not None and is_id(key, leaf):
-            found[key][name] = leaf
-    return found
+            ids[key][name] = leaf
+    return ids
 
 
 def _form(name: str) -> str:

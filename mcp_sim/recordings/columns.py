@@ -92,15 +92,17 @@ def _structure(call: Comparison) -> Iterator[Mark]:
     elif isinstance(call.recorded.value, str) and call.recorded.value:
         yield _text_structure(call, call.served.value)
     else:
-        one, other = (_kind(each) for each in (call.recorded, call.served))
-        yield Mark(float(one == other), "" if one == other else f"recorded {one}, answered {other}")
+        kind, other = (_kind(each) for each in (call.recorded, call.served))
+        yield Mark(float(kind == other), "" if kind == other else f"recorded {kind}, answered {other}")
 
 
 def _data_structure(recorded: Json, served: Json) -> Mark:
     wanted = paths_of(recorded)
-    found = paths_of(served) if isinstance(served, dict | list) else frozenset[str]()
-    value = _f1(Counter(wanted), Counter(found))
-    missing, extra = (", ".join(sorted(paths)[:_MOST_NAMED]) for paths in (wanted - found, found - wanted))
+    served_paths = paths_of(served) if isinstance(served, dict | list) else frozenset[str]()
+    value = _f1(Counter(wanted), Counter(served_paths))
+    missing, extra = (
+        ", ".join(sorted(paths)[:_MOST_NAMED]) for paths in (wanted - served_paths, served_paths - wanted)
+    )
     reasons = [f"missing: {missing}"] if missing else []
     return Mark(value, "; ".join([*reasons, *([f"unexpected: {extra}"] if extra else [])]))
 
@@ -110,24 +112,24 @@ def paths_of(value: Json, path: str = "$") -> frozenset[str]:
 
     The whole value is no path unless it is empty: all objects would have that in common.
     """
-    found = set[str]()
-    _add_paths(value, path, found)
-    return frozenset(found)
+    paths = set[str]()
+    _add_paths(value, path, paths)
+    return frozenset(paths)
 
 
-def _add_paths(value: Json, path: str, found: set[str]) -> None:
+def _add_paths(value: Json, path: str, paths: set[str]) -> None:
     """Add the paths in a value: those of the first MOST_READ parts of each object or list."""
     if isinstance(value, dict):
-        sign, parts = "{}", ((f"{path}.{name}", part) for name, part in cast("Record", value).items())
+        sign, parts = "{}", ((f"{path}.{name}", inner) for name, inner in cast("Record", value).items())
     elif isinstance(value, list):
-        sign, parts = "[]", ((f"{path}[]", part) for part in cast("list[Json]", value))
+        sign, parts = "[]", ((f"{path}[]", item) for item in cast("list[Json]", value))
     else:
-        found.add(f"{path}: {_type(value)}")
+        paths.add(f"{path}: {_type(value)}")
         return
     if not value or path != "$":
-        found.add(f"{path}{sign}")
-    for at, part in islice(parts, MOST_READ):
-        _add_paths(part, at, found)
+        paths.add(f"{path}{sign}")
+    for at, element in islice(parts, MOST_READ):
+        _add_paths(element, at, paths)
 
 
 def _type(value: Json) -> str:
@@ -150,9 +152,9 @@ def _text_structure(call: Comparison, served: Json) -> Mark:
     """Compare pairs of neighbouring words. Known values, numbers and times count as equal."""
     text = served if isinstance(served, str) else canonical(served)
     ours = call.alignment.served()
-    one = _pairs(call.recorded.value, lambda word: word in call.alignment or word in call.known)
+    pairs = _pairs(call.recorded.value, lambda word: word in call.alignment or word in call.known)
     other = _pairs(text, lambda word: word in ours or word in call.known)
-    value = _f1(one, other)
+    value = _f1(pairs, other)
     return Mark(value, "" if value == 1 else "the text is worded differently")
 
 
@@ -171,12 +173,12 @@ def _pairs(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:
 
 def _echo(call: Comparison) -> Iterator[Mark]:
     """Mark which known values an answer shows."""
-    wanted, found = _translated(call.shown.recorded, call), call.shown.served
-    if call.recorded.is_error or not (wanted or found):
+    wanted, served = _translated(call.shown.recorded, call), call.shown.served
+    if call.recorded.is_error or not (wanted or served):
         return
-    missing, extra = (", ".join(map(repr, list(names)[:_MOST_NAMED])) for names in (wanted - found, found - wanted))
+    missing, extra = (", ".join(map(repr, list(names)[:_MOST_NAMED])) for names in (wanted - served, served - wanted))
     reasons = [f"not shown: {missing}"] if missing else []
-    yield Mark(_f1(wanted, found), "; ".join([*reasons, *([f"shown in addition: {extra}"] if extra else [])]))
+    yield Mark(_f1(wanted, served), "; ".join([*reasons, *([f"shown in addition: {extra}"] if extra else [])]))
 
 
 def _read_your_writes(call: Comparison) -> Iterator[Mark]:
@@ -204,10 +206,10 @@ def _gone(call: Comparison) -> Iterator[Mark]:
 
 
 def _translated(names: Counter[str], call: Comparison) -> Counter[str]:
-    found = Counter[str]()
+    words = Counter[str]()
     for name, number in names.items():
-        found[call.alignment.name(name)] += number
-    return found
+        words[call.alignment.name(name)] += number
+    return words
 
 
 # exact ----------------------------------------------------------------------------------------------------------------
@@ -230,9 +232,9 @@ def _exact(call: Comparison) -> Iterator[Mark]:
 def _difference(recorded: Json, served: Json, path: str = "$") -> str:
     """Return the first difference of two values; '' if they are equal. A flag is no number."""
     if isinstance(recorded, dict) and isinstance(served, dict):
-        one, other = cast("Record", recorded), cast("Record", served)
-        if one.keys() == other.keys():
-            return next(filter(None, (_difference(one[name], other[name], f"{path}.{name}") for name in one)), "")
+        before, other = cast("Record", recorded), cast("Record", served)
+        if before.keys() == other.keys():
+            return next(filter(None, (_difference(before[name], other[name], f"{path}.{name}") for name in before)), "")
     elif isinstance(recorded, list) and isinstance(served, list):
         pairs = enumerate(zip(cast("list[Json]", recorded), cast("list[Json]", served), strict=False))
         if len(cast("list[Json]", recorded)) == len(cast("list[Json]", served)):
@@ -254,10 +256,10 @@ def _listed(blocks: Sequence[str]) -> str:
 # counting -------------------------------------------------------------------------------------------------------------
 
 
-def _f1(wanted: Counter[Any], found: Counter[Any]) -> float:
+def _f1(wanted: Counter[Any], served: Counter[Any]) -> float:
     """Return the harmonic mean of precision and recall; 1 if both are empty."""
-    total = wanted.total() + found.total()
-    return 2 * (wanted & found).total() / total if total else 1.0
+    total = wanted.total() + served.total()
+    return 2 * (wanted & served).total() / total if total else 1.0
 
 
 COLUMNS: Sequence[Column] = (

@@ -63,11 +63,11 @@ def _known_paths(before: Json, now: Json) -> tuple[frozenset[str], frozenset[str
 def _unknown(value: Json, path: str = "$") -> Iterator[str]:
     """Yield the beginnings of paths at which a value is null or an empty list."""
     if isinstance(value, dict):
-        for name, part in cast("Record", value).items():
-            yield from _unknown(part, f"{path}.{name}")
+        for name, inner in cast("Record", value).items():
+            yield from _unknown(inner, f"{path}.{name}")
     elif isinstance(value, list) and value:
-        for part in cast("list[Json]", value):
-            yield from _unknown(part, f"{path}[]")
+        for inner in cast("list[Json]", value):
+            yield from _unknown(inner, f"{path}[]")
     elif value is None or value == []:
         yield from (f"{path}{sign}" for sign in ":.[{")
 
@@ -77,8 +77,8 @@ def _labels(text: str) -> frozenset[str]:
 
 
 def _set_differences(before: frozenset[str], now: frozenset[str]) -> Iterator[str]:
-    yield from (f"missing: {one}" for one in sorted(before - now))
-    yield from (f"new: {one}" for one in sorted(now - before))
+    yield from (f"missing: {path}" for path in sorted(before - now))
+    yield from (f"new: {path}" for path in sorted(now - before))
 
 
 def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str]:
@@ -89,8 +89,8 @@ def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str
             yield from _value_differences(ours.get(name), theirs.get(name), f"{path}.{name}")
     elif isinstance(before, list) and isinstance(now, list):
         pairs = zip_longest(cast("list[Json]", before), cast("list[Json]", now))
-        for at, (one, other) in enumerate(pairs):
-            yield from _value_differences(one, other, f"{path}[{at}]")
+        for at, (first, other) in enumerate(pairs):
+            yield from _value_differences(first, other, f"{path}[{at}]")
     elif not _is_same(before, now):
         yield f"{path}: {_short(before)} is now {_short(now)}"
 
@@ -107,11 +107,11 @@ def _fits(parts: Sequence[str], text: str) -> bool:
     if not text.startswith(first):
         return False
     at = len(first)
-    for part in between:
-        found = text.find(part, at + 1)
-        if found < 0:
+    for piece in between:
+        number = text.find(piece, at + 1)
+        if number < 0:
             return False
-        at = found + len(part)
+        at = number + len(piece)
     return len(text) > at + len(last) and text.endswith(last)
 
 

@@ -99,7 +99,7 @@ async def compare(
     runs = _chosen(sessions, _Reads(tools, named), drift)
     if drift.repeated:
         answered = [
-            one for session, run in zip(sessions, runs, strict=True) for one in await _repeat(session, run, connect)
+            call for session, run in zip(sessions, runs, strict=True) for call in await _repeat(session, run, connect)
         ]
     else:
         answered = await _ask(_once(runs), connect)
@@ -244,16 +244,16 @@ def _observed(answer: Answer) -> Observed:
 
 def _judge(answered: Sequence[_Answered], never_succeeding: set[str], drift: Drift) -> None:
     """Sort what differs into what counts, and what cannot be compared after writes that were not repeated."""
-    for one in answered:
-        call_drift = one.drift()
+    for call in answered:
+        call_drift = call.drift()
         flips = call_drift is not None and call_drift.kind == "outcome"
-        if one.chosen.is_after_writes and not flips:
+        if call.chosen.is_after_writes and not flips:
             drift.after_writes += 1
-        if call_drift is None or (one.chosen.is_after_writes and call_drift.kind == "values"):
+        if call_drift is None or (call.chosen.is_after_writes and call_drift.kind == "values"):
             continue
-        if not flips or not one.chosen.is_after_writes:
+        if not flips or not call.chosen.is_after_writes:
             drift.calls.append(call_drift)
-        elif one.now.failed and one.tool in never_succeeding:
+        elif call.now.failed and call.tool in never_succeeding:
             drift.calls.append(replace(call_drift, details=[*call_drift.details, NEVER_SUCCEEDS]))
         else:
             drift.not_comparable.append(call_drift)
@@ -266,9 +266,9 @@ def _never_succeeding(answered: Sequence[_Answered], sessions: Sequence[Session]
     """
     calls = [call for session in sessions for call in session.calls]
     recorded = {(call.tool, _text_of(seen)) for call in calls if (seen := observe(call.answer)).failed}
-    succeeded = [one for one in answered if not one.before.failed]
-    unexplained = {one.tool for one in succeeded if one.now.failed and not _is_explained(one, recorded)}
-    return unexplained - {one.tool for one in succeeded if not one.now.failed}
+    succeeded = [call for call in answered if not call.before.failed]
+    unexplained = {call.tool for call in succeeded if call.now.failed and not _is_explained(call, recorded)}
+    return unexplained - {call.tool for call in succeeded if not call.now.failed}
 
 
 def _is_explained(answered: _Answered, recorded: set[tuple[str, str]]) -> bool:

@@ -58,14 +58,14 @@ class KnownValues:
 
 def _facts(value: Json, is_known: Callable[[str], bool]) -> Counter[str]:
     """Return the known values in a value. A text that is one as a whole is not searched for others."""
-    found = Counter[str]()
+    facts = Counter[str]()
     whole = False
     for name, is_part in values_in(value):
         if not is_part:
             whole = is_known(name)
         if is_known(name) and not (is_part and whole):
-            found[name] += 1
-    return found
+            facts[name] += 1
+    return facts
 
 
 class _GivenValues:
@@ -87,12 +87,12 @@ _given = _GivenValues()
 
 def _values_of_state(state: Json) -> set[str]:
     """Return the values of a state, and the parts of its shorter texts of several lines."""
-    found = set[str]()
+    values = set[str]()
     for _, leaf in leaves(state):
         is_document = isinstance(leaf, str) and "\n" in leaf and len(leaf) < _LONGEST_DOCUMENT
         name = normal(leaf)
         if is_document:
-            found.update(part for part, _ in values_in(leaf))
+            values.update(value for value, _ in values_in(leaf))
         elif name is not None:
-            found.add(name)
-    return found
+            values.add(name)
+    return values

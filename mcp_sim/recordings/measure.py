@@ -116,11 +116,13 @@ async def _score_documents(
     parts = [_Part(source, trust, some) for some in _divided(sessions, processes * PARTS_PER_PROCESS)]
     pool = ProcessPoolExecutor(processes, get_context("spawn"))
     try:
-        running = [asyncio.get_running_loop().run_in_executor(pool, _score_part, part) for part in parts]
-        found = await asyncio.gather(*(_counted(one, part, shown) for one, part in zip(running, parts, strict=True)))
+        running = [asyncio.get_running_loop().run_in_executor(pool, _score_part, chunk) for chunk in parts]
+        score_documents = await asyncio.gather(
+            *(_counted(task, chunk, shown) for task, chunk in zip(running, parts, strict=True))
+        )
     finally:
         pool.shutdown(cancel_futures=True)
-    return [score for scores in found for score in scores]
+    return [score for scores in score_documents for score in scores]
 
 
 def _divided(sessions: Sequence[Session], parts: int) -> Iterator[Sequence[Session]]:
@@ -130,12 +132,12 @@ def _divided(sessions: Sequence[Session], parts: int) -> Iterator[Sequence[Sessi
         yield sessions[at : at + size]
 
 
-async def _counted(scores: Awaitable[list[CallScore]], part: _Part, shown: _Shown) -> list[CallScore]:
+async def _counted(scores: Awaitable[list[CallScore]], chunk: _Part, shown: _Shown) -> list[CallScore]:
     call_scores = await scores
-    shown.add(len(part.sessions), part.sessions[-1])
+    shown.add(len(chunk.sessions), chunk.sessions[-1])
     return call_scores
 
 
-def _score_part(part: _Part) -> list[CallScore]:
+def _score_part(chunk: _Part) -> list[CallScore]:
     """Score the sessions of a part, in a process of its own."""
-    return asyncio.run(part.scores())
+    return asyncio.run(chunk.scores())

@@ -135,18 +135,18 @@ def reports_failure(value: Json) -> bool:
 def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
     """Yield the values in a value that are no lists or objects, with their paths."""
     if isinstance(value, dict):
-        for name, part in cast("Record", value).items():
-            yield from leaves(part, (*path, str(name)))
+        for name, inner in cast("Record", value).items():
+            yield from leaves(inner, (*path, str(name)))
     elif isinstance(value, list):
-        for at, part in enumerate(cast("list[Json]", value)):
-            yield from leaves(part, (*path, at))
+        for at, inner in enumerate(cast("list[Json]", value)):
+            yield from leaves(inner, (*path, at))
     else:
         yield path, value
 
 
 def key_of(path: Path) -> str:
     """Return the last name of a path; '' if it has none."""
-    return next((part for part in reversed(path) if isinstance(part, str)), "")
+    return next((segment for segment in reversed(path) if isinstance(segment, str)), "")
 
 
 def normal(value: Json) -> str | None:
@@ -199,7 +199,7 @@ def values_in(value: Json, *, with_times: bool = False) -> Iterator[tuple[str, b
             continue
         yield name, False
         if isinstance(leaf, str) and len(leaf) >= _SHORTEST_TEXT:
-            yield from ((part, True) for part in parts_of(leaf) if part)
+            yield from ((piece, True) for piece in parts_of(leaf) if piece)
 
 
 _DURATION = re.compile(r"elapsed|duration|latency", re.IGNORECASE)
@@ -209,9 +209,9 @@ def masked(value: Json, key: str = "") -> Json:
     """Return a value without what differs between two runs of the same server: times and durations."""
     if isinstance(value, dict):
         parts = cast("Record", value).items()
-        return {name: masked(part, name) for name, part in parts if not _DURATION.search(name)}
+        return {name: masked(inner, name) for name, inner in parts if not _DURATION.search(name)}
     if isinstance(value, list):
-        return [masked(part, key) for part in cast("list[Json]", value)]
+        return [masked(item, key) for item in cast("list[Json]", value)]
     if is_time(key, value):
         return "<time>"
     if isinstance(value, float) and isfinite(value):

@@ -95,11 +95,11 @@ class _Replay:
         recorded, served = observe(call.answer), None if answered is None else observe(answered)
         self._ids.pair(call, recorded, served)
         shown = self._shown_by(recorded, served)
-        made = f"{call.tool} {canonical(call.arguments)}"
+        label = f"{call.tool} {canonical(call.arguments)}"
         about = call.seq, call.arguments, recorded, served
-        comparison = Comparison(*about, self._ids.alignment, self._ids.known, shown, self._shown.get(made))
+        comparison = Comparison(*about, self._ids.alignment, self._ids.known, shown, self._shown.get(label))
         marks = {column.name: tuple(column.marks(comparison)) for column in COLUMNS}
-        self._shown[made] = shown
+        self._shown[label] = shown
         self._ids.learn(recorded, call.seq)
         kept = {name: mark for name, mark in marks.items() if mark}
         where = self._session.server, self._session.name, call.seq, call.tool

@@ -145,6 +145,6 @@ def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn],
     from mcp_sim.programs.backend import hook_answer  # noqa: PLC0415 (only programs need it)
 
     answers = (hook_answer(name, program, domain) for program in programs)
-    answer = next((found for found in answers if found is not None), None)
+    answer = next((answered for answered in answers if answered is not None), None)
     invent = inventor(domain)
     return None if answer is None else lambda turn: to_thread.run_sync(answer, turn, invent)

@@ -76,7 +76,7 @@ def _has_target(schema: Record, root: Record, depth: int) -> bool:
 
 
 def _has_branch(schema: Record, root: Record, depth: int) -> bool:
-    return "type" not in schema and any(_has_obvious_value(part, root, depth + 1) for part in schema["anyOf"])
+    return "type" not in schema and any(_has_obvious_value(subschema, root, depth + 1) for subschema in schema["anyOf"])
 
 
 def _has_constant(schema: Record, _root: Record, _depth: int) -> bool:

@@ -41,8 +41,8 @@ def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
 
 def _properties(schema: Json) -> Iterator[str]:
     """Yield the names of all properties of a schema, at any depth."""
-    for _, part in schema_parts(expanded(as_object(schema))):
-        yield from as_object(part.get("properties"))
+    for _, subschema in schema_parts(expanded(as_object(schema))):
+        yield from as_object(subschema.get("properties"))
 
 
 def _fields(inferred: Inferred, tools: Iterable[Tool]) -> frozenset[str]:
@@ -53,7 +53,7 @@ def _fields(inferred: Inferred, tools: Iterable[Tool]) -> frozenset[str]:
         for variant in plan.variants:
             fields |= {*variant.sets.values(), *variant.fixed, *(rule.field for rule in variant.filters.values())}
     shown = {name for tool in tools for name in _properties(tool.output_schema)}
-    return frozenset(part for name in fields | shown for part in name.split("."))
+    return frozenset(segment for name in fields | shown for segment in name.split("."))
 
 
 # errors ---------------------------------------------------------------------------------------------------------------
@@ -98,10 +98,10 @@ def _paths(value: Json, where: Path) -> Iterator[tuple[Path, str]]:
     """Yield the paths in the slots of a document, each with its place."""
     if isinstance(value, str):
         yield from ((where, match[1]) for match in SLOT.finditer(value))
-    for index, part in enumerate(as_list(value)):
-        yield from _paths(part, (*where, index))
+    for index, item in enumerate(as_list(value)):
+        yield from _paths(item, (*where, index))
     body = as_object(value)
     if path := replaced_path(body):
         yield where, path
-    for name, part in cast("Mapping[str, Json]", body).items():
-        yield from _paths(part, (*where, name))
+    for name, item in cast("Mapping[str, Json]", body).items():
+        yield from _paths(item, (*where, name))

@@ -134,7 +134,7 @@ class _Start:
     def of(self, world: WorldPart) -> WorldPart:
         """Return the world with this start."""
         given = {"state": self.state, "now": self.now}
-        return world.model_copy(update={name: part for name, part in given.items() if part is not None})
+        return world.model_copy(update={name: value for name, value in given.items() if value is not None})
 
 
 def _read(
@@ -309,18 +309,20 @@ class _Listing:
         if self.override is None and not self.sources.is_trusted(self.path):
             return None  # the world model says so
         model = (self.override,) if self.override else read_world_models(self.place, None, self.path)
-        found = next((one for entry in model if (one := entry.world_model.listed()) is not None), None)
-        if isinstance(found, Imported):
-            repaired = repair_tools(found.tools)
-            for doubt in (*found.doubts, *repaired.doubts):
+        imported = next((value for entry in model if (value := entry.world_model.listed()) is not None), None)
+        if isinstance(imported, Imported):
+            repaired = repair_tools(imported.tools)
+            for doubt in (*imported.doubts, *repaired.doubts):
                 at.warning(doubt)
             root = self.sources.given(
-                {"mcp_sim": 1, "name": found.name, **found.spec, "tools": [*repaired.tools]}, LIVE
+                {"mcp_sim": 1, "name": imported.name, **imported.spec, "tools": [*repaired.tools]}, LIVE
             )
             spec = read_spec(root, self.path, self.sources, server or None, prefix)
-            return replace(spec, server=replace(spec.server, capabilities=found.capabilities))
+            return replace(spec, server=replace(spec.server, capabilities=imported.capabilities))
         at.error(
-            f"{found.name}: {found.reason}" if found else "needs a world model that asks a server: upstream, shadow"
+            f"{imported.name}: {imported.reason}"
+            if imported
+            else "needs a world model that asks a server: upstream, shadow"
         )
         return None
 

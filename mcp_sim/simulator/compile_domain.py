@@ -78,22 +78,22 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     Servers share entities of the same name, unless the world has `namespaces`.
     """
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
-    found = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
-    for one in found:
+    compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
+    for one in compiled:
         check_operations(one.specs, one.matched)
         check_results(one.specs)
         check_templates(one.specs, one.found)
         _check_how(one.specs, one.found.plans)
         _check_entities(one.specs, one.found.entities)
-    whole = found[0].found
+    whole = compiled[0].found
     if world.namespaces:
-        whole = _merged([_prefixed(server.found, name) for server, name in zip(found, servers, strict=True)])
+        whole = _merged([_prefixed(server.found, name) for server, name in zip(compiled, servers, strict=True)])
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
-    wrappers = {tool: path for server in found for tool, path in server.wrappers.items()}
+    wrappers = {tool: path for server in compiled for tool, path in server.wrappers.items()}
     entities = _with_counted_closed(whole.entities, specs, world)
-    records = _given(whole, is_whole=any(server.evidence.state is not None for server in found))
+    records = _given(whole, is_whole=any(server.evidence.state is not None for server in compiled))
     unspecified = _unspecified(entities, records, specs, world)
     domain = Domain(
         tools,
@@ -119,7 +119,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         for name, given in _table_records(domain).items()
         if name in filled or name not in records or not records[name].rows
     }
-    return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
+    return CompiledDomain(domain, records, _unused_by_all(compiled), partial(_suggestion, compiled, world))
 
 
 def _programs(specs: Mapping[str, Spec], world: WorldPart) -> Iterator[Program]:
@@ -154,7 +154,7 @@ def _unspecified(
         for name, entity in spec.entities.items()
         if not entity.open and name not in spec.undecided
     ]
-    declared = {name for server, one in closed for name in (one, f"{server}.{one}")}
+    declared = {name for server, entity in closed for name in (entity, f"{server}.{entity}")}
     specified = {*declared, *(entities if EVERY in world.records else world.records)}
     return frozenset(name for name in entities if name not in specified and name not in records)
 
@@ -265,10 +265,10 @@ def _with_idempotency(
     """Return a plan with the idempotency key of its tool. A function that takes the argument has its own use of it."""
     if "idempotency" in declared:
         return plan.with_declared({"idempotency": declared["idempotency"]})
-    found = None if plan.idempotency is not None else find_idempotency(tool, plan, nouns)
-    if found is None or (function is not None and function.takes(found[0].key)):
+    idempotency = None if plan.idempotency is not None else find_idempotency(tool, plan, nouns)
+    if idempotency is None or (function is not None and function.takes(idempotency[0].key)):
         return plan
-    return replace(plan, idempotency=found[0]).explained({"idempotency": found[1]})
+    return replace(plan, idempotency=idempotency[0]).explained({"idempotency": idempotency[1]})
 
 
 def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: Mapping[str, Entity]) -> dict[str, Plan]:
@@ -284,12 +284,14 @@ def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: M
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
     """Return what is known of these servers, and the arguments that hold all others of their tools."""
     declared = ((name, override) for spec in specs for name, override in spec.overrides.items())
-    parts = {name: {key: part for key, part in one.items() if key not in _OF_ANSWERS} for name, one in declared}
-    overrides = {name: part for name, part in parts.items() if part}
+    parts = {
+        name: {key: value for key, value in override.items() if key not in _OF_ANSWERS} for name, override in declared
+    }
+    overrides = {name: value for name, value in parts.items() if value}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     planned = {name: tool for spec in specs for name, tool in spec.tools.items() if not _is_programmed(spec, name)}
-    found = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in planned.items()}
-    wrappers = {name: wrapper for name, wrapper in found.items() if wrapper is not None}
+    resolved = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in planned.items()}
+    wrappers = {name: wrapper for name, wrapper in resolved.items() if wrapper is not None}
     unwrapped = {name: unwrap_tool(served[name], wrapper) for name, wrapper in wrappers.items()}
     tools = {name: describe_arguments(tool) for name, tool in {**served, **unwrapped}.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]

@@ -91,12 +91,14 @@ class Explainer:
     def perturbations(self, steps: Sequence[Record]) -> tuple[PerturbationEntry, ...]:
         """Return the perturbations of the scenario, and those that were added to a world, in any of its runs."""
         faults = self._fault_sets.declared
-        found = {entry.id: entry for entry in faults.scenario.perturbations}
+        perturbations = {entry.id: entry for entry in faults.scenario.perturbations}
         for step in steps:
             faults = self._fault_sets.declared if step["entry"] == "reset" else faults
             faults = self._fault_sets.refit(faults, step.get("steered", {}))
-            found |= {entry.id: entry for entry in faults.scenario.perturbations if entry.id not in found}
-        return tuple(found.values())
+            perturbations |= {
+                entry.id: entry for entry in faults.scenario.perturbations if entry.id not in perturbations
+            }
+        return tuple(perturbations.values())
 
     def _opened(self, step: Record) -> _WorldState:
         start = datetime.fromisoformat(step["clock"]["now"])
@@ -245,9 +247,9 @@ def _nested(numbered: NumberedWhen, path: str, at: _Decided, *, filters: bool) -
 
 
 def _holds(word: str, parts: Sequence[tuple[Reason, ...]]) -> bool:
-    held = [all(reason.held for reason in part) for part in parts]
+    held = [all(reason.held for reason in pair) for pair in parts]
     return {"any": any(held), "all": all(held), "not": not any(held)}[word]
 
 
-def _joined(part: tuple[Reason, ...]) -> str:
-    return ", ".join(map(str, part)) or "always"
+def _joined(pair: tuple[Reason, ...]) -> str:
+    return ", ".join(map(str, pair)) or "always"

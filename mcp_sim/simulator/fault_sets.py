@@ -92,7 +92,9 @@ def read_perturbation(scenario: Scenario, entry: Record) -> tuple[Record, Pertur
     entries = read_perturbations(Place(document, problems, document.value), scenario.domain)
     taken = {perturbation.id for perturbation in scenario.perturbations}
     problems += [
-        Problem(PLACE, 0, "id", f"{one.id!r} is the id of another fault") for one in entries if entry.get("id") in taken
+        Problem(PLACE, 0, "id", f"{taken_entry.id!r} is the id of another fault")
+        for taken_entry in entries
+        if entry.get("id") in taken
     ]
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:

@@ -45,7 +45,9 @@ def match_unprogrammed(evidence: ServerEvidence, planned: Mapping[str, Tool], pr
         return match_tools(replace(evidence, tools=planned))
     match = match_tools(evidence)
     declared = {
-        part.get("backend") for override in evidence.overrides.values() for _, part in _declared_parts(override)
+        declared_part.get("backend")
+        for override in evidence.overrides.values()
+        for _, declared_part in _declared_parts(override)
     }
     replaced = {plan.backend for plan in match.plans if plan.tool in programmed.on_tables} - declared
     if replaced:
@@ -62,11 +64,11 @@ def matching_backends() -> list[str]:
 
 def _wins(plan: Plan, plans: Mapping[str, Plan], overrides: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return whether a plan replaces the ones matched so far: it is declared, or no guess and surer than they are."""
-    declared = [part for _, part in _declared_parts(overrides.get(plan.tool, {}))]
-    wanted = {part["backend"] for part in declared if "backend" in part}
+    declared = [entry for _, entry in _declared_parts(overrides.get(plan.tool, {}))]
+    wanted = {entry["backend"] for entry in declared if "backend" in entry}
     if wanted:
         return plan.backend in wanted
-    if any({"verb", "entity"} & part.keys() for part in declared):
+    if any({"verb", "entity"} & entry.keys() for entry in declared):
         return False
     other = plans.get(plan.tool)
     return not plan.guessed and (other is None or plan.confidence > other.confidence)
@@ -101,8 +103,8 @@ def check_operations(specs: Sequence[Spec], plans: Mapping[str, Plan]) -> None:
     """Note operations that a backend does not have, and tools whose operation in a declared backend is unknown."""
     for spec in specs:
         for tool, sim in spec.overrides.items():
-            for path, part in _declared_parts(sim):
-                problem = _operation_problem(part, _matched_part(plans.get(tool), path))
+            for path, entry in _declared_parts(sim):
+                problem = _operation_problem(entry, _matched_part(plans.get(tool), path))
                 if problem is not None and spec.root is not None:
                     key, message = problem
                     spec.root.at("sim", spec.tools[tool].name, *path, key).error(message)
@@ -112,12 +114,12 @@ def _matched_part(plan: Plan | None, path: tuple[str, ...]) -> Plan | None:
     return plan.choices.get(path[-1]) if plan is not None and path else plan
 
 
-def _operation_problem(part: Mapping[str, Any], plan: Plan | None) -> tuple[str, str] | None:
+def _operation_problem(entry: Mapping[str, Any], plan: Plan | None) -> tuple[str, str] | None:
     """Return the key and the message of a problem with the declared backend and operation of a tool."""
-    kind = part.get("backend", "records" if plan is None else plan.backend)
+    kind = entry.get("backend", "records" if plan is None else plan.backend)
     if kind in BACKENDS_WITHOUT_MATCH or kind not in backends.names():
         return None
-    known, operation = backends[kind]().operation_names, part.get("operation")
+    known, operation = backends[kind]().operation_names, entry.get("operation")
     if operation is not None:
         problem = f"unknown operation {operation!r} of {kind}{did_you_mean(operation, known)}"
         return ("operation", problem) if known and operation not in known else None

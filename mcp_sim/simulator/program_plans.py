@@ -94,12 +94,12 @@ def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
     if declared is not None:
         return cast("Verb", declared)
     reads: Verb = inferred.verb if inferred.verb in READS else "get" if effects.keys else "list"
-    found: dict[Verb, tuple[str, ...]] = {
+    tables: dict[Verb, tuple[str, ...]] = {
         "create": effects.creates,
         "delete": effects.deletes,
         "update": effects.updates,
     }
-    writes: list[Verb] = [verb for verb in _WRITES if found[verb] and not function.options.get("reads")]
+    writes: list[Verb] = [verb for verb in _WRITES if tables[verb] and not function.options.get("reads")]
     if writes:
         return inferred.verb if inferred.verb in writes else writes[0]
     if effects.reads or function.options.get("reads"):

@@ -36,13 +36,13 @@ def dumps(value: Any) -> bytes:
             continue
         tag, parts = _split(item)
         if is_ready:
-            nodes.append([*tag, *(_reference(part, numbers) for part in parts)])
+            nodes.append([*tag, *(_reference(inner, numbers) for inner in parts)])
             numbers[id(item)] = len(nodes) - 1
             kept.append((item, parts))
         else:
             kept.append(parts)  # keeps ids unique while they are in use
             stack.append((item, True))
-            stack += [(part, False) for part in parts]
+            stack += [(inner, False) for inner in parts]
     return encode([nodes, _reference(value, numbers)])
 
 
@@ -96,7 +96,7 @@ def _split_dataclass(value: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _flat(items: Iterable[tuple[Any, Any]]) -> list[Any]:
-    return [part for pair in items for part in pair]
+    return [item for pair in items for item in pair]
 
 
 def _by_key(item: tuple[Any, Any]) -> str:
@@ -143,7 +143,7 @@ def _value(reference: Any, values: list[Any]) -> Any:
 
 def _dataclass(module: str, name: str) -> type[Any]:
     """Return a frozen dataclass that is already imported. Nothing else is ever created by name."""
-    found: type[Any] | None = getattr(sys.modules.get(module), name, None)
-    if found is None or not is_frozen(found):
+    kind: type[Any] | None = getattr(sys.modules.get(module), name, None)
+    if kind is None or not is_frozen(kind):
         raise TaggedJsonError(f"{module}.{name} is not a known dataclass")
-    return found
+    return kind

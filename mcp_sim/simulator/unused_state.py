@@ -82,9 +82,9 @@ def _links(entity: Entity) -> Iterator[str]:
 
 def _nested_names(schema: Record) -> Iterator[str]:
     """Yield the names of the parts of a value: lines of an order name products."""
-    for name, part in (*properties(schema).items(), *properties(items(schema)).items()):
+    for name, subschema in (*properties(schema).items(), *properties(items(schema)).items()):
         yield name
-        yield from _nested_names(part)
+        yield from _nested_names(subschema)
 
 
 def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[Path]) -> list[Path]:
@@ -95,17 +95,19 @@ def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[
     is_left = before == left
     kept: Record = {name: value for name, value in fields.items() if is_left or isinstance(value, dict | list)}
     unused = [(*path, name) for name, value in kept.items() if _has_data(value, as_object(before).get(name))]
-    is_whole = path and before == fields and is_left and not any(one[: len(path)] == path for one in read)
+    is_whole = path and before == fields and is_left and not any(pair[: len(path)] == path for pair in read)
     return [path] if is_whole and unused else unused
 
 
 def _has_data(value: Json, before: Json) -> bool:
     """Whether there is a text in a value; not counting those beside parts that a backend took from it."""
     if not isinstance(value, dict):
-        return bool(value) if isinstance(value, str) else any(_has_data(one, one) for one in as_list(value))
+        return bool(value) if isinstance(value, str) else any(_has_data(item, item) for item in as_list(value))
     held, known = as_object(value), as_object(before)
-    parts: Record = held if held == known else {name: one for name, one in held.items() if isinstance(one, dict | list)}
-    return any(_has_data(one, known.get(name)) for name, one in parts.items())
+    parts: Record = (
+        held if held == known else {name: inner for name, inner in held.items() if isinstance(inner, dict | list)}
+    )
+    return any(_has_data(inner, known.get(name)) for name, inner in parts.items())
 
 
 def _at(state: Json, path: Path) -> Json:
@@ -122,14 +124,14 @@ def suggestions(
     The tools are those whose names share a word with the part, and which neither a spec nor the state determines. Each
     backend is asked whether it would take the part.
     """
-    value = part = _some(_at(state, path))
+    value = shown = _some(_at(state, path))
     for name in reversed(path):
-        part = {name: part}
+        shown = {name: shown}
     names = (*as_object(value), *path)
     free = [tool for name, tool in evidence.tools.items() if _is_free(inferred.plans[name], inferred, evidence)]
     tools = [*islice(_named_alike(names, free, inferred.plans), _MOST_TOOLS)]
     for tool in tools:
-        kind = _taking_backend(tool, names, replace(evidence, state=part))
+        kind = _taking_backend(tool, names, replace(evidence, state=shown))
         if kind is not None:
             yield tool, {"backend": kind}
     entity = next((name for name, place in inferred.paths.items() if place == path), "")

@@ -175,9 +175,9 @@ class WorldStep:
 
     async def _failing(self, check: ArgumentCheck, turn: Turn) -> Transition:
         problems = check.schema.problems(turn.call.arguments[check.argument])
-        found = replace(turn, problems=tuple(f"{check.argument}: {problem}" for problem in problems))
-        observation = None if check.error is None else refused_as(check.error, found)
-        return await self.refuse(found) if observation is None else Transition(observation)
+        failing = replace(turn, problems=tuple(f"{check.argument}: {problem}" for problem in problems))
+        observation = None if check.error is None else refused_as(check.error, failing)
+        return await self.refuse(failing) if observation is None else Transition(observation)
 
     async def _ask(self, source: Source, turn: Turn) -> Transition:
         """Return the answer of a source. Raises `Unmatched` if it has none."""

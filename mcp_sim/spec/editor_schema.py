@@ -87,11 +87,11 @@ def _with_nulls(document: Record) -> Record:
 
 def _point_to_entries(properties: Record, models: Mapping[str, type[Kind]]) -> None:
     """Set the schemas of the entries of a document's lists."""
-    one = [{"enum": list(models)}, {"$ref": "#/$defs/WorldModel"}]
+    choices = [{"enum": list(models)}, {"$ref": "#/$defs/WorldModel"}]
     entries: Record = {
         "perturbations": {"items": {"$ref": "#/$defs/Perturbation"}},
         "expect": {"items": {"$ref": "#/$defs/Expectation"}},
-        "world_model": {"anyOf": [*one, {"type": "array", "items": {"anyOf": one}, "minItems": 1}]},
+        "world_model": {"anyOf": [*choices, {"type": "array", "items": {"anyOf": choices}, "minItems": 1}]},
     }
     for name in properties.keys() & entries.keys():
         properties[name] |= entries[name]
@@ -164,10 +164,10 @@ def _in_use(document: Record, defs: Record) -> Record:
 
 def _references(schema: Json) -> Iterator[str]:
     """Yield the names of the definitions that a schema refers to."""
-    for part in as_list(schema):
-        yield from _references(part)
-    for key, part in as_object(schema).items():
+    for item in as_list(schema):
+        yield from _references(item)
+    for key, item in as_object(schema).items():
         if key == "$ref":
-            yield part.removeprefix("#/$defs/")
+            yield item.removeprefix("#/$defs/")
         else:
-            yield from _references(part)
+            yield from _references(item)

@@ -78,21 +78,21 @@ def read_perturbations(
     for entry in entries:
         if isinstance(entry.options, Perturbation) and entry.options.is_hostile() and not allow_adversarial:
             entry.place.at(entry.kind).error("attacks the agent's user; allow it with `allow_adversarial: true`")
-    found = [
+    placed = [
         (entry.place, perturbation_entry)
         for entry in entries
         if (perturbation_entry := _perturbation(entry, domain)) is not None
     ]
     if domain is not None and not any(problem.severity == "error" for problem in place.problems):
-        _warn_about_shadowed(found, domain)
-        for at, problem in conflicts([made for _, made in found], domain):
-            found[at][0].error(problem)
-    return tuple(made for _, made in found)
+        _warn_about_shadowed(placed, domain)
+        for at, problem in conflicts([perturbation for _, perturbation in placed], domain):
+            placed[at][0].error(problem)
+    return tuple(perturbation for _, perturbation in placed)
 
 
-def _warn_about_shadowed(found: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
-    outer = shadowed_by([entry for _, entry in found], domain)
-    for (at, _), name in zip(found, outer, strict=True):
+def _warn_about_shadowed(entries: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
+    outer = shadowed_by([entry for _, entry in entries], domain)
+    for (at, _), name in zip(entries, outer, strict=True):
         if name is not None:
             at.warning(f"never has an effect: {name} answers every call of these tools first")
 

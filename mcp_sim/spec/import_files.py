@@ -44,7 +44,7 @@ def build_files(imported: Imported, kind: str, folder: Path) -> Files:
     spec, tools, vendor = (folder / f"{imported.name}{end}" for end in (".yaml", ".tools.json", ".vendor.tools.json"))
     usable = repair_tools(imported.tools)
     untouched = usable.tools == [*imported.tools]
-    added = {name: part for name, part in imported.spec.items() if part not in (None, {}, [])}
+    added = {name: value for name, value in imported.spec.items() if value not in (None, {}, [])}
     known = _known(usable.tools, added)
     text, doubts = _spec_text(spec, tools, imported.name, kind, known)
     texts: dict[Path, str | None] = {
@@ -96,14 +96,14 @@ def _imported_before(name: str, folder: Path) -> list[Json]:
 
 def _by_name(tools: Sequence[Json]) -> dict[str, Json]:
     """Return the tools by name; a repeated name gets a number."""
-    found: dict[str, Json] = {}
+    by_name: dict[str, Json] = {}
     for tool in tools:
         name = str(as_object(tool).get("name", "(no name)"))
         own, number = name, 2
-        while own in found:
+        while own in by_name:
             own, number = f"{name} ({number})", number + 1
-        found[own] = tool
-    return found
+        by_name[own] = tool
+    return by_name
 
 
 def _difference(name: str, old: Json, new: Json) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _difference(name: str, old: Json, new: Json) -> Iterator[str]:
         yield f"{'+' if old is None else '-'} {name}"
         return
     yield f"~ {name}"
-    before, after = (json.dumps(one, indent=2, ensure_ascii=False).splitlines() for one in (old, new))
+    before, after = (json.dumps(item, indent=2, ensure_ascii=False).splitlines() for item in (old, new))
     yield from (f"    {line}" for line in list(unified_diff(before, after, lineterm="", n=1))[2:])
 
 
@@ -123,8 +123,8 @@ def _difference(name: str, old: Json, new: Json) -> Iterator[str]:
 def _known(tools: Sequence[Json], added: Record) -> Record:
     """Return what is known besides the list, without `sim` entries of tools that are not served."""
     names = {str(as_object(tool).get("name")) for tool in tools}
-    sim = {name: part for name, part in as_object(added.get("sim")).items() if name in names}
-    return {**{key: part for key, part in added.items() if key != "sim"}, **({"sim": sim} if sim else {})}
+    sim = {name: value for name, value in as_object(added.get("sim")).items() if name in names}
+    return {**{key: value for key, value in added.items() if key != "sim"}, **({"sim": sim} if sim else {})}
 
 
 def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> tuple[str, list[str]]:
@@ -134,7 +134,7 @@ def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> 
         first = (
             f"# Imported by `mcp-sim import {kind}`. This file is yours: a later import only adds what is missing.\n"
         )
-        return first + "".join(yaml12.dump({key: part}, blocks=2) for key, part in whole.items()), []
+        return first + "".join(yaml12.dump({key: value}, blocks=2) for key, value in whole.items()), []
     text = spec.read_bytes().decode("utf-8-sig")
     existing = as_object(_value(text, spec))
     if existing.get("tools") != tools.name:
@@ -157,14 +157,14 @@ def _value(text: str, spec: Path) -> Json:
 
 
 def _disagreements(existing: Record, added: Record, spec: str) -> Iterator[str]:
-    for key, part in added.items():
+    for key, value in added.items():
         if key not in existing:
             continue
-        if isinstance(part, list) and existing[key] != part:
+        if isinstance(value, list) and existing[key] != value:
             yield f"{key} differ from {spec}, which keeps its own"
-        elif key not in _OPENED and existing[key] != part:
-            yield f"{key} is now {yaml12.flow(part)}; {spec} keeps its value"
-        for name, entry in as_object(part).items() if key in _OPENED else ():
+        elif key not in _OPENED and existing[key] != value:
+            yield f"{key} is now {yaml12.flow(value)}; {spec} keeps its value"
+        for name, entry in as_object(value).items() if key in _OPENED else ():
             if name in as_object(existing[key]) and as_object(existing[key])[name] != entry:
                 yield f"{key}.{name} differs from {spec}, which keeps its value"
 

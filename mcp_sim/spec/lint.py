@@ -53,10 +53,10 @@ def usable_tools(tools: Place) -> dict[str, Place]:
 
 def example_problems(example: Place, tool: Record) -> None:
     """Note where a recorded call violates the schemas of its tool."""
-    for part, schema in (("arguments", "inputSchema"), ("result", "outputSchema")):
-        if schema in tool and not (part == "result" and "blocks" in example.mapping):
-            for problem in Validator(tool[schema]).problems(example.value.get(part, {})):
-                example.at(part).error(f"violates the {schema} of {tool['name']}: {problem}")
+    for key, schema in (("arguments", "inputSchema"), ("result", "outputSchema")):
+        if schema in tool and not (key == "result" and "blocks" in example.mapping):
+            for problem in Validator(tool[schema]).problems(example.value.get(key, {})):
+                example.at(key).error(f"violates the {schema} of {tool['name']}: {problem}")
 
 
 def _is_usable(tool: Place) -> bool:
@@ -115,38 +115,38 @@ def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
     """Note parts that no value fits. Whether a whole result has a value is found when the tools are compiled."""
     if not is_result and not has_finite_value(schema.value):
         schema.warning(f"no value fits in {tool}: {WITHOUT_END}")
-    for path, part in schema_parts(schema.value):
-        if path and part == NEVER:
+    for path, subschema in schema_parts(schema.value):
+        if path and subschema == NEVER:
             continue  # it forbids a property
-        _check_pattern(schema.at(*path), part)
-        reason = None if is_result and not path else contradiction(part)
+        _check_pattern(schema.at(*path), subschema)
+        reason = None if is_result and not path else contradiction(subschema)
         if reason is not None:
             schema.at(*path).warning(f"no value fits in {tool}: {reason}")
 
 
 def check_declared_schema(schema: Place) -> None:
     """Note the patterns of a schema that cannot be enforced, and keywords that are misspelt."""
-    for path, part in schema_parts(schema.value):
-        _check_pattern(schema.at(*path), part)
-        for word in part.keys() - KEYWORDS:
+    for path, subschema in schema_parts(schema.value):
+        _check_pattern(schema.at(*path), subschema)
+        for word in subschema.keys() - KEYWORDS:
             near = nearest(word, KEYWORDS)
             if near is not None:
                 schema.at(*path, word).warning(f"unknown keyword; did you mean {near!r}?")
 
 
-def _check_pattern(place: Place, part: Record) -> None:
+def _check_pattern(place: Place, schema: Record) -> None:
     """Note a pattern that cannot be enforced."""
-    pattern = part.get("pattern")
+    pattern = schema.get("pattern")
     if isinstance(pattern, str) and enforceable(pattern) is None:
         place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled; it is not enforced")
 
 
-def _note_refused_type(schema: Place, found: str) -> None:
+def _note_refused_type(schema: Place, kind: str) -> None:
     """Note a schema that is not of type object. Newer protocols accept it as an outputSchema."""
     if schema.path[-1] == "outputSchema":
-        schema.warning(f"is {found}; clients with a handshake (up to 2025-11-25) get the tool without it")
+        schema.warning(f"is {kind}; clients with a handshake (up to 2025-11-25) get the tool without it")
     else:
-        schema.error(f"is {found}; clients accept only `type: object`, and otherwise reject the whole list")
+        schema.error(f"is {kind}; clients accept only `type: object`, and otherwise reject the whole list")
 
 
 def _note_invalid(schema: Place, reason: str) -> None:
@@ -171,8 +171,8 @@ def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]
     body = cast("dict[str, Any]", schema)
     yield (), body
     for place, inner in _inner(body):
-        for path, part in schema_parts(inner):
-            yield (*place, *path), part
+        for path, subschema in schema_parts(inner):
+            yield (*place, *path), subschema
 
 
 def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
@@ -181,11 +181,11 @@ def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json
         if key in schema:
             yield (key,), schema[key]
     for key in _SCHEMA_MAPS:
-        for name, part in as_object(schema.get(key)).items():
-            yield (key, name), part
+        for name, value in as_object(schema.get(key)).items():
+            yield (key, name), value
     for key in _SCHEMA_LISTS:
-        for index, part in enumerate(as_list(schema.get(key))):
-            yield (key, index), part
+        for index, value in enumerate(as_list(schema.get(key))):
+            yield (key, index), value
 
 
 # schemas without an end -----------------------------------------------------------------------------------------------
@@ -201,8 +201,10 @@ def has_finite_value(schema: Record) -> bool:
     """
     parts = {reference: resolve_reference(schema, reference) for reference in _all_references(schema)}
     finite = set[str]()
-    while found := {name for name, part in parts.items() if name not in finite and _is_finite(part, finite)}:
-        finite |= found
+    while finite_names := {
+        name for name, subschema in parts.items() if name not in finite and _is_finite(subschema, finite)
+    }:
+        finite |= finite_names
     return _is_finite(schema, finite)
 
 
@@ -212,10 +214,10 @@ def _is_finite(schema: Json, finite: set[str]) -> bool:
     reference: Json = body.get("$ref")
     if isinstance(reference, str) and reference.startswith("#") and reference not in finite:
         return False
-    if not all(_is_finite(part, finite) for part in as_list(body.get("allOf"))):
+    if not all(_is_finite(subschema, finite) for subschema in as_list(body.get("allOf"))):
         return False
     branches = [as_list(body[word]) for word in ("anyOf", "oneOf") if word in body]
-    if not all(any(_is_finite(part, finite) for part in parts) for parts in branches):
+    if not all(any(_is_finite(subschema, finite) for subschema in parts) for parts in branches):
         return False
     types = set(types_of(body))
     if constants(body) or types - _CONTAINERS:
@@ -235,8 +237,8 @@ def _required_parts(body: Record, types: set[str]) -> Iterator[Json]:
 def _all_references(schema: Json) -> set[str]:
     """Return all references to the same document, anywhere in a schema."""
     if isinstance(schema, list):
-        return {name for part in as_list(schema) for name in _all_references(part)}
+        return {name for item in as_list(schema) for name in _all_references(item)}
     body = as_object(schema)
-    found = {name for part in body.values() for name in _all_references(part)}
+    all_references = {name for item in body.values() for name in _all_references(item)}
     reference: Json = body.get("$ref")
-    return found | {reference} if isinstance(reference, str) and reference.startswith("#") else found
+    return all_references | {reference} if isinstance(reference, str) and reference.startswith("#") else all_references

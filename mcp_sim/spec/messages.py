@@ -81,13 +81,13 @@ def _located(detail: ErrorDetails, value: Json) -> _Located:
     """Drop the parts of pydantic's location that the document lacks: names of union branches and of first fields."""
     path: list[str | int] = []
     is_branch = False
-    for part in detail["loc"]:
-        if isinstance(value, dict) and part in value:
-            value = cast("dict[Any, Json]", value)[part]
-            path.append(part)
-        elif isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Json]", value)):
-            value = cast("list[Json]", value)[part]
-            path.append(part)
+    for key in detail["loc"]:
+        if isinstance(value, dict) and key in value:
+            value = cast("dict[Any, Json]", value)[key]
+            path.append(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(cast("list[Json]", value)):
+            value = cast("list[Json]", value)[key]
+            path.append(key)
         else:
             is_branch = True
     if detail["type"] == "missing" and detail["loc"]:
@@ -141,16 +141,16 @@ def _near(value: Json, context: Mapping[str, Any]) -> str:
 def _keys(model: type[BaseModel], path: Path) -> list[str]:
     """Return the valid keys at a path under a model."""
     types: list[Any] = [model]
-    for part in path:
-        types = [inner for known in types for inner in _below(known, part)]
+    for segment in path:
+        types = [inner for known in types for inner in _below(known, segment)]
     models = [known for known in types if isinstance(known, type) and issubclass(known, BaseModel)]
     return [field.alias or name for known in models for name, field in known.model_fields.items()]
 
 
-def _below(known: Any, part: str | int) -> Iterator[Any]:
+def _below(known: Any, segment: str | int) -> Iterator[Any]:
     """Yield the types that are valid under a key of a type."""
     if isinstance(known, type) and issubclass(known, BaseModel):
-        field = known.model_fields.get(str(part))
+        field = known.model_fields.get(str(segment))
         if field is not None:
             yield from _members(field.annotation)
     elif get_origin(known) is not None and get_args(known):

@@ -31,8 +31,8 @@ class Place:
     def at(self, *parts: str | int) -> Place:
         """Return a nested place. Its value is None if the document has no such part."""
         value = self.value
-        for part in parts:
-            value = _part(value, part)
+        for key in parts:
+            value = _part(value, key)
             value = None if value is NOTHING else value
         return Place(self.document, self.problems, value, (*self.path, *parts))
 
@@ -85,7 +85,7 @@ class Place:
         complete = self.read(model)
         if complete is not None:
             return complete
-        value: Json = {name: part for name, part in self.mapping.items() if name in model.model_fields}
+        value: Json = {name: inner for name, inner in self.mapping.items() if name in model.model_fields}
         for is_last in (False, True):
             try:
                 return model.model_validate(required | value)
@@ -103,9 +103,9 @@ def _without(value: Json, paths: Iterable[Path]) -> Json:
             inner.setdefault(path[0], []).append(path[1:])
     kept = dict(value)
     for name, rests in inner.items():
-        part = kept.pop(name, None)
-        if isinstance(part, dict) and all(_has(part, rest) for rest in rests):
-            kept[name] = _without(part, rests)
+        held = kept.pop(name, None)
+        if isinstance(held, dict) and all(_has(held, rest) for rest in rests):
+            kept[name] = _without(held, rests)
     return kept
 
 
@@ -114,9 +114,9 @@ def _has(value: Json, path: Path) -> bool:
     return bool(path) and path[0] in value
 
 
-def _part(value: Json, part: str | int) -> Json:
+def _part(value: Json, segment: str | int) -> Json:
     if isinstance(value, dict):
-        return cast("dict[Any, Json]", value).get(part, NOTHING)
-    if isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Json]", value)):
-        return cast("list[Json]", value)[part]
+        return cast("dict[Any, Json]", value).get(segment, NOTHING)
+    if isinstance(value, list) and isinstance(segment, int) and segment < len(cast("list[Json]", value)):
+        return cast("list[Json]", value)[segment]
     return NOTHING

@@ -18,11 +18,11 @@ class Body(Expressions):
     def visit_Assign(self, node: ast.Assign) -> None:
         targets = node.targets
         if len(targets) == 1 and (pairs := _pairs(targets[0], node.value)):
-            found = [(target, self.visit(value)) for target, value in pairs]
+            assigned = [(target, self.visit(value)) for target, value in pairs]
         else:
             value = self.visit(node.value)
-            found = [(target, value) for target in targets]
-        for target, value in found:
+            assigned = [(target, value) for target in targets]
+        for target, value in assigned:
             self.assign(target, value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
@@ -111,7 +111,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     """Return the single assignments of `a, b = x, y`."""
     match target, value:
         case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
-            is_plain = not any(isinstance(one, ast.Starred) for one in (*targets, *values))
+            is_plain = not any(isinstance(node, ast.Starred) for node in (*targets, *values))
             return [*zip(targets, values, strict=True)] if is_plain else []
         case _:
             return []

@@ -44,8 +44,8 @@ class Effects:
         for atom in rows:
             note(shows, atom.name, atom.by)
         keys: dict[str, str] = {}
-        for found in (self.deletes, self.updates, shows, self.reads):
-            for table, by in found.items():
+        for tables in (self.deletes, self.updates, shows, self.reads):
+            for table, by in tables.items():
                 note(keys, table, by)
         return TableEffects(
             creates=(*self.creates,),
@@ -61,9 +61,9 @@ class Effects:
         )
 
 
-def note(found: dict[str, str], table: str, by: str = "") -> None:
+def note(tables: dict[str, str], table: str, by: str = "") -> None:
     """Note a table, and the argument that names the record; the first one counts."""
-    found[table] = found.get(table) or by
+    tables[table] = tables.get(table) or by
 
 
 @dataclass(slots=True)

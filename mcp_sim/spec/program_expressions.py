@@ -69,8 +69,8 @@ class Expressions(ast.NodeVisitor):
                 before = self._names.get(name, ()) if self._branches else ()
                 self._names[name] = joined((before, value))
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                for part in parts:
-                    self.assign(part, element(value, is_one=True))
+                for item in parts:
+                    self.assign(item, element(value, is_one=True))
             case ast.Starred(value=inner):
                 self.assign(inner, inside(value))
             case ast.Subscript(value=inner, slice=key):
@@ -104,8 +104,8 @@ class Expressions(ast.NodeVisitor):
             case ast.Tuple(elts=[_, inner]), ast.Call(func=ast.Attribute(value=rows, attr="items"), args=[]):
                 self.assign(inner, element(self.visit(rows)))
             case ast.Tuple(elts=parts), ast.Call(func=ast.Name(id="zip"), args=lists) if len(parts) == len(lists):
-                for part, rows in zip(parts, lists, strict=True):
-                    self.bind(part, rows)
+                for item, rows in zip(parts, lists, strict=True):
+                    self.bind(item, rows)
             case _:
                 self.assign(target, element(self._iterated(self.visit(items))))
 
@@ -157,7 +157,7 @@ class Expressions(ast.NodeVisitor):
         return joined([item_of(atom, node.slice) for atom in value])
 
     def _list(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
-        return joined([self._part(part) for part in node.elts])
+        return joined([self._part(item) for item in node.elts])
 
     visit_List = visit_Tuple = visit_Set = _list
 
@@ -198,7 +198,7 @@ class Expressions(ast.NodeVisitor):
             self.visit(node.body)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-        targets = (name for part in node.generators for name in ast.walk(part.target))
+        targets = (name for clause in node.generators for name in ast.walk(clause.target))
         with self.shadowed([name.id for name in targets if isinstance(name, ast.Name)]):
             for generator in node.generators:
                 self.bind(generator.target, generator.iter)
@@ -318,4 +318,4 @@ class Expressions(ast.NodeVisitor):
 def parameters(arguments: ast.arguments) -> list[str]:
     """Return the names of all parameters."""
     given = (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg)
-    return [one.arg for one in given if one is not None]
+    return [parameter.arg for parameter in given if parameter is not None]

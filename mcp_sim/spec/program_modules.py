@@ -49,22 +49,22 @@ class Modules:
         return self._constants[key]
 
     def _find(self, module: str, name: str) -> Value:
-        found = self._modules.get(module)
-        if found is None:
+        known = self._modules.get(module)
+        if known is None:
             return ()
-        if name in found.functions:
+        if name in known.functions:
             return (Atom("function", f"{module}:{name}"),)
-        if name in found.constants:
-            return self._constant(module, found.constants[name])
-        if name in found.imports:
-            origin, inner = found.imports[name]
+        if name in known.constants:
+            return self._constant(module, known.constants[name])
+        if name in known.imports:
+            origin, inner = known.imports[name]
             return self.find(origin, inner) or self._submodule(origin, inner)
         if (submodule := self._submodule(module, name)) and module:
             return submodule
-        return joined(self.find(star, name) for star in found.stars)
+        return joined(self.find(star, name) for star in known.stars)
 
     def _submodule(self, module: str, name: str) -> Value:
-        dotted = ".".join(part for part in (module, name) if part)
+        dotted = ".".join(word for word in (module, name) if word)
         return (Atom("module", dotted),) if dotted in self._modules else ()
 
     def _constant(self, module: str, node: ast.expr) -> Value:
@@ -78,7 +78,7 @@ class Modules:
                 owners = (atom.name for atom in self.find(module, name) if atom.kind == "module")
                 return joined(self.find(owner, inner) for owner in owners)
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-                return inside(joined(self._constant(module, part) for part in parts))
+                return inside(joined(self._constant(module, element) for element in parts))
             case ast.Dict(keys=keys, values=values):
                 named = joined(self._constant(module, key) for key in keys if key is not None)
                 return inside(joined((named, *(self._constant(module, value) for value in values))))
@@ -114,24 +114,24 @@ def imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
             waiting += getattr(node, name, ())
 
 
-def _note_imports(found: _Module, name: str, node: ast.Import | ast.ImportFrom, known: Collection[str]) -> None:
+def _note_imports(importing: _Module, name: str, node: ast.Import | ast.ImportFrom, known: Collection[str]) -> None:
     match node:
         case ast.Import(names=aliases):
             for alias in aliases:
                 bound = alias.name if alias.asname else alias.name.partition(".")[0]
                 if bound in known:
-                    found.imports[alias.asname or bound] = (bound, "")
+                    importing.imports[alias.asname or bound] = (bound, "")
         case ast.ImportFrom(module=module, names=aliases, level=level):
             origin = _origin(name, module or "", level, known)
             for alias in aliases:
                 if alias.name == "*":
-                    found.stars.append(origin)
+                    importing.stars.append(origin)
                 else:
-                    found.imports[alias.asname or alias.name] = (origin, alias.name)
+                    importing.imports[alias.asname or alias.name] = (origin, alias.name)
 
 
 def _origin(name: str, module: str, level: int, known: Collection[str]) -> str:
     """Return the module that an import names, `level` packages above a module."""
     is_package = any(other.startswith(f"{name}.") for other in known)
     above = name.split(".")[: len(name.split(".")) - level + is_package] if level else []
-    return ".".join(part for part in (*above, module) if part)
+    return ".".join(word for word in (*above, module) if word)

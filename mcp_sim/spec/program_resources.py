@@ -36,15 +36,15 @@ def with_program_resources(
     declared: Sequence[Resource], shown: Sequence[Resource], path: Path, sources: Sources
 ) -> tuple[Resource, ...]:
     """Return the declared resources, and then those of a program that are not declared: templates last."""
-    known = {shape_of(one.uri) for one in declared}
+    known = {shape_of(known_resource.uri) for known_resource in declared}
     for resource in shown:
         if resource.function is not None and shape_of(resource.uri) in known:
             message = f"shows {resource.uri!r}, which the spec declares under resources:; the spec wins"
             sources.problems.append(
                 Problem(display(path), resource.function.line, resource.function.name, message, "warning")
             )
-    own = [one for one in shown if shape_of(one.uri) not in known]
-    return (*declared, *sorted(own, key=lambda one: one.is_template))
+    own = [known_resource for known_resource in shown if shape_of(known_resource.uri) not in known]
+    return (*declared, *sorted(own, key=lambda known_resource: known_resource.is_template))
 
 
 def _definition(uri: str, function: ProgramFunction) -> Record:

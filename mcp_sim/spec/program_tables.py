@@ -74,9 +74,9 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
     Raises `TooManyProblems`.
     """
     wrong = [
-        (one.lineno, why)
-        for one in ast.walk(node)
-        if isinstance(one, ast.expr) and (why := _why_no_constant(one)) is not None
+        (inner.lineno, why)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.expr) and (why := _why_no_constant(inner)) is not None
     ]
     for line, why in wrong[:_MOST_ERRORS]:
         note(line, "tables", f"must be JSON, but holds {why}", "error")
@@ -91,16 +91,16 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
         message = f"must be a literal mapping, since the program is read without running it{what}"
         note(line, "tables", message, "error")
         return {}
-    tables = {str(name): part for name, part in cast("dict[Any, Any]", declared).items()}
+    tables = {str(name): value for name, value in cast("dict[Any, Any]", declared).items()}
     noted = _Limited(note)
     return {name: _Table(name, node, noted).read(table, tables) for name, table in tables.items()}
 
 
 def _first_computed(node: ast.expr) -> tuple[int, str]:
     """Return the line of the first part of an expression that is no literal, and what it is."""
-    for part in ast.walk(node):
-        if isinstance(part, _COMPUTED):
-            return getattr(part, "lineno", node.lineno), f"; write the value of {ast.unparse(part):.60}"
+    for inner in ast.walk(node):
+        if isinstance(inner, _COMPUTED):
+            return getattr(inner, "lineno", node.lineno), f"; write the value of {ast.unparse(inner):.60}"
     return node.lineno, ""
 
 
@@ -128,12 +128,12 @@ class _Table:
     def __init__(self, name: str, node: ast.expr, note: Note) -> None:
         self._name, self._node, self._note = name, node, note
 
-    def read(self, part: Any, tables: Mapping[str, Any]) -> Entity:
+    def read(self, value: Any, tables: Mapping[str, Any]) -> Entity:
         """Return the table as an entity. `tables`: all tables of the program."""
         name = self._name
         if not is_table_name(name):
             self._error((), "is no name for a table: it must be a Python name, and no attribute of a world")
-        body = self._body(part)
+        body = self._body(value)
         fields, links = self._named(body, "fields"), self._named(body, "links")
         is_single, is_natural = body.get("singleton", False), body.get("natural", False)
         key = body.get("key", name if is_single else "id")
@@ -152,18 +152,18 @@ class _Table:
             name,
             key,
             body.get("ids"),
-            {one: Field(one, schemas[one], links.get(one), hidden=one in hidden) for one in names},
+            {item: Field(item, schemas[item], links.get(item), hidden=item in hidden) for item in names},
             singleton=is_single,
             natural=is_natural,
         )
 
-    def _body(self, part: Any) -> dict[str, Any]:
+    def _body(self, item: Any) -> dict[str, Any]:
         """Return the keys of the table that have values of their types."""
-        if not isinstance(part, dict):
-            self._error((), f"must be a mapping with {', '.join(_KEYS)}, not {shown(part)}")
+        if not isinstance(item, dict):
+            self._error((), f"must be a mapping with {', '.join(_KEYS)}, not {shown(item)}")
             return {}
         body: dict[str, Any] = {}
-        for key, value in cast("dict[Any, Any]", part).items():
+        for key, value in cast("dict[Any, Any]", item).items():
             if key not in _KEYS:
                 self._error((key,), f"unknown key{did_you_mean(str(key), _KEYS)}")
                 continue
@@ -214,10 +214,12 @@ class _Table:
         node, line = self._node, self._node.lineno
         for name in (self._name, *at):
             keys = node.keys if isinstance(node, ast.Dict) else ()
-            found = next((i for i, key in enumerate(keys) if isinstance(key, ast.Constant) and key.value == name), None)
-            if found is None or not isinstance(node, ast.Dict):
+            number = next(
+                (i for i, key in enumerate(keys) if isinstance(key, ast.Constant) and key.value == name), None
+            )
+            if number is None or not isinstance(node, ast.Dict):
                 break
-            node, line = node.values[found], cast("ast.Constant", node.keys[found]).lineno
+            node, line = node.values[number], cast("ast.Constant", node.keys[number]).lineno
         return line
 
 
@@ -268,9 +270,9 @@ def _no_json(value: Any) -> str | None:
     if isinstance(value, dict):
         given = cast("dict[Any, Any]", value)
         names = (f"a key that is {_described(name)}" for name in given if not isinstance(name, str))
-        return next(names, None) or next((wrong for part in given.values() if (wrong := _no_json(part))), None)
+        return next(names, None) or next((wrong for item in given.values() if (wrong := _no_json(item))), None)
     if isinstance(value, list | tuple):
-        return next((wrong for part in cast("list[Any]", value) if (wrong := _no_json(part))), None)
+        return next((wrong for item in cast("list[Any]", value) if (wrong := _no_json(item))), None)
     return None if value is None or type(value) in _TYPES else _described(value)
 
 

@@ -126,20 +126,20 @@ def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | Non
 
     Of a package that is imported, all modules count: importing one runs others.
     """
-    found: dict[Path, ast.Module | None] = {}
+    modules: dict[Path, ast.Module | None] = {}
 
     def visit(tree: ast.Module) -> None:
-        for name in {one.partition(".")[0] for one in _imported(tree)}:
+        for name in {imported.partition(".")[0] for imported in _imported(tree)}:
             package = file.parent / name
             inside = sorted(package.rglob("*.py")) if name and package.is_dir() else ()
             for candidate in (file.parent / f"{name}.py", *inside):
-                if candidate.is_file() and candidate not in found and candidate != file:
-                    found[candidate] = _parsed(candidate)
-                    if (inner := found[candidate]) is not None:
+                if candidate.is_file() and candidate not in modules and candidate != file:
+                    modules[candidate] = _parsed(candidate)
+                    if (inner := modules[candidate]) is not None:
                         visit(inner)
 
     visit(module)
-    return found
+    return modules
 
 
 def _dotted(file: Path, folder: Path) -> str:
@@ -217,7 +217,9 @@ class _Reader:
         """Yield the functions of the file. Two of one name, and coroutines that answer tools, are errors."""
         lines: dict[str, int] = {}
         for node in self._module.body:
-            if isinstance(node, ast.AsyncFunctionDef) and any(self._decorator(one)[0] for one in node.decorator_list):
+            if isinstance(node, ast.AsyncFunctionDef) and any(
+                self._decorator(decorator)[0] for decorator in node.decorator_list
+            ):
                 self._note(node.lineno, node.name, "must not be async: a program waits for nothing")
             if not isinstance(node, ast.FunctionDef):
                 continue
@@ -344,18 +346,20 @@ def _ignore(line: int, path: str, message: str, severity: Severity) -> None:
 
 def _interface_names(module: ast.Module) -> dict[str, str]:
     """Return how a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names."""
-    found: dict[str, str] = {}
+    interface_names: dict[str, str] = {}
     for node in module.body:
         match node:
             case ast.ImportFrom(module="mcp_sim.programs", names=names):
-                found |= {alias.asname or alias.name: alias.name for alias in names if alias.name in _DECORATORS}
+                interface_names |= {
+                    alias.asname or alias.name: alias.name for alias in names if alias.name in _DECORATORS
+                }
             case ast.ImportFrom(module="mcp_sim", names=names) | ast.Import(names=names):
                 for alias in names:
                     if alias.name in {"programs", "mcp_sim.programs"}:
-                        found |= {f"{alias.asname or alias.name}.{name}": name for name in _DECORATORS}
+                        interface_names |= {f"{alias.asname or alias.name}.{name}": name for name in _DECORATORS}
             case _:
                 pass
-    return found
+    return interface_names
 
 
 def _function(node: ast.FunctionDef) -> ProgramFunction:

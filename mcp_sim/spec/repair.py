@@ -99,7 +99,7 @@ def _repaired_schema(schema: Json, at: str, doubts: list[str]) -> Json:
         if fault is None:
             return body
         path, message = fault
-        doubts.append(f"{at}{''.join(f'.{part}' for part in path)}: {message[:120]}; it is left out")
+        doubts.append(f"{at}{''.join(f'.{segment}' for segment in path)}: {message[:120]}; it is left out")
         if not path:
             return {"type": "object"}
         body = as_object(_without(body, path))
@@ -125,12 +125,12 @@ def _faults(schema: Record) -> Iterator[tuple[list[str | int], str]]:
 
 def _without(value: Json, path: list[str | int]) -> Json:
     """Return a copy of a value without the part at a path."""
-    part, *rest = path
+    first, *rest = path
     if isinstance(value, dict):
         body = dict(cast("Record", value))
-        kept = {key: inner for key, inner in body.items() if key != part}
-        return {**body, part: _without(body[str(part)], rest)} if rest else kept
+        kept = {key: inner for key, inner in body.items() if key != first}
+        return {**body, first: _without(body[str(first)], rest)} if rest else kept
     items = as_list(value)
     if not rest:
-        return [inner for index, inner in enumerate(items) if index != part]
-    return [_without(inner, rest) if index == part else inner for index, inner in enumerate(items)]
+        return [inner for index, inner in enumerate(items) if index != first]
+    return [_without(inner, rest) if index == first else inner for index, inner in enumerate(items)]

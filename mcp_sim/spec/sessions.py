@@ -107,10 +107,10 @@ class Session:
 def _moment(value: Json) -> datetime | None:
     """Return the time that a text has in ISO 8601, in UTC unless it has a zone; None if it is none."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    return found if found is None or found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return moment if moment is None or moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 # reading --------------------------------------------------------------------------------------------------------------
@@ -273,8 +273,8 @@ class _Reader:
         wrong = [(path, message) for is_right, path, message in checks if not is_right]
         flaw = flaw_of_answer(answer)
         if flaw is not None:
-            path, expected, found = flaw
-            wrong.append((path, f"expected {expected}" + (f", got {shown(found)}" if path else "")))
+            path, expected, actual = flaw
+            wrong.append((path, f"expected {expected}" + (f", got {shown(actual)}" if path else "")))
         for path, message in wrong:
             self._problem(file, at, path, message)
         return None if wrong else RecordedCall(line["tool"], given, answer, seq, line)

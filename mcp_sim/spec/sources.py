@@ -64,7 +64,7 @@ def locate(reference: str | Path) -> Path:
 def _near_file(path: Path) -> str:
     """Return the document beside a missing file that has nearly its name, as an appendix to a message; '' without."""
     try:
-        beside = {one.stem: one for one in islice(path.parent.iterdir(), MOST_FILES) if one.suffix in SUFFIXES}
+        beside = {file.stem: file for file in islice(path.parent.iterdir(), MOST_FILES) if file.suffix in SUFFIXES}
     except OSError:
         return ""
     near = get_close_matches(path.stem, beside, n=1, cutoff=0.6)
@@ -246,8 +246,8 @@ class Sources:
 
 def is_shipped(path: Path) -> bool:
     """Whether a file ships with mcp-sim."""
-    found = path.resolve()
-    return any(found.is_relative_to(_home(folder).resolve()) for folder in _FOLDERS)
+    resolved = path.resolve()
+    return any(resolved.is_relative_to(_home(folder).resolve()) for folder in _FOLDERS)
 
 
 def digest_of(path: Path) -> str:

@@ -73,7 +73,7 @@ def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterab
 
 def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
     """Return blocks, icons and other parts as they were written."""
-    return tuple(part.model_dump(by_alias=True, exclude_unset=True) for part in parts or ())
+    return tuple(model.model_dump(by_alias=True, exclude_unset=True) for model in parts or ())
 
 
 def _interaction(at: Place, sim_part: SimPart, arguments: Sequence[str]) -> ToolInteraction:
@@ -295,15 +295,15 @@ def _choices(complete: Complete) -> Choices:
 
 
 def _choice_entities(place: Place, complete: Mapping[str, Complete]) -> Iterator[tuple[Place, str]]:
-    for name, one in complete.items():
-        if not isinstance(one, list):
-            yield place.at(name, "entity"), one.entity
+    for name, value in complete.items():
+        if not isinstance(value, list):
+            yield place.at(name, "entity"), value.entity
 
 
 def _check_unique(place: Place, parts: Sequence[P], key: str) -> None:
     seen = set[Any]()
-    for index, part in enumerate(parts):
-        value: Any = getattr(part, key)
+    for index, entry in enumerate(parts):
+        value: Any = getattr(entry, key)
         if value is not None and value in seen:
             place.at(index, key).error(f"duplicate {key} {value!r}")
         seen.add(value)

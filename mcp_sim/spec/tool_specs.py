@@ -101,18 +101,18 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     document = _document(place)
     name = document.name or path.name.partition(".")[0]
     listed = _tool_list(place, document, path, sources)
-    found = usable_tools(listed) if listed is not None else {}
+    usable = usable_tools(listed) if listed is not None else {}
     errors = {**load_error_style(document.error_style), **document.errors}
     shared = VendorErrors(_templates(errors))
     key = server or name
     tools = {
         prefix + tool: Tool(prefix + tool, key, at.value, _failures(shared, at.value, document.sim.get(tool)))
-        for tool, at in found.items()
+        for tool, at in usable.items()
     }
     entities = {entity: _entity(entity, entity_part) for entity, entity_part in document.entities.items()}
-    program = _program(place, document, path, sources, {tool: at.value for tool, at in found.items()})
+    program = _program(place, document, path, sources, {tool: at.value for tool, at in usable.items()})
     entities = _with_tables(place, entities, program)
-    check_sim(place.at("sim"), document.sim, found, () if program is None else program.program.functions)
+    check_sim(place.at("sim"), document.sim, usable, () if program is None else program.program.functions)
     resources = read_resources(place.at("resources"), document.resources)
     if program is not None:
         resources = with_program_resources(resources, program.resources, program.program.path, sources)
@@ -121,13 +121,13 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         tools=tools,
         entities=entities,
         undecided=frozenset(entity for entity, entity_part in document.entities.items() if entity_part.open is None),
-        overrides={prefix + tool: plan_fields(sim_part) for tool, sim_part in document.sim.items() if tool in found},
-        examples=tuple(_examples(place.at("examples"), document.examples, found, prefix)),
+        overrides={prefix + tool: plan_fields(sim_part) for tool, sim_part in document.sim.items() if tool in usable},
+        examples=tuple(_examples(place.at("examples"), document.examples, usable, prefix)),
         links=tuple(_links(place, document)),
-        places={prefix + tool: at for tool, at in found.items()},
+        places={prefix + tool: at for tool, at in usable.items()},
         interactions={
             prefix + tool: interaction
-            for tool, interaction in read_interactions(place.at("sim"), document, found, has_resources=bool(resources))
+            for tool, interaction in read_interactions(place.at("sim"), document, usable, has_resources=bool(resources))
         },
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
         program=None if program is None else _with_ids(program.program, prefix),

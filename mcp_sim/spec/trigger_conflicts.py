@@ -24,9 +24,9 @@ class Bound(NamedTuple):
 def contradictions(when: When, start: datetime, around: Sequence[Bound] = ()) -> Iterator[tuple[Path, str]]:
     """Yield each path of a `when` that can never hold, and why. `around` are bounds that must hold as well."""
     bounds = [*(around or [Bound("the world's start", TimeBounds(begin=start))]), *_bounds(when, start)]
-    found = _apart(bounds, len(around)) or _never(when, intersection(bound.time_bounds for bound in bounds))
-    if found is not None:
-        yield (), f"never holds: {found}"
+    reason = _apart(bounds, len(around)) or _never(when, intersection(bound.time_bounds for bound in bounds))
+    if reason is not None:
+        yield (), f"never holds: {reason}"
         return
     for word, group in (("any", when.any), ("all", when.all)):
         for at, nested in enumerate(group):
@@ -46,9 +46,9 @@ def _apart(bounds: Sequence[Bound], known: int) -> str | None:
     for bound in bounds[known:]:
         if bound.time_bounds.is_empty:
             return f"{bound.why} ends before it begins"
-    for one, other in combinations(bounds, 2):
-        if other in bounds[known:] and intersection((one.time_bounds, other.time_bounds)).is_empty:
-            return f"{one.why} and {other.why} exclude each other"
+    for first, other in combinations(bounds, 2):
+        if other in bounds[known:] and intersection((first.time_bounds, other.time_bounds)).is_empty:
+            return f"{first.why} and {other.why} exclude each other"
     return None
 
 
@@ -76,7 +76,9 @@ def _is_one(when: When) -> bool:
 
 def shadowed_by(entries: Sequence[PerturbationEntry], domain: Domain) -> list[str | None]:
     """Return for each entry the id of another one that answers all its calls first, None if there is none."""
-    reach = [frozenset(tool for tool, one in domain.tools.items() if in_reach(entry.tools, one)) for entry in entries]
+    reach = [
+        frozenset(tool for tool, value in domain.tools.items() if in_reach(entry.tools, value)) for entry in entries
+    ]
     always = [(at, entry) for at, entry in enumerate(entries) if _ends_every_call(entry)]
     return [
         next((outer.id for n, outer in always if reach[at] <= reach[n] and _acts_first(outer, n, entry, at)), None)
@@ -101,7 +103,7 @@ def _acts_first(outer: PerturbationEntry, at: int, inner: PerturbationEntry, pla
 
 def conflicts(entries: Sequence[PerturbationEntry], domain: Domain) -> list[tuple[int, str]]:
     """Return where two entries change the same part of a tool at the same time: the index of the second, and why."""
-    found = list[tuple[int, str]]()
+    problems = list[tuple[int, str]]()
     enabled = [(at, entry) for at, entry in enumerate(entries) if entry.enabled]
     for (_, perturbation_entry), (at, other) in combinations(enabled, 2):
         both = [
@@ -115,10 +117,10 @@ def conflicts(entries: Sequence[PerturbationEntry], domain: Domain) -> list[tupl
             for what in sorted(perturbation_entry.perturbation.alters(tool) & other.perturbation.alters(tool))
         ]
         if altered and not intersection((_lasts(perturbation_entry, domain), _lasts(other, domain))).is_empty:
-            found.append(
+            problems.append(
                 (at, f"{perturbation_entry.id} also changes the {altered[0]}; let one end before the other begins")
             )
-    return found
+    return problems
 
 
 def _lasts(entry: PerturbationEntry, domain: Domain) -> TimeBounds:

@@ -45,7 +45,7 @@ class Trust:
 
     def covers(self, path: Path) -> bool:
         """Whether the caller trusts a file or a folder that contains it, whatever the file's content is."""
-        return self._everything or any(path.resolve().is_relative_to(one) for one in self._paths)
+        return self._everything or any(path.resolve().is_relative_to(folder) for folder in self._paths)
 
     def remembers(self, path: Path, digest: str) -> bool:
         """Whether the user has trusted this file with this content, given as SHA-256."""
@@ -106,10 +106,10 @@ def is_below(path: Path, folder: Path) -> bool:
 
 def is_special(path: Path, *, may_be_folder: bool = False) -> bool:
     """Whether a path is something else than a file on a disk: a pipe, a device, a socket, a file of the kernel."""
-    found = path.resolve()
-    mode = found.stat().st_mode
+    resolved = path.resolve()
+    mode = resolved.stat().st_mode
     is_usual = stat.S_ISREG(mode) or (may_be_folder and stat.S_ISDIR(mode))
-    return not is_usual or any(found.is_relative_to(folder) for folder in _PROVIDED)
+    return not is_usual or any(resolved.is_relative_to(folder) for folder in _PROVIDED)
 
 
 def read_regular(path: Path, limit: int) -> bytes:

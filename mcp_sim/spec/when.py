@@ -23,9 +23,9 @@ def read_when(place: Place) -> When:
         place.error(f"expected a mapping of triggers, got {shown(place.value)}")
         return When()
     body = place.mapping
-    found = [_trigger(place, name) for name in body if name not in COMBINATORS]
+    read = [_trigger(place, name) for name in body if name not in COMBINATORS]
     return When(
-        triggers=tuple(trigger for trigger in found if trigger is not None),
+        triggers=tuple(trigger for trigger in read if trigger is not None),
         any=_nested_list(place, "any"),
         all=_nested_list(place, "all"),
         none=(read_when(place.at("not")),) if "not" in body else (),

@@ -113,8 +113,8 @@ def _is_of(domain: Domain, plan: Plan, server: str) -> bool:
 
 def _guess_comment(plan: Plan) -> str:
     """Return the comment above a guess: the evidence for the fields that are guessed."""
-    found = (reason for name, basis in plan.basis.items() if plan.is_guessed(name) for reason in basis.reasons)
-    return f"a guess ({plan.confidence:.2f}): {'; '.join(dict.fromkeys(found))}".replace("\n", " ")
+    guesses = (reason for name, basis in plan.basis.items() if plan.is_guessed(name) for reason in basis.reasons)
+    return f"a guess ({plan.confidence:.2f}): {'; '.join(dict.fromkeys(guesses))}".replace("\n", " ")
 
 
 def _local_name(entity: str, server: str) -> str:
@@ -128,15 +128,15 @@ def _relevant_entities(domain: Domain, plans: list[Plan]) -> list[str]:
     If there is only one server, all inferred entities are included: generated values may mention them.
     """
     is_only_server = len({tool.server for tool in domain.tools.values()}) == 1
-    found = {name for name in domain.entities if is_only_server and name not in domain.given}
+    relevant_entities = {name for name in domain.entities if is_only_server and name not in domain.given}
     pending = [name for plan in plans for name in _entities_of(plan) if name in domain.entities]
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in relevant_entities:
+            relevant_entities.add(name)
             links = (field.link or "" for field in domain.entities[name].fields.values())
             pending += [link for link in links if link in domain.entities]
-    return [name for name in domain.entities if name in found]
+    return [name for name in domain.entities if name in relevant_entities]
 
 
 def _entities_of(plan: Plan) -> Iterator[str]:
@@ -158,12 +158,13 @@ def _plan_entry(plan: Plan) -> Record:
     return {name: entry[name] for name in SimPart.model_fields if name in entry}
 
 
-def _changed_fields(part: Any) -> Record:
+def _changed_fields(value: Any) -> Record:
     """Return the fields of a plan, or of a part of one, that differ from their defaults."""
     return {
-        field.name: _plain(getattr(part, field.name))
-        for field in fields(part)
-        if getattr(part, field.name) != (field.default if field.default_factory is MISSING else field.default_factory())
+        field.name: _plain(getattr(value, field.name))
+        for field in fields(value)
+        if getattr(value, field.name)
+        != (field.default if field.default_factory is MISSING else field.default_factory())
     }
 
 
@@ -172,8 +173,8 @@ def _plain(value: Any) -> Json:
         changed = _changed_fields(value)
         return changed["field"] if isinstance(value, Filter) and changed.keys() == {"field"} else changed
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in cast("Mapping[str, Any]", value).items()}
-    return [_plain(one) for one in cast("list[Any]", value)] if isinstance(value, tuple | list) else value
+        return {name: _plain(inner) for name, inner in cast("Mapping[str, Any]", value).items()}
+    return [_plain(item) for item in cast("list[Any]", value)] if isinstance(value, tuple | list) else value
 
 
 def _entity_entry(domain: Domain, name: str, server: str) -> Record:

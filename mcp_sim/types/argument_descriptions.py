@@ -25,7 +25,9 @@ def describe_arguments(tool: Tool) -> Tool:
     tool = merge_alternatives(tool)
     schema = tool.input_schema
     parts = as_object(schema.get("properties"))
-    bare = {name for name, part in parts.items() if isinstance(part, dict) and not _is_described(name, as_object(part))}
+    bare = {
+        name for name, value in parts.items() if isinstance(value, dict) and not _is_described(name, as_object(value))
+    }
     described = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
     if not described:
         return tool
@@ -33,9 +35,9 @@ def describe_arguments(tool: Tool) -> Tool:
     return replace(tool, definition={**tool.definition, "inputSchema": {**schema, "properties": parts}})
 
 
-def _is_described(name: str, part: Record) -> bool:
+def _is_described(name: str, schema: Record) -> bool:
     """Whether the description of an argument says more than its name."""
-    words = str(part.get("description", "")).replace(name, "").strip(" .").lower()
+    words = str(schema.get("description", "")).replace(name, "").strip(" .").lower()
     return words not in {"", "parameter", "argument"}
 
 

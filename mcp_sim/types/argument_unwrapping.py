@@ -54,8 +54,8 @@ def _names(override: Json, wrapper: str) -> bool:
         return override == wrapper or override.startswith(f"{wrapper}.")
     if isinstance(override, Mapping):
         parts = cast("Mapping[str, Json]", override)
-        return any(_names(part, wrapper) for pair in parts.items() for part in pair)
-    return isinstance(override, list | tuple) and any(_names(part, wrapper) for part in cast("list[Json]", override))
+        return any(_names(word, wrapper) for pair in parts.items() for word in pair)
+    return isinstance(override, list | tuple) and any(_names(item, wrapper) for item in cast("list[Json]", override))
 
 
 def unwrap_call(call: Call, wrapper: str) -> Call:

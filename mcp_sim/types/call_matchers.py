@@ -147,8 +147,8 @@ def unfit_fields(entity: Entity, where: Mapping[str, Json]) -> list[str]:
     known = {entity.key, *entity.fields}
     heads = {name: name.split(".", 1)[0] for name in where}
     unknown = [name for name, head in heads.items() if entity.fields and head not in known]
-    found = [f"{entity.name} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
-    return found + [
+    fields = [f"{entity.name} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
+    return fields + [
         f"no {entity.name} can have {canonical(wanted)} as its {name}"
         for name, wanted in where.items()
         if name in entity.fields

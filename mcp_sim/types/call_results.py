@@ -29,12 +29,12 @@ def flaw_of_answer(answer: Record) -> tuple[str, str, Json] | None:
     """
     if len(answer) != 1:
         return "", "either a `result` or an `error`", answer
-    [(name, part)] = answer.items()
-    if not isinstance(part, dict):
-        return name, "an object", part
+    [(name, value)] = answer.items()
+    if not isinstance(value, dict):
+        return name, "an object", value
     if name == "error":
-        return _flaw_of_error(cast("Record", part))
-    blocks: Json = cast("Record", part).get("content", [])
+        return _flaw_of_error(cast("Record", value))
+    blocks: Json = cast("Record", value).get("content", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in cast("list[Json]", blocks)):
         return f"{name}.content", "a list of content blocks", cast("Json", blocks)
     for at, block in enumerate(cast("list[Record]", blocks)):
@@ -75,7 +75,7 @@ def own_meta(meta: Json) -> Record | None:
     """Return what a server put into the `_meta` of a message, without what the protocol has there; None if nothing."""
     if not isinstance(meta, dict):
         return None
-    return {name: part for name, part in cast("Record", meta).items() if not name.startswith(PROTOCOL)} or None
+    return {name: value for name, value in cast("Record", meta).items() if not name.startswith(PROTOCOL)} or None
 
 
 def _data(text: str) -> Any:

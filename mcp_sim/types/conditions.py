@@ -47,7 +47,7 @@ def matcher(value: Any) -> Matcher:
     tests = [_test(name, operand) for name, operand in cast("Mapping[Any, Any]", value).items()]
     if not tests:
         raise ValueError("an empty mapping has no operators; an empty object is written {equals: {}}")
-    return tests[0] if len(tests) == 1 else lambda found: all(test(found) for test in tests)
+    return tests[0] if len(tests) == 1 else lambda item: all(test(item) for test in tests)
 
 
 def contradiction(value: Any) -> str | None:
@@ -80,27 +80,27 @@ def _may_be(body: Mapping[str, Any], bound: Any) -> bool:
     return all(_OPERATORS[name](body[name])(bound) for name in ("gt", "gte", "lt", "lte") if name in body)
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal(value: Any, other: Any) -> bool:
     """Whether two JSON values are the same. 1 = 1.0, but true is not 1; the order of keys does not matter."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list) and isinstance(other, list):
-        ours, theirs = cast("list[Any]", one), cast("list[Any]", other)
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, list) and isinstance(other, list):
+        ours, theirs = cast("list[Any]", value), cast("list[Any]", other)
         return len(ours) == len(theirs) and all(map(equal, ours, theirs))
-    if isinstance(one, dict) and isinstance(other, dict):
-        ours, theirs = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        ours, theirs = cast("dict[str, Any]", value), cast("dict[str, Any]", other)
         return ours.keys() == theirs.keys() and all(equal(ours[name], theirs[name]) for name in ours)
-    return one == other
+    return value == other
 
 
 def at_path(value: Any, path: Iterable[str]) -> Any:
     """Return the value at a path through objects (by key) and lists (by index), or ABSENT."""
-    for part in path:
+    for segment in path:
         if isinstance(value, dict):
-            value = cast("dict[str, Any]", value).get(part, ABSENT)
-        elif isinstance(value, list) and part.isdecimal():
+            value = cast("dict[str, Any]", value).get(segment, ABSENT)
+        elif isinstance(value, list) and segment.isdecimal():
             items = cast("list[Any]", value)
-            value = items[int(part)] if int(part) < len(items) else ABSENT
+            value = items[int(segment)] if int(segment) < len(items) else ABSENT
         else:
             return ABSENT
     return value
@@ -116,27 +116,27 @@ def _test(name: Any, operand: Any) -> Matcher:
 
 def _equals(wanted: Any) -> Matcher:
     if isinstance(wanted, str):
-        return lambda found: found == wanted
-    return lambda found: equal(found, wanted)
+        return lambda value: value == wanted
+    return lambda value: equal(value, wanted)
 
 
 def _not(operand: Any) -> Matcher:
     inner = matcher(operand)
-    return lambda found: not inner(found)
+    return lambda value: not inner(value)
 
 
 def _in(operand: Any) -> Matcher:
     if not isinstance(operand, list):
         raise ValueError(f"in: {operand!r} is not a list of values")
     wanted = cast("list[Any]", operand)
-    return lambda found: any(equal(found, value) for value in wanted)
+    return lambda item: any(equal(item, value) for value in wanted)
 
 
 def _contains(operand: Any) -> Matcher:
-    def test(found: Any) -> bool:
-        if isinstance(found, list):
-            return any(equal(item, operand) for item in cast("list[Any]", found))
-        return isinstance(found, str | dict) and isinstance(operand, str) and operand in found
+    def test(value: Any) -> bool:
+        if isinstance(value, list):
+            return any(equal(item, operand) for item in cast("list[Any]", value))
+        return isinstance(value, str | dict) and isinstance(operand, str) and operand in value
 
     return test
 
@@ -157,10 +157,10 @@ def _matches(operand: Any) -> Matcher:
 def _order(name: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any], Matcher]:
     def make(operand: Any) -> Matcher:
         if isinstance(operand, str):
-            return lambda found: isinstance(found, str) and compare(found, operand)
+            return lambda value: isinstance(value, str) and compare(value, operand)
         if isinstance(operand, bool) or not isinstance(operand, int | float):
             raise ValueError(f"{name}: {operand!r} is neither a number nor a string")
-        return lambda found: isinstance(found, int | float) and not isinstance(found, bool) and compare(found, operand)
+        return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and compare(value, operand)
 
     return make
 
@@ -168,7 +168,7 @@ def _order(name: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any], Ma
 def _exists(operand: Any) -> Matcher:
     if not isinstance(operand, bool):
         raise ValueError(f"exists: {operand!r} is neither true nor false")
-    return lambda found: (found is not ABSENT) is operand
+    return lambda value: (value is not ABSENT) is operand
 
 
 _OPERATORS: Mapping[str, Callable[[Any], Matcher]] = {

@@ -36,7 +36,9 @@ def shown_form(description: str) -> Record:
 
 
 def _with_types(schema: Record) -> Record:
-    parts = {name: _with_types(part) or field_schema(snake(name)) for name, part in properties(schema).items()}
+    parts = {
+        name: _with_types(subschema) or field_schema(snake(name)) for name, subschema in properties(schema).items()
+    }
     items = {"items": _with_types(as_object(schema["items"]))} if "items" in schema else {}
     return {**schema, **({"properties": parts} if parts else {}), **items}
 
@@ -107,10 +109,10 @@ def _object(form: _Form) -> Record | None:
     parts: Record = {}
     for first, *rest in _split(form):
         name = first.strip("\"'`") if isinstance(first, str) else ""
-        part = _value(rest[1:]) if rest[:1] == [":"] else {}
-        if not _NAME.match(name) or part is None:
+        inner = _value(rest[1:]) if rest[:1] == [":"] else {}
+        if not _NAME.match(name) or inner is None:
             return None
-        parts[name] = part
+        parts[name] = inner
     return {"type": "object", **({"properties": parts} if parts else {})}
 
 

@@ -118,8 +118,8 @@ class Domain:
 
     def is_counted(self, entity: str) -> bool:
         """Whether a scenario can say how many records of an entity are generated."""
-        found = self.entities[entity]
-        if found.singleton or found.open or found.inside is not None:
+        known = self.entities[entity]
+        if known.singleton or known.open or known.inside is not None:
             return False
         return all(plan.backend == "records" for plan in self.plans.values() if plan.entity == entity)
 

@@ -71,4 +71,4 @@ class Draws:
     def generator(self, purpose: str) -> Random:
         """Return a random generator, for what needs many numbers for one purpose."""
         parts = (self.seed, self.stream, purpose, self.scope, self.occurrence)
-        return Random(SEPARATOR.join(str(part) for part in parts))  # noqa: S311 (chance, not a secret)
+        return Random(SEPARATOR.join(str(key) for key in parts))  # noqa: S311 (chance, not a secret)

@@ -98,9 +98,9 @@ class UnknownKind(McpSimError):
 class StaleChange(McpSimError):
     """A change expected another version of its record than the newest one."""
 
-    def __init__(self, entity: str, key: str | int, expected: int, found: int) -> None:
-        self.entity, self.key, self.expected, self.found = entity, key, expected, found
-        super().__init__(f"{entity} {key!r} is at version {found}, not {expected}")
+    def __init__(self, entity: str, key: str | int, expected: int, actual: int) -> None:
+        self.entity, self.key, self.expected, self.found = entity, key, expected, actual
+        super().__init__(f"{entity} {key!r} is at version {actual}, not {expected}")
 
 
 class Unwritable(McpSimError):
@@ -172,7 +172,7 @@ _ALIKE = 0.8
 def nearest(name: str, choices: Iterable[str]) -> str | None:
     """Return the choice that a name is a misspelling of; None if it is like none of them."""
     known = sorted(choices)
-    swapped = [one for one in known if sorted(one) == sorted(name)]
+    swapped = [candidate for candidate in known if sorted(candidate) == sorted(name)]
     near = get_close_matches(name, known, n=1, cutoff=_ALIKE) if len(name) <= LONGEST_COMPARED else []
     return next(iter(swapped or near), None)
 

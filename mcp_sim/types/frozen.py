@@ -27,9 +27,9 @@ def frozen(cls: type[T]) -> type[T]:
         shared.__hash__ = _hash
     if "__eq__" not in own:
         shared.__eq__ = _is_equal
-    made: Any = dataclass(slots=True, eq=False, repr=False)(cls)
-    made.__compared__ = _getter([one.name for one in fields(made) if one.compare])
-    return made
+    made_class: Any = dataclass(slots=True, eq=False, repr=False)(cls)
+    made_class.__compared__ = _getter([attribute.name for attribute in fields(made_class) if attribute.compare])
+    return made_class
 
 
 def is_frozen(cls: Any) -> bool:
@@ -60,5 +60,7 @@ def _hash(self: Any) -> int:
 
 @recursive_repr()
 def _shown(self: Any) -> str:
-    shown = ", ".join([f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr])
+    shown = ", ".join(
+        [f"{attribute.name}={getattr(self, attribute.name)!r}" for attribute in fields(self) if attribute.repr]
+    )
     return f"{self.__class__.__qualname__}({shown})"

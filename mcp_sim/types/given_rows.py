@@ -38,7 +38,7 @@ def unwrap_rows(value: Json) -> tuple[Json, Record]:
     if not name:
         return value, {}
     rows = _with_columns(body[name], column_names(body[named])) if named else body[name]
-    besides = {one: held for one, held in body.items() if one not in {name, named}}
+    besides = {column: held for column, held in body.items() if column not in {name, named}}
     is_table = bool(named) or all(isinstance(held, int | float) for held in besides.values())
     return (rows, besides) if is_table and rows is not None else (value, {})
 
@@ -46,7 +46,7 @@ def unwrap_rows(value: Json) -> tuple[Json, Record]:
 def column_names(columns: Json) -> list[str]:
     """Return the names of columns: of a list of names or of objects with a `name`, or of an object by name."""
     listed = as_list(columns) or [*as_object(columns)]
-    return [str(as_object(one).get("name", one)) for one in listed]
+    return [str(as_object(item).get("name", item)) for item in listed]
 
 
 def _first_in(body: Record, names: Sequence[str], is_meant: Callable[[Json], bool]) -> str:
@@ -88,7 +88,7 @@ def _listed(values: list[Json], plain: str) -> list[Record] | None:
 def _keyed(body: Mapping[str, Json], key: str, plain: str) -> list[Record] | None:
     if not plain and not _are_objects([*body.values()]):
         return None
-    return [{key: at, **_entry(one, plain)} for at, one in body.items()]
+    return [{key: at, **_entry(value, plain)} for at, value in body.items()]
 
 
 def _entry(value: Json, plain: str) -> Record:

@@ -92,7 +92,7 @@ def nests_deeper(value: Any, most: int) -> bool:
     """Whether a value has more than `most` levels of lists and objects. Deeper levels are not visited."""
     level: list[Any] = [value]
     for _ in range(most + 1):
-        level = [inner for one in level for inner in _parts(one)]
+        level = [inner for item in level for inner in _parts(item)]
         if not level:
             return False
     return True
@@ -109,10 +109,10 @@ def _parts(value: Any) -> Iterable[Any]:
 
 def value_at(value: Json, path: str) -> Any:
     """Return the value at a dotted path (`address.city`); '' is the whole, and NOWHERE means that there is none."""
-    for part in path.split(".") if path else ():
-        if not isinstance(value, dict) or part not in value:
+    for segment in path.split(".") if path else ():
+        if not isinstance(value, dict) or segment not in value:
             return NOWHERE
-        value = cast("Record", value)[part]
+        value = cast("Record", value)[segment]
     return value
 
 
@@ -122,20 +122,20 @@ def values_at(value: Json, parts: Sequence[str]) -> Iterator[Json]:
         yield value
     elif parts[0] == "*":
         held = cast("Record | list[Json]", value) if isinstance(value, dict | list) else []
-        for one in held.values() if isinstance(held, dict) else held:
-            yield from values_at(one, parts[1:])
+        for item in held.values() if isinstance(held, dict) else held:
+            yield from values_at(item, parts[1:])
     elif isinstance(value, dict) and parts[0] in value:
         yield from values_at(cast("Record", value)[parts[0]], parts[1:])
 
 
 def nest_paths(values: Record, record: Record) -> Record:
     """Return values by path as values by field of a record: `address.city` becomes the `address` with that city."""
-    found = {path: value for path, value in values.items() if "." not in path or path in record}
-    for path in [path for path in values if path not in found]:
+    paths = {path: value for path, value in values.items() if "." not in path or path in record}
+    for path in [path for path in values if path not in paths]:
         field = path.partition(".")[0]
-        held = {field: found.get(field, record.get(field))}
-        found[field] = with_value(held, path.split("."), values[path])[field]
-    return found
+        held = {field: paths.get(field, record.get(field))}
+        paths[field] = with_value(held, path.split("."), values[path])[field]
+    return paths
 
 
 def as_key(value: Json) -> Json:
@@ -155,7 +155,7 @@ def with_value(record: Record, parts: Sequence[str], value: Json) -> Record:
 def to_integer(value: Json) -> Json:
     """Convert a float without a fraction to an integer, also in a list. Other values stay."""
     if isinstance(value, list):
-        return [to_integer(one) for one in cast("list[Json]", value)]
+        return [to_integer(item) for item in cast("list[Json]", value)]
     return int(value) if is_integral_float(value) else value
 
 

@@ -58,10 +58,10 @@ def moment(value: Any) -> datetime:
         return value
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
         raise ValueError(f"{value!r} is not a time; write it as 2029-03-01T09:00:00Z")
-    found = datetime.fromisoformat(value.upper())
-    if not 1900 <= found.year < 3000:
+    parsed = datetime.fromisoformat(value.upper())
+    if not 1900 <= parsed.year < 3000:
         raise ValueError(f"{value!r} is outside the years 1900 to 2999")
-    return found.astimezone(UTC)
+    return parsed.astimezone(UTC)
 
 
 def point(value: Any) -> Span | datetime:

@@ -223,7 +223,7 @@ class Plan:
 
     def explained(self, basis: Mapping[str, Basis]) -> Plan:
         """Return the plan with this basis of the fields that are set and have none."""
-        return _based(self, {name: one for name, one in basis.items() if name not in self.basis})
+        return _based(self, {name: value for name, value in basis.items() if name not in self.basis})
 
     def with_declared(self, values: Mapping[str, Any]) -> Plan:
         """Return the plan with these values of fields, as a spec declares them.
@@ -236,12 +236,12 @@ class Plan:
 
 def _set_fields(plan: Plan) -> list[str]:
     """Return the names of the fields that have a basis: the verb, and those that differ from the default."""
-    names = (one.name for one in fields(plan) if getattr(plan, one.name) != _default(one))
+    names = (item.name for item in fields(plan) if getattr(plan, item.name) != _default(item))
     return [name for name in names if name not in {"tool", "basis"}]
 
 
-def _default(one: Field[Any]) -> Any:
-    return one.default if one.default_factory is MISSING else one.default_factory()
+def _default(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 def _based(plan: Plan, added: Mapping[str, Basis]) -> Plan:

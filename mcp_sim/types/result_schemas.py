@@ -30,8 +30,8 @@ def result_schema(tool: Tool) -> Record:
         return _successful_form(schema)
     if len(parts) > 1:
         return schema
-    ((name, part),) = parts.items()
-    return {**schema, "properties": {name: part if properties(part) else _successful_form(part)}}
+    ((name, inner),) = parts.items()
+    return {**schema, "properties": {name: inner if properties(inner) else _successful_form(inner)}}
 
 
 def _successful_form(schema: Record) -> Record:
@@ -42,7 +42,7 @@ def _successful_form(schema: Record) -> Record:
 
 
 def _is_failure(form: Record) -> bool:
-    if any(snake(name) in _GOOD and constants(part) == [False] for name, part in properties(form).items()):
+    if any(snake(name) in _GOOD and constants(schema) == [False] for name, schema in properties(form).items()):
         return True
     called = words(str(form.get("title", "")))
     return not _BAD.isdisjoint(called) and not _BAD.isdisjoint(map(snake, required(form)))

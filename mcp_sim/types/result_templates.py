@@ -75,18 +75,18 @@ def replaced_path(template: Mapping[str, Json]) -> str:
 def respelled(template: Json) -> Iterator[str]:
     """Yield the names under which JSON shows the field of that name in another form, or what replaces a missing one."""
     if isinstance(template, list):
-        for part in cast("list[Json]", template):
-            yield from respelled(part)
+        for item in cast("list[Json]", template):
+            yield from respelled(item)
     elif isinstance(template, dict):
-        for key, part in cast("dict[str, Json]", template).items():
+        for key, item in cast("dict[str, Json]", template).items():
             name = key.removesuffix("?")
-            if _respells(name, part):
+            if _respells(name, item):
                 yield name
-            yield from respelled(part)
+            yield from respelled(item)
 
 
-def _respells(name: str, part: Json) -> bool:
-    if isinstance(part, dict):
-        return replaced_path(cast("dict[str, Json]", part)) == name
-    slot = SLOT.fullmatch(part) if isinstance(part, str) else None
+def _respells(name: str, value: Json) -> bool:
+    if isinstance(value, dict):
+        return replaced_path(cast("dict[str, Json]", value)) == name
+    slot = SLOT.fullmatch(value) if isinstance(value, str) else None
     return slot is not None and slot[1] == name and bool(slot[2] or slot[3])

@@ -152,8 +152,8 @@ MISSING_CAPABILITY = -32021
 def missing_capability_error(capability: Capability) -> tuple[str, Record]:
     """Return message and data of the error for a client that lacks a capability, as the protocol defines them."""
     required: Record = {}
-    for part in reversed(capability.split(".")):
-        required = {part: required}
+    for inner in reversed(capability.split(".")):
+        required = {inner: required}
     return f"This takes a client with the capability {capability}", {"requiredCapabilities": required}
 
 
@@ -173,8 +173,8 @@ def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
 
 def _text(match: re.Match[str], slots: Mapping[str, Json]) -> str:
     value: Json = slots
-    for part in match[1].split("."):
-        value = cast("Record", value).get(part, UNKNOWN) if isinstance(value, Mapping) else UNKNOWN
+    for segment in match[1].split("."):
+        value = cast("Record", value).get(segment, UNKNOWN) if isinstance(value, Mapping) else UNKNOWN
     if value is UNKNOWN:
         return match[0]
     return value if isinstance(value, str) else encode(value).decode()

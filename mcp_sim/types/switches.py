@@ -37,9 +37,13 @@ def mode_reader(schema: Record, taken: Collection[str]) -> Callable[[Mapping[str
 
     `schema` is that of the arguments. Arguments in `taken` have another meaning.
     """
-    parts = {name: part for name, part in properties(schema).items() if name not in taken}
-    found = [(name, kind, part.get("default")) for name, part in parts.items() if (kind := find_switch(name, part))]
-    switches = [one for one in found if one[1] != "confirm"]
+    parts = {name: subschema for name, subschema in properties(schema).items() if name not in taken}
+    readers = [
+        (name, kind, subschema.get("default"))
+        for name, subschema in parts.items()
+        if (kind := find_switch(name, subschema))
+    ]
+    switches = [pair for pair in readers if pair[1] != "confirm"]
 
     def read(arguments: Mapping[str, Json]) -> WriteMode | None:
         modes: Iterator[WriteMode | None] = (
@@ -58,6 +62,6 @@ def _mode(kind: str, value: Json) -> WriteMode | None:
 
 def confirmation(schema: Record, taken: Collection[str]) -> tuple[str, bool] | None:
     """Return the flag that must be true for a tool to do anything, and its default; None if there is none."""
-    parts = {name: part for name, part in properties(schema).items() if name not in taken}
-    flags = (name for name, part in parts.items() if find_switch(name, part) == "confirm")
+    parts = {name: subschema for name, subschema in properties(schema).items() if name not in taken}
+    flags = (name for name, value in parts.items() if find_switch(name, value) == "confirm")
     return next(((name, parts[name].get("default") is not False) for name in flags), None)

@@ -123,7 +123,14 @@ def parse_time(value: Json, example: Json = None) -> datetime | None:
         if value[:4].isdigit() and (moment := _iso(value)) is not None:
             return moment
         known = (time_format(example), time_format(value)) if example is not None else (time_format(value),)
-        return next((moment for one in known if one is not None and (moment := one.read(value)) is not None), None)
+        return next(
+            (
+                moment
+                for known_format in known
+                if known_format is not None and (moment := known_format.read(value)) is not None
+            ),
+            None,
+        )
     return _since_1970(value)
 
 
@@ -133,7 +140,11 @@ def time_example(values: Iterable[Json]) -> Json:
     If the order of day and month is open in it, one that settles it is returned.
     """
     known = [value for value in values if value is not None]
-    formats = {one.date for one in map(time_format, known) if one is not None} if known else set[str]()
+    formats = (
+        {known_format.date for known_format in map(time_format, known) if known_format is not None}
+        if known
+        else set[str]()
+    )
     if not formats or any(time_format(value) is None for value in known):
         return None
     swapped = [value for value in known if _has_month_first(value)]
@@ -165,8 +176,8 @@ def _measure(example: str | float | None) -> Callable[[Json], float]:
 
 
 def _has_month_first(value: Json) -> bool:
-    found = time_format(value)
-    return found is not None and found.date in {"%m/%d/%Y", "%m-%d-%Y"}
+    known = time_format(value)
+    return known is not None and known.date in {"%m/%d/%Y", "%m-%d-%Y"}
 
 
 @lru_cache(maxsize=1024)
@@ -183,7 +194,7 @@ def _format_of_text(text: str) -> TimeFormat | None:
     clock = _clock_pattern(time, is_half=bool(half))
     is_padded = _UNPADDED.search(f"{match['date']} {time}") is None
     tries = (TimeFormat(date, between, clock, point, len(fraction), half, zone, is_padded) for date in _DATES)
-    return next((one for one in tries if one.read(text) is not None), None)
+    return next((candidate for candidate in tries if candidate.read(text) is not None), None)
 
 
 def _clock_pattern(time: str, *, is_half: bool) -> str:

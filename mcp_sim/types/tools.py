@@ -126,7 +126,7 @@ def _wrapped_text(value: Json) -> str | None:
 def _wrapped_values(value: Json) -> list[Json]:
     """Return the only value in a result that wraps one, alone in a list; an empty list for other results."""
     parts = [*cast("Record", value).items()] if isinstance(value, dict) else []
-    return [part for name, part in parts if len(parts) == 1 and name in _WRAPPERS]
+    return [inner for name, inner in parts if len(parts) == 1 and name in _WRAPPERS]
 
 
 def _wrapped_block(value: Json) -> Record | None:

@@ -165,7 +165,7 @@ def _number_binder(schema: Json) -> Bind | None:
     if (bind_item := _number_binder(known.get("items"))) is not None:
         return lambda value: _bind_list(value, bind_item)
     properties = cast("Mapping[str, Any]", known.get("properties") or {})
-    inner = {name: bind for name, part in properties.items() if (bind := _number_binder(part))}
+    inner = {name: bind for name, subschema in properties.items() if (bind := _number_binder(subschema))}
     return (lambda value: _bind_object(value, inner)) if inner else None
 
 

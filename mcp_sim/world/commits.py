@@ -290,7 +290,11 @@ def answer_to_keep(turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, .
     are not kept here, since those servers keep them.
     """
     truth, transition = answered.truth, answered.transition
-    if not turn.key or answered.is_stub or any(one.is_real or one.repeats for one in (transition, truth or transition)):
+    if (
+        not turn.key
+        or answered.is_stub
+        or any(answer.is_real or answer.repeats for answer in (transition, truth or transition))
+    ):
         return ""
     if writes(transition.changes) or transition.agenda or absorbed:
         is_whole = truth is not None and {*map(id, truth.changes)} <= {*map(id, transition.changes)}
@@ -305,16 +309,16 @@ def applied_after(version: Version, step: Step, origin: Origin, start: datetime)
     known, faults = version.applied, version.faults
     if not step.perturbations and not faults.lasting and step.entry != "event":
         return known
-    found = {decided.id for decided in step.perturbations if decided.outcome == "applied"}
+    applied = {decided.id for decided in step.perturbations if decided.outcome == "applied"}
     if step.entry == "event" and step.committed:
-        found.update(entry.id for entry in faults.timed if _acts_at(entry, start, step.at))
+        applied.update(entry.id for entry in faults.timed if _acts_at(entry, start, step.at))
     elif step.entry == "call" and faults.lasting:
-        found.update(
+        applied.update(
             fault.entry.id
             for fault in faults.lasting
             if fault.entry.id not in known and _lasts(fault, step, origin, start)
         )
-    return known if found <= known else known | found
+    return known if applied <= known else known | applied
 
 
 def _lasts(fault: CatalogueFault, step: Step, origin: Origin, start: datetime) -> bool:

@@ -62,9 +62,9 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         asked_for = appending if mode_of(turn.call.arguments) == "append" else settings
         changes = (*transition.changes, *transition.absorbed)
         after = RecordsAfter(turn.view, changes)
-        found = write_problems(turn, transition, after, domain, partial(is_chosen, turn, plan))
-        found += set_problems(turn, plan, asked_for, changes, transition.unchecked)
-        return found if value is None else found + shown_problems(value, turn, after, transition.unchecked)
+        problems = write_problems(turn, transition, after, domain, partial(is_chosen, turn, plan))
+        problems += set_problems(turn, plan, asked_for, changes, transition.unchecked)
+        return problems if value is None else problems + shown_problems(value, turn, after, transition.unchecked)
 
     return inspect
 
@@ -83,12 +83,12 @@ def _compile_shown(plan: Plan, entity: Entity) -> Callable[[Json, Turn, _Records
     free = frozenset(name for template in plan.result for name in respelled(template.value))
 
     def problems(value: Json, turn: Turn, records: _Records, unchecked: Unchecked) -> list[str]:
-        found = _record_problems(value, plan, entity, find(records), unchecked, free) if has_records else []
+        wrong = _record_problems(value, plan, entity, find(records), unchecked, free) if has_records else []
         if envelope.total is not None:
-            found += _count_problems(value, plan)
+            wrong += _count_problems(value, plan)
         if envelope.echoes:
-            found += _echo_problems(value, plan, turn)
-        return found
+            wrong += _echo_problems(value, plan, turn)
+        return wrong
 
     return problems
 
@@ -99,14 +99,14 @@ def program_findings(turn: Turn, changes: tuple[Change, ...], domain: Domain) ->
     A program may bring a removed record back, and give a record an id that its caller chose.
     """
     after = RecordsAfter(turn.view, changes)
-    found = list(id_problems(turn, changes, domain, lambda _, change: _is_restored(turn, change)))
+    findings = list(id_problems(turn, changes, domain, lambda _, change: _is_restored(turn, change)))
     for change in changes:
         entity = domain.entities.get(change.entity)
         if entity is not None and change.record is not None:
             before = turn.view.get(change.entity, change.key) or {}
             new = {name: value for name, value in change.record.items() if before.get(name) != value}
-            found += link_problems(replace(change, record=new), entity, after)
-    return found
+            findings += link_problems(replace(change, record=new), entity, after)
+    return findings
 
 
 def _is_restored(turn: Turn, change: Change) -> bool:
@@ -156,7 +156,7 @@ def _finder(entity: Entity) -> Callable[[_Records], Callable[[Key], Record | Non
     def find(records: _Records, key: Key) -> Record | None:
         held = records.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
         parts = (element for _, record in held for element in _elements(record[inside.field]))
-        return next((one for one in parts if one.get(entity.key) == key), None)
+        return next((row for row in parts if row.get(entity.key) == key), None)
 
     return lambda records: partial(find, records)
 
@@ -180,7 +180,7 @@ def _record_problems(
 
     `free`: the fields that a result template shows in another form.
     """
-    found = list[str]()
+    record_problems = list[str]()
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
         if not isinstance(key, str | int) or (plan.each is not None and _is_failed_item(shown)):
@@ -189,15 +189,15 @@ def _record_problems(
             continue
         stored = find(key)
         if stored is None:
-            found.append(f"R1: {entity.name} {key!r} does not exist")
+            record_problems.append(f"R1: {entity.name} {key!r} does not exist")
             continue
         if shown.items() <= stored.items():  # nearly always, and ten times as fast as the loop
             continue
-        for name, part in shown.items():
+        for name, inner in shown.items():
             is_free = name in free or (entity.name, key, name) in unchecked
-            if name in stored and stored[name] != part and not is_free:
-                found.append(f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}")
-    return found
+            if name in stored and stored[name] != inner and not is_free:
+                record_problems.append(f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {inner!r}")
+    return record_problems
 
 
 def _is_failed_item(row: Record) -> bool:

@@ -122,7 +122,7 @@ def without_key(tool: str, arguments: Record, domain: Domain) -> Record:
 def _without(value: Record, path: Sequence[str]) -> Record:
     """Return an object without what is at a path."""
     name, *inner = path
-    kept = {part: held for part, held in value.items() if part != name}
+    kept = {field: held for field, held in value.items() if field != name}
     return {**kept, name: _without(as_object(value[name]), inner)} if inner and name in value else kept
 
 

@@ -151,18 +151,18 @@ class Overlay:
         for segment in self._parts():
             replaced = segment.replaced(base)
             hits = _without(hits, replaced, base)
-            found = find(segment.table)
+            rows = find(segment.table)
             if gone:
-                found = [hit for hit in found if hit[0] not in gone]
+                rows = [hit for hit in rows if hit[0] not in gone]
             if replaced:
-                moved += [hit for hit in found if segment.rows[hit[0]].born < 0]
-                found = [hit for hit in found if segment.rows[hit[0]].born >= 0]
+                moved += [hit for hit in rows if segment.rows[hit[0]].born < 0]
+                rows = [hit for hit in rows if segment.rows[hit[0]].born >= 0]
             gone |= segment.overlaps
-            created.append(found)
+            created.append(rows)
         hits = _inserted(hits, moved, base) if moved else hits
         if not any(created):
             return hits
-        later = [hit for found in reversed(created) for hit in found]
+        later = [hit for group in reversed(created) for hit in group]
         return [*hits, *(sorted(later, key=self._birth) if gone else later)]
 
     def _birth(self, hit: Hit) -> int:

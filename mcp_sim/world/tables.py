@@ -130,8 +130,8 @@ class TextColumn:
             return ()
         starts = [at * BLOCK for at, block in enumerate(self._blocks) if word in block]
         texts = self._texts
-        found = [at for start in starts for at, text in enumerate(texts[start : start + BLOCK], start) if word in text]
-        return chain.from_iterable([self._places[at] for at in found]) if self._places else found
+        rows = [at for start in starts for at, text in enumerate(texts[start : start + BLOCK], start) if word in text]
+        return chain.from_iterable([self._places[at] for at in rows]) if self._places else rows
 
 
 class Table:
@@ -164,11 +164,11 @@ class Table:
                 values: Sequence[Any] = (value,)
             else:
                 values = comparables(row[1], field)
-            for found in values if len(values) < 2 else dict.fromkeys(values):
-                if found in index:
-                    index[found].append(row)
+            for key in values if len(values) < 2 else dict.fromkeys(values):
+                if key in index:
+                    index[key].append(row)
                 else:
-                    index[found] = [row]
+                    index[key] = [row]
         return index
 
     def rows(self) -> Rows:

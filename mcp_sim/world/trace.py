@@ -162,7 +162,7 @@ def _without_result(observation: Observation) -> Record:
         case ToolResult():
             blocks = None if body.blocks is None else list(body.blocks)
             parts: Record = {"is_error": body.is_error or None, "text": body.text, "blocks": blocks, "meta": body.meta}
-            rest = {"form": body.form, **{name: part for name, part in parts.items() if part is not None}}
+            rest = {"form": body.form, **{name: value for name, value in parts.items() if value is not None}}
         case RpcError(code, message, data):
             rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}
         case BrokenDelivery(how, status, headers, text, ends_session):
@@ -199,10 +199,10 @@ def observation_of(body: Record) -> Observation:
 
 def entry_problems(entry: Json) -> Sequence[str]:
     """Return what is wrong with an entry of a trace, each as `path: reason`; empty if it can be read."""
-    found = _validator().problems(entry)
+    problems = _validator().problems(entry)
     step = as_object(as_object(entry).get("step"))
-    if found or not step:
-        return found
+    if problems or not step:
+        return problems
     times: Record = {"step.at": step["at"], "step.clock.now": step.get("clock", {}).get("now", step["at"])}
     return [f"{path}: {time!r} is no time" for path, time in times.items() if not _is_time(time)]
 

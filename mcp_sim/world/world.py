@@ -189,7 +189,7 @@ class World:
 
     def lists(self, tool: str) -> bool:
         """Whether a tool of this id is listed now."""
-        return any(one.id == tool for server in self.scenario.servers for one in self.catalogue(server))
+        return any(known_tool.id == tool for server in self.scenario.servers for known_tool in self.catalogue(server))
 
     def fork(self, name: str | None = None, stream: str | None = None, actor: str = "") -> World:
         """Return a second world with the same state and history. With a `stream` of its own, its draws differ.

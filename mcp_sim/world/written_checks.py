@@ -45,7 +45,7 @@ def write_problems(
     turn: Turn, transition: Transition, after: RecordsAfter, domain: Domain, may_reuse: Callable[[Entity, Change], bool]
 ) -> list[str]:
     """Return where written records contradict their keys (R2), links (R5) or times (R7, R9), or reuse an id (R4)."""
-    view, found, reused = turn.view, list[str](), list[str]()
+    view, problems, reused = turn.view, list[str](), list[str]()
     absorbed = len(transition.changes)
     for place, change in enumerate((*transition.changes, *transition.absorbed)):
         entity, record = domain.entities.get(change.entity), change.record
@@ -53,13 +53,13 @@ def write_problems(
             continue
         before = view.get(change.entity, change.key)
         if record.get(entity.key, change.key) != change.key:
-            found.append(f"R2: the record under {change.key!r} calls itself {record[entity.key]!r}")
-        found += link_problems(change, entity, after)
-        found += _time_problems(record, entity)
-        found += _future_problems(change, before or {}, turn)
+            problems.append(f"R2: the record under {change.key!r} calls itself {record[entity.key]!r}")
+        problems += link_problems(change, entity, after)
+        problems += _time_problems(record, entity)
+        problems += _future_problems(change, before or {}, turn)
         if before is None and place < absorbed and _is_reused(turn, entity, change, may_reuse):
             reused.append(f"R4: the id {change.key!r} of the new {change.entity} was used before")
-    return found + reused
+    return problems + reused
 
 
 def id_problems(
@@ -161,7 +161,7 @@ def _is_set(held: Json, given: Json, setting: Setting, settings: list[Setting], 
 def _set_below(setting: Setting, settings: list[Setting], arguments: Record) -> Record:
     """Return what other arguments set in the object that this one gives: `metadata.title` beside `metadata`."""
     begin = f"{setting.field}."
-    below = {one.field: value_at(arguments, one.argument) for one in settings if one.field.startswith(begin)}
+    below = {other.field: value_at(arguments, other.argument) for other in settings if other.field.startswith(begin)}
     return {name.removeprefix(begin): value for name, value in below.items() if value is not NOWHERE}
 
 
@@ -185,7 +185,7 @@ def _agrees(value: Json, given: Json, how: How) -> bool:
     if how == "set" or not isinstance(value, list):
         return how != "set" or _is_same(value, given) or _is_written_as(value, given) or _is_written_as(given, value)
     listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
-    return how != "append" or all(part in listed for part in parts)
+    return how != "append" or all(inner in listed for inner in parts)
 
 
 def _is_written_as(text: Json, value: Json) -> bool:

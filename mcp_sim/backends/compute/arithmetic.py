@@ -47,12 +47,12 @@ def power(base: Number, exponent: Number) -> Number:
     if bits * exponent > _MOST_BITS:
         raise Refused("invalid", f"{base} to the power of {exponent} is too large")
     try:
-        found = base**exponent
+        result = base**exponent
     except OverflowError:
         raise Refused("invalid", f"{base} to the power of {exponent} is too large") from None
-    if isinstance(found, complex):
+    if isinstance(result, complex):
         raise Refused("invalid", f"{base} to the power of {exponent} is not a real number")
-    return found
+    return result
 
 
 def square(number: float) -> Number:

@@ -73,12 +73,15 @@ class Compute(OperationsBackend):
     def _with_format(self, tool: MatchedTool) -> MatchedTool:
         """Fix the form of the current time: all fields if the result has room, else a text in the documented layout."""
         declared = properties(tool.profile.output)
-        types = {main_type(part) for part in declared.values()}
+        types = {main_type(schema) for schema in declared.values()}
         if len(declared) > 1 or "object" in types:
             return tool
         from mcp_sim.backends.compute.dates import layout_in
 
-        described = (*(str(part.get("description", "")) for part in declared.values()), tool.profile.tool.description)
+        described = (
+            *(str(schema.get("description", "")) for schema in declared.values()),
+            tool.profile.tool.description,
+        )
         layout = next(filter(None, map(layout_in, described)), None)
         if layout is None and types & NUMBER:
             return replace(tool, operation=self.known["to_timestamp"], fixed={"date": "now"})
@@ -105,8 +108,8 @@ class Compute(OperationsBackend):
         """Return the properties that may hold the results of the operations that a tool chooses from."""
         if binding.operation is not CHOSEN:
             return self.names
-        found = [one for choice in binding.shared.choices.values() for one in choice]
-        return {ANSWER: tuple(dict.fromkeys(name for one in found for name in one.names[ANSWER]))}
+        result_names = [item for choice in binding.shared.choices.values() for item in choice]
+        return {ANSWER: tuple(dict.fromkeys(name for item in result_names for name in item.names[ANSWER]))}
 
     def function(self, operation: Operation) -> Run:
         """Return the function that computes the result of a request and makes an outcome of it."""

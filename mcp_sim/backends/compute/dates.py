@@ -89,13 +89,13 @@ def add_to_date(
     """Add amounts of units of time to a date. Raises `Refused` if nothing is added, or the date or a unit is wrong."""
     named = ("years", "months", "weeks", "days", "hours", "minutes")
     parts = [(amount, unit or "days"), *zip(units, named, strict=False)]
-    found = parse_moment(date or "now", now)
+    moment = parse_moment(date or "now", now)
     for number, name in parts:
         if number is not None:
-            found = _shift(found, sign * number, name)
+            moment = _shift(moment, sign * number, name)
     if all(number is None for number, _ in parts):
         raise Refused("invalid", "Nothing to add: give days, or an amount and a unit")
-    return _format_like(found, date)
+    return _format_like(moment, date)
 
 
 def subtract_from_date(
@@ -113,8 +113,8 @@ def date_difference(first: str, second: str, unit: str | None = None, *, now: da
 
 def format_date(date: str, layout: str, timezone: str | None = None, *, now: datetime) -> str:
     """Format a date by a layout. Raises `Refused` if the layout, the date or the time zone is invalid."""
-    pattern, found = _pattern(layout), parse_moment(date, now)
-    return (_in_zone(found, _zone(timezone)) if timezone else found).strftime(pattern)
+    pattern, moment = _pattern(layout), parse_moment(date, now)
+    return (_in_zone(moment, _zone(timezone)) if timezone else moment).strftime(pattern)
 
 
 def day_of_week(date: str, *, now: datetime) -> str:
@@ -167,8 +167,8 @@ def days_in_month(year: float, month: float) -> int:
 
 def month_days(date: str | None = None, *, now: datetime) -> int:
     """Return the number of days of the month of a date. Raises `Refused` if the date is invalid."""
-    found = parse_moment(date or "now", now)
-    return calendar.monthrange(found.year, found.month)[1]
+    moment = parse_moment(date or "now", now)
+    return calendar.monthrange(moment.year, moment.month)[1]
 
 
 def _valid(name: str, value: float, most: int) -> int:
@@ -201,8 +201,8 @@ def parse_moment(value: Json, now: datetime) -> datetime:
         return _of_epoch(value if is_number else int(text))
     relative = {"now": 0, "today": 0, "yesterday": -1, "tomorrow": 1}.get(text.lower())
     if relative is not None:
-        found = now + timedelta(days=relative)
-        return found if text.lower() == "now" else datetime.combine(found.date(), time(), found.tzinfo)
+        moment = now + timedelta(days=relative)
+        return moment if text.lower() == "now" else datetime.combine(moment.date(), time(), moment.tzinfo)
     with suppress(ValueError):
         return datetime.fromisoformat(text)
     read = next(_parsed(text), None)
@@ -233,10 +233,10 @@ def strftime_pattern(layout: str) -> str | None:
     if layout.lower() in {"iso8601", "iso 8601", "iso-8601"} or layout.lower() in named:
         return named.get(layout.lower(), named["iso"])
     minutes = re.sub(r"(?<=[Hh]{2}:)MM", "mm", layout)
-    found = _LAYOUT.sub(lambda hit: dict(_TOKENS)[hit[0]], minutes)
-    if "%p" in found:
-        found = found.replace("%H", "%I")
-    return found if found != minutes else None
+    pattern = _LAYOUT.sub(lambda hit: dict(_TOKENS)[hit[0]], minutes)
+    if "%p" in pattern:
+        pattern = pattern.replace("%H", "%I")
+    return pattern if pattern != minutes else None
 
 
 def layout_in(text: str) -> str | None:
@@ -245,13 +245,13 @@ def layout_in(text: str) -> str | None:
     return strftime_pattern(hit[0]) if hit is not None else None
 
 
-def _format_like(found: datetime, like: Json) -> str:
+def _format_like(moment: datetime, like: Json) -> str:
     """Format a time like another value: a date stays a date, a layout stays a layout."""
-    if isinstance(like, str) and found.time() == time():
+    if isinstance(like, str) and moment.time() == time():
         for pattern, read in _parsed(like.strip()):
             if read.strftime(pattern) == like.strip():
-                return found.strftime(pattern)
-    return found.isoformat()
+                return moment.strftime(pattern)
+    return moment.isoformat()
 
 
 def _unit(text: str) -> str:
@@ -277,8 +277,8 @@ def _shift(start: datetime, amount: float, unit: str) -> datetime:
 def _difference(first: datetime, second: datetime, unit: str) -> float:
     name = _unit(unit)
     if name in _SECONDS:
-        found = (second - first).total_seconds() / _SECONDS[name]
-        return int(found) if found == int(found) else found
+        number = (second - first).total_seconds() / _SECONDS[name]
+        return int(number) if number == int(number) else number
     months = (second.year - first.year) * 12 + second.month - first.month - (second.day < first.day)
     return int(months / _MONTHS[name])
 
@@ -291,6 +291,6 @@ def _in_zone(here: datetime, there: tzinfo) -> datetime:
         raise Refused("invalid", f"The time {here.isoformat()} is out of range in that timezone") from None
 
 
-def _with_zone(found: datetime) -> datetime:
+def _with_zone(moment: datetime) -> datetime:
     """Return a time with a time zone, UTC if it has none."""
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -58,7 +58,7 @@ def calculate(expression: str) -> Number:
     known = expression.translate(_SIGNS).encode(errors="replace").decode()
     written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", known).replace("^", "**").strip()
     try:
-        found = finite(_ENGINE.eval(written, ast.parse(written, mode="eval").body))
+        number = finite(_ENGINE.eval(written, ast.parse(written, mode="eval").body))
     except SyntaxError as wrong:
         raise Refused("invalid", f"Invalid expression {expression!r}: {_unexpected(written, wrong.offset)}") from None
     except (RecursionError, MemoryError):
@@ -72,7 +72,7 @@ def calculate(expression: str) -> Number:
         otherwise = "the result is not defined" if is_undefined else "wrong number or kind of arguments"
         problem = _problem(ast.parse(written, mode="eval")) or otherwise
         raise Refused("invalid", f"Invalid expression {expression!r}: {problem}") from None
-    return float(f"{found:.14g}") if isinstance(found, float) else found  # without the error of binary fractions
+    return float(f"{number:.14g}") if isinstance(number, float) else number  # without the error of binary fractions
 
 
 def _unexpected(written: str, position: int | None) -> str:
@@ -108,5 +108,5 @@ def _problem(tree: ast.Expression) -> str:
 
 
 def _is_arithmetic(node: ast.expr | ast.keyword) -> bool:
-    signs = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.operator | ast.unaryop | ast.cmpop))
+    signs = (sign for sign in ast.iter_child_nodes(node) if isinstance(sign, ast.operator | ast.unaryop | ast.cmpop))
     return type(node) in _ENGINE.nodes and all(type(sign) in _OPERATORS for sign in signs)

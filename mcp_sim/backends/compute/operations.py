@@ -112,7 +112,7 @@ ARITHMETIC: tuple[Operation, ...] = (
     _operation("round", "arithmetic:round_to", "number places?"),
     _operation(
         "percentage",
-        _formula("Return what percentage of a whole a part is.", lambda part, whole: part / whole * 100),
+        _formula("Return what percentage of a whole a part is.", lambda value, whole: value / whole * 100),
         "part whole precision?",
     ),
     _operation(

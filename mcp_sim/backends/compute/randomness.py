@@ -15,12 +15,12 @@ _DICE = re.compile(r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?")
 
 def uuid(count: float | None = None, version: Json = None, *, draws: Draws) -> Json:  # noqa: ARG001 (always version 4)
     """Return a random UUID, or a list of several. Raises `Refused` for more than 1000."""
-    found: list[str] = []
+    digits: list[str] = []
     for place in range(_bounded("count", count or 1, 1000)):
-        text = "".join(f"{int(draws.unit(f'uuid/{place}/{part}') * 2**32):08x}" for part in range(4))
+        text = "".join(f"{int(draws.unit(f'uuid/{place}/{index}') * 2**32):08x}" for index in range(4))
         variant = "89ab"[int(text[16], 16) % 4]
-        found.append(f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}")
-    return found if len(found) > 1 else found[0]
+        digits.append(f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}")
+    return digits if len(digits) > 1 else digits[0]
 
 
 def random_number(
@@ -31,7 +31,7 @@ def random_number(
     if least > most:
         raise Refused("invalid", f"The minimum {least} must not be above the maximum {most}")
     drawn = [draws.unit(f"number/{at}") for at in range(_bounded("count", count or 1, 1000))]
-    numbers = [least + (int(one * 2**53) * (most - least + 1) >> 53) for one in drawn]
+    numbers = [least + (int(number * 2**53) * (most - least + 1) >> 53) for number in drawn]
     return numbers if count is not None else numbers[0]
 
 

@@ -36,8 +36,8 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
     def run(request: Request) -> Outcome:
         given = [_value(request, role) for role in values]
         try:
-            found = compute(*given, **{name: getattr(request, name) for name in context})
-            return _outcome(request, _rounded(found, request.number(PRECISION) if rounds else None))
+            result = compute(*given, **{name: getattr(request, name) for name in context})
+            return _outcome(request, _rounded(result, request.number(PRECISION) if rounds else None))
         except ZeroDivisionError:
             raise Refused("invalid", "Cannot divide by zero") from None
         except OverflowError:
@@ -60,11 +60,11 @@ def chosen_runner(function: Callable[[Operation], Run]) -> Run:
             raise TypeError("only the call of a tool selects an operation")
         called = selection.called(turn.call.arguments)
         if called not in ready:
-            found = selection.choose(*called)
-            if found is None:
+            operation = selection.choose(*called)
+            if operation is None:
                 return Outcome(f"{selection.tool.name}: done", guessed=True)
-            binding = replace(request.binding, operation=found[0], arguments=found[1], fixed={}, shared=None)
-            ready[called] = function(found[0]), binding
+            binding = replace(request.binding, operation=operation[0], arguments=operation[1], fixed={}, shared=None)
+            ready[called] = function(operation[0]), binding
         compute, binding = ready[called]
         return compute(Request.of(binding, turn, request.invent))
 
@@ -99,10 +99,10 @@ def _number(value: Json) -> Json:
     return value if number is None else int(number) if number.is_integer() else number
 
 
-def _rounded(found: Json, precision: int | None) -> Json:
-    if not isinstance(found, int | float) or isinstance(found, bool):
-        return found
-    number = finite(found)
+def _rounded(value: Json, precision: int | None) -> Json:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    number = finite(value)
     return number if precision is None or isinstance(number, int) else round_to(number, max(precision, 0))
 
 
@@ -126,7 +126,7 @@ def sentence_of_example(binding: Binding, domain: Domain, run: Run) -> Sentence 
         for example in domain.examples
         if example.tool in {tool.id, tool.name} and isinstance(example.result, str)
     )
-    return next((found for text in texts if (found := _sentence(binding, text, domain.now, run))), None)
+    return next((sentence for text in texts if (sentence := _sentence(binding, text, domain.now, run))), None)
 
 
 def _sentence(binding: Binding, example: Example, now: datetime, run: Run) -> Sentence | None:

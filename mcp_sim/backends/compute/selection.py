@@ -52,7 +52,7 @@ class Selection:
     def called(self, arguments: Record) -> tuple[str, frozenset[str]]:
         """Return the choice of a call, and the arguments that it has."""
         word = _joined([arguments.get(name, self.declared[name].get("default")) for name in self.selectors])
-        return word, frozenset(name for name, part in self.declared.items() if name in arguments or "default" in part)
+        return word, frozenset(name for name, value in self.declared.items() if name in arguments or "default" in value)
 
     def choose(self, word: str, given: Collection[str]) -> tuple[Operation, Mapping[str, str]] | None:
         """Return the operation that a choice selects, and its arguments; None if the choice means no operation.
@@ -64,12 +64,12 @@ class Selection:
             return None
         if not meant:
             raise Refused("invalid", f"Unknown operation {word!r}. Supported: {', '.join(self.choices)}")
-        arguments = {name: part for name, part in self.declared.items() if name in given}
+        arguments = {name: value for name, value in self.declared.items() if name in given}
         profile = ToolProfile(self.tool, (), arguments, frozenset())
         for operation in meant:
-            found = assign_roles(operation.roles, profile, self.selectors)
-            if found is not None:
-                return operation, found
+            roles = assign_roles(operation.roles, profile, self.selectors)
+            if roles is not None:
+                return operation, roles
         raise Refused("invalid", f"Operation {word!r} needs {' and '.join(required_roles(meant[0]))}")
 
 
@@ -125,7 +125,7 @@ def _takes_quantity(profile: ToolProfile, names: Sequence[str], roles: Sequence[
     rest = {name: argument for name, argument in profile.arguments.items() if name not in names}
     if any(snake(name) in _SELECTORS and len(listed_values(rest[name])) > 1 for name in profile.needed & rest.keys()):
         return False
-    quantities = [argument_types(part) for name, part in rest.items() if is_quantity(name)]
+    quantities = [argument_types(schema) for name, schema in rest.items() if is_quantity(name)]
     return any(not role.types or types & role.types for types in quantities for role in roles)
 
 

@@ -36,17 +36,17 @@ def patch(before: str, after: str, name: str) -> str:
 def _common_lines(old: list[str], new: list[str]) -> int:
     """Return the number of equal lines at the beginning."""
     pairs = zip(old, new, strict=False)
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
+    return next((at for at, (first, other) in enumerate(pairs) if first != other), min(len(old), len(new)))
 
 
 def _changed_lines(old: list[str], new: list[str]) -> list[str]:
     whole = [("replace", 0, len(old), 0, len(new))]
     steps = SequenceMatcher(None, old, new).get_opcodes() if len(old) * len(new) <= _MOST_PAIRS else whole
-    found: list[str] = []
+    changed_lines: list[str] = []
     for kind, start, end, first, last in steps:
         if kind != "equal":
-            found += [*(f"- {line}" for line in old[start:end]), *(f"+ {line}" for line in new[first:last])]
-    return found
+            changed_lines += [*(f"- {line}" for line in old[start:end]), *(f"+ {line}" for line in new[first:last])]
+    return changed_lines
 
 
 _MAX_TEXT = 20_000_000

@@ -40,8 +40,8 @@ def convert_case(text: str, case: str) -> str:
         "upper": text.upper(), "lower": text.lower(), "title": text.title(),
         "sentence": text[:1].upper() + text[1:].lower(),
         "capitalize": text.capitalize(), "snake": "_".join(parts), "kebab": "-".join(parts), "swap": text.swapcase(),
-        "camel": "".join([*parts[:1], *(part.title() for part in parts[1:])]),
-        "pascal": "".join(part.title() for part in parts),
+        "camel": "".join([*parts[:1], *(piece.title() for piece in parts[1:])]),
+        "pascal": "".join(piece.title() for piece in parts),
         "constant": "_".join(parts).upper(),
     }  # fmt: skip
     if wanted not in forms:
@@ -51,14 +51,14 @@ def convert_case(text: str, case: str) -> str:
 
 def text_statistics(text: str) -> Json:
     """Return the numbers of characters, words, sentences, lines and paragraphs of a text."""
-    sentences = [part for part in re.split(r"[.!?]+(?:\s|$)", text) if part.strip()]
+    sentences = [piece for piece in re.split(r"[.!?]+(?:\s|$)", text) if piece.strip()]
     return {
         "characters": len(text),
         "characters_without_spaces": len(re.sub(r"\s", "", text)),
         "words": len(text.split()),
         "sentences": len(sentences),
         "lines": len(text.splitlines()),
-        "paragraphs": len([part for part in re.split(r"\n\s*\n", text) if part.strip()]),
+        "paragraphs": len([piece for piece in re.split(r"\n\s*\n", text) if piece.strip()]),
     }
 
 
@@ -84,8 +84,8 @@ def _parsed(text: str) -> Any:
     except RecursionError:
         raise Refused("invalid", "Invalid JSON: it nests too deeply") from None
     except json.JSONDecodeError as wrong:
-        found = f"unexpected {text[wrong.pos]!r}" if wrong.pos < len(text) else "unexpected end"
-        raise Refused("invalid", f"Invalid JSON: {found} at line {wrong.lineno}, column {wrong.colno}") from None
+        problem = f"unexpected {text[wrong.pos]!r}" if wrong.pos < len(text) else "unexpected end"
+        raise Refused("invalid", f"Invalid JSON: {problem} at line {wrong.lineno}, column {wrong.colno}") from None
     except ValueError:
         raise Refused("invalid", "Invalid JSON: a number is too long") from None
 
@@ -216,12 +216,14 @@ def _valid(text: str) -> str:
 
 def summarize(text: str, length: float | None = None, sentences: float | None = None, style: str | None = None) -> str:  # noqa: ARG001 (there is one style)
     """Return the sentences with the most frequent words of a text, by default a third; `length` cuts it off."""
-    listed = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
+    listed = [piece.strip() for piece in re.split(r"(?<=[.!?])\s+", text.strip()) if piece.strip()]
     weights = Counter(_content(text))
     wanted = max(1, int(sentences or max(1, len(listed) // 3)))
-    rated = sorted(listed, key=lambda one: -sum(weights[word] for word in _content(one)) / (len(one.split()) + 5))
+    rated = sorted(
+        listed, key=lambda sentence: -sum(weights[word] for word in _content(sentence)) / (len(sentence.split()) + 5)
+    )
     chosen = frozenset(rated[:wanted])
-    kept = " ".join(one for one in listed if one in chosen)
+    kept = " ".join(sentence for sentence in listed if sentence in chosen)
     return kept if length is None or len(kept) <= length else kept[: max(0, int(length) - 1)].rstrip() + "…"
 
 
@@ -236,8 +238,8 @@ def extract_keywords(text: str, count: float | None = None) -> list[str]:
 
 def sentiment(text: str) -> Json:
     """Return whether a text is positive or negative by its single words, with a score from -1 to 1."""
-    found = re.findall(r"[a-z]+", text.lower())
-    good, bad = (sum(word in known for word in found) for known in (_GOOD, _BAD))
+    matches = re.findall(r"[a-z]+", text.lower())
+    good, bad = (sum(word in known for word in matches) for known in (_GOOD, _BAD))
     score = round((good - bad) / (good + bad), 2) if good + bad else 0.0
     label = "positive" if score > 0 else "negative" if score < 0 else "neutral"
     confidence = round(0.5 + abs(score) / 2, 2)

@@ -39,8 +39,8 @@ def convert_unit(value: float, source: str, target: str) -> float:
         raise Refused("invalid", f"Cannot convert {pair}; units of {first.measures} are {listed}")
     if first.zero == second.zero:
         return float(value) if first == second else value * (first.size / second.size)
-    found = (value * first.size + first.zero - second.zero) / second.size
-    return round(found, 10)
+    number = (value * first.size + first.zero - second.zero) / second.size
+    return round(number, 10)
 
 
 def _names(measures: str) -> list[str]:
@@ -56,7 +56,7 @@ def is_convertible(first: str, second: str) -> bool:
 def _known(name: str) -> Unit:
     unit = find_unit(name)
     if unit is None:
-        measured = dict.fromkeys(one.measures for one in _units().values())
+        measured = dict.fromkeys(known_unit.measures for known_unit in _units().values())
         kinds = "; ".join(f"{kind}: {', '.join(_names(kind)[:8])}" for kind in measured)
         raise Refused("invalid", f"Unknown unit {name!r}. Supported units are {kinds}")
     return unit
@@ -68,7 +68,7 @@ def _units() -> Mapping[str, Unit]:
 
     The file lists quantities, and for each the spellings of its units, their size, and their zero point if it differs.
     """
-    found: dict[str, Unit] = {}
+    units: dict[str, Unit] = {}
     measures = ""
     for line in files("mcp_sim.backends.compute").joinpath("units.txt").read_text(encoding="utf-8").splitlines():
         names, _, amount = line.partition(" = ")
@@ -77,7 +77,7 @@ def _units() -> Mapping[str, Unit]:
             spellings = names.split()
             name = spellings[1] if len(spellings) > 1 and len(spellings[0]) <= 4 else spellings[0]
             unit = Unit(name, measures, float(size), float(zero or 0))
-            found |= dict.fromkeys((*spellings, *map(snake, spellings)), unit)
+            units |= dict.fromkeys((*spellings, *map(snake, spellings)), unit)
         else:
             measures = line
-    return found
+    return units

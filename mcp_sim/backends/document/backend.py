@@ -29,10 +29,10 @@ _HOLDERS = frozenset({"slide", "page", "section"})
 _MAKES, _TAKES, _READS = "add|append|insert|new", "delete|remove", "get|read|view|show|extract"
 _EDITS = "edit|update|set|modify|change|replace|format|customize"
 _COUNTED = ("slide", "page", "section", *KINDS, "task", "element", "entry", "question")
-_PLACES = (f"{part}_{word}" for part in _COUNTED for word in ("index", "idx", "number", "position"))
+_PLACES = (f"{counted}_{word}" for counted in _COUNTED for word in ("index", "idx", "number", "position"))
 _INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
 _WORDS = read_names(__name__)
-_ROLES = _WORDS.roles | {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
+_ROLES = _WORDS.roles | {extra.name: extra for extra in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
 """Roles, and other argument names for some of them in some operations."""
 
 
@@ -74,13 +74,13 @@ def _fills_holder(profile: ToolProfile) -> bool:
 def _objects(profile: ToolProfile) -> list[Record]:
     """Return the schemas of required lists of objects."""
     listed = (profile.arguments.get(name, {}) for name in profile.needed)
-    return [one for one in listed if main_type(items(one)) == "object"]
+    return [schema for schema in listed if main_type(items(schema)) == "object"]
 
 
 def _lists_places(profile: ToolProfile) -> bool:
     """Return whether a tool needs a list of parts, each with its index."""
-    declared = ([*properties(items(one))] for one in _objects(profile))
-    described = (re.findall(r"\w+", str(one.get("description", ""))) for one in _objects(profile))
+    declared = ([*properties(items(schema))] for schema in _objects(profile))
+    described = (re.findall(r"\w+", str(schema.get("description", ""))) for schema in _objects(profile))
     return any(field_of("index", names) for names in (*declared, *described))
 
 

@@ -52,17 +52,17 @@ def save(request: DocumentRequest) -> Outcome:
 def load(request: DocumentRequest) -> Outcome:
     """Load the document at a `path` under the name `document`, by default the path."""
     path = request.text("path")
-    found = request.record(path)
-    if found is None:
+    record = request.record(path)
+    if record is None:
         raise Refused("not_found", f"File not found: {path}", path=path, key=path, entity=request.entity)
     name = request.text("document", path)
-    return _made(request, {**found, "name": name}, f"Opened {path} as {name}")
+    return _made(request, {**record, "name": name}, f"Opened {path} as {name}")
 
 
 def merge(request: DocumentRequest) -> Outcome:
     """Merge the parts of several documents, the `sources`, into the document `target`."""
     name = request.required("target")
-    parts: list[Json] = [part for one in request.texts("sources") for part in request.existing(one)["parts"]]
+    parts: list[Json] = [inner for source in request.texts("sources") for inner in request.existing(source)["parts"]]
     return _made(request, {"name": name, "parts": parts}, f"Documents merged into {name}")
 
 
@@ -112,8 +112,8 @@ def count(request: DocumentRequest) -> Outcome:
 def info(request: DocumentRequest) -> Outcome:
     """Return the fields of a `document`, the number of its words, and how many parts of each kind it has."""
     record, parts = request.document, request.parts
-    counts = Counter(f"{part.get('kind', 'part')}_count" for part in parts)
-    number = sum(len(text_of(part).split()) for part in parts)
+    counts = Counter(f"{block.get('kind', 'part')}_count" for block in parts)
+    number = sum(len(text_of(row).split()) for row in parts)
     fields = {name: value for name, value in record.items() if name not in _OWN}
     shown: Record = {request.conventions.key: record["name"], **fields, "word_count": number, **counts}
     lines = (f"{name.replace('_', ' ')}: {value}" for name, value in shown.items())
@@ -133,9 +133,9 @@ def find(request: DocumentRequest) -> Outcome:
     wanted, kind = request.text("query"), request.text("kind", "paragraph")
     fold = str.lower if request.others.get("match_case") is False else str
     texts = enumerate(map(text_of, request.parts), request.conventions.first)
-    found = [(at, one) for at, one in texts if wanted and fold(wanted) in fold(one)]
-    rows: list[Json] = [{f"{kind}_index": at, "text": one, "context": one} for at, one in found]
-    lines = "\n".join(f"[{at}] {one}" for at, one in found)
+    hits = [(at, content) for at, content in texts if wanted and fold(wanted) in fold(content)]
+    rows: list[Json] = [{f"{kind}_index": at, "text": content, "context": content} for at, content in hits]
+    lines = "\n".join(f"[{at}] {content}" for at, content in hits)
     shown: Record = {"query": wanted, "total_count": len(rows), "occurrences": rows}
     return Outcome(lines or f"No occurrences of '{wanted}' found.", {"value": shown}, "value", is_json=True)
 
@@ -145,10 +145,10 @@ def replace(request: DocumentRequest) -> Outcome:
     old, new = request.text("query"), request.text("replacement")
     if not old:
         raise Refused("invalid", "The text to find must not be empty")
-    number = sum(text_of(part).count(old) for part in request.parts)
-    for at, part in enumerate(request.parts):
-        texts = {name: one for name, one in part.items() if isinstance(one, str) and name != "kind"}
-        request.parts[at] = part | {name: replace_text(one, old, new) for name, one in texts.items()}
+    number = sum(text_of(row).count(old) for row in request.parts)
+    for at, entry in enumerate(request.parts):
+        texts = {name: value for name, value in entry.items() if isinstance(value, str) and name != "kind"}
+        request.parts[at] = entry | {name: replace_text(value, old, new) for name, value in texts.items()}
     sentence = f"Replaced {number} occurrence(s) of '{old}' with '{new}'."
     return request.stored(sentence if number else f"No occurrences of '{old}' found.", count=number)
 
@@ -167,8 +167,8 @@ def _made(request: DocumentRequest, record: Record, sentence: str) -> Outcome:
 def _listed(request: DocumentRequest) -> tuple[list[Json], str]:
     """Return the parts that an index counts, each with its index, and a line for each."""
     placed = list(enumerate((request.parts[place] for place in request.places()), request.conventions.first))
-    rows: list[Json] = [{"index": at, **request.shown(part)} for at, part in placed]
-    return rows, "\n".join(f"[{at}] {line_of(part)}" for at, part in placed)
+    rows: list[Json] = [{"index": at, **request.shown(row)} for at, row in placed]
+    return rows, "\n".join(f"[{at}] {line_of(block)}" for at, block in placed)
 
 
 def _counted(number: int, kind: str) -> str:
@@ -195,7 +195,7 @@ def add(request: DocumentRequest) -> Outcome:
 def add_near(request: DocumentRequest) -> Outcome:
     """Add a part after the first one that contains the text `near`, or before it if `side` says so."""
     near = request.required("near")
-    place = next((at for at, part in enumerate(request.parts) if near in text_of(part)), None)
+    place = next((at for at, row in enumerate(request.parts) if near in text_of(row)), None)
     if place is None:
         raise Refused("not_found", f"Text '{near}' not found in the document", key=near, entity=request.kind)
     return _insert(request, place if request.text("side").lower() in {"before", "above"} else place + 1)
@@ -204,9 +204,9 @@ def add_near(request: DocumentRequest) -> Outcome:
 def put_in(request: DocumentRequest) -> Outcome:
     """Put a part of a `kind` into the `holder` at an `index`, such as a table onto a slide."""
     kind, holder, index = request.kind, request.text("holder", "slide"), request.get("index")
-    part = request.parts[at := request.place("index", holder)]
-    elements = [*as_list(part.get("elements")), {"kind": kind, **request.part(), "inside": True}]
-    request.parts[at] = {**part, "elements": elements}
+    block = request.parts[at := request.place("index", holder)]
+    elements = [*as_list(block.get("elements")), {"kind": kind, **request.part(), "inside": True}]
+    request.parts[at] = {**block, "elements": elements}
     facts: Record = {f"{holder}_index": index, f"{kind}_index": len(elements) - 1}
     return request.stored(f"{label(kind)} added to {holder} {index}", **facts)
 
@@ -220,9 +220,9 @@ def remove(request: DocumentRequest) -> Outcome:
 
 def read_part(request: DocumentRequest) -> Outcome:
     """Return the part at an `index`; its text as text."""
-    part = request.parts[request.place()]
-    shown = {"index": request.get("index"), **request.shown(part)}
-    return Outcome(text_of(part) or line_of(part), {"value": shown}, "value", is_json=True)
+    block = request.parts[request.place()]
+    shown = {"index": request.get("index"), **request.shown(block)}
+    return Outcome(text_of(block) or line_of(block), {"value": shown}, "value", is_json=True)
 
 
 def change(request: DocumentRequest) -> Outcome:
@@ -272,7 +272,7 @@ def remove_many(request: DocumentRequest) -> Outcome:
     """Remove the parts at several `indexes`."""
     places = request.places()
     gone = {request.nth(index, places) for index in as_list(request.get("indexes"))}
-    request.parts[:] = [part for at, part in enumerate(request.parts) if at not in gone]
+    request.parts[:] = [row for at, row in enumerate(request.parts) if at not in gone]
     return request.stored(f"{len(gone)} {request.kind}s deleted", deleted=len(gone))
 
 
@@ -282,8 +282,8 @@ def reorder(request: DocumentRequest) -> Outcome:
     if sorted(map(str, order)) != sorted(str(at + request.conventions.first) for at in range(len(places))):
         raise Refused("invalid", f"The new order must name each of the {len(places)} {request.kind}s once")
     moved = [request.parts[request.nth(int(index), places)] for index in order]
-    for place, part in zip(places, moved, strict=True):
-        request.parts[place] = part
+    for place, row in zip(places, moved, strict=True):
+        request.parts[place] = row
     return request.stored(f"{len(places)} {request.kind}s reordered")
 
 

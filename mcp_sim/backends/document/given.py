@@ -83,7 +83,7 @@ def _parts(name: str, held: str, value: Json) -> list[Record] | None:
             return _cells(value)
         return [{"kind": "paragraph", "text": line} for line in value.splitlines() if line.strip()]
     kind = singular(last_word(held))
-    return [_part(kind if kind in PARTS else "", one) for one in as_list(value)]
+    return [_part(kind if kind in PARTS else "", item) for item in as_list(value)]
 
 
 def _part(kind: str, value: Json) -> Record:
@@ -94,7 +94,7 @@ def _part(kind: str, value: Json) -> Record:
     text = next((name for name in _TEXTS if name in held and not {"text", "title"} & held.keys()), "")
     lines = held.get(text)
     joined = "".join(map(str, as_list(lines))) if isinstance(lines, list) else lines
-    fields = {name: one for name, one in held.items() if name != text}
+    fields = {name: inner for name, inner in held.items() if name != text}
     return {**({"kind": kind} if kind else {}), **fields, **({"text": joined} if text else {})}
 
 

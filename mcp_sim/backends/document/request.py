@@ -75,8 +75,8 @@ class DocumentRequest(Request):
         """Return the positions of the parts that an index of a kind counts."""
         kind = kind or self.kind
         if kind == "paragraph":
-            return [at for at, part in enumerate(self.parts) if part.get("kind") != "table"]
-        return [at for at, part in enumerate(self.parts) if kind not in _KINDS or part.get("kind") == kind]
+            return [at for at, row in enumerate(self.parts) if row.get("kind") != "table"]
+        return [at for at, row in enumerate(self.parts) if kind not in _KINDS or row.get("kind") == kind]
 
     def place(self, role: str = "index", kind: str = "") -> int:
         """Return the position of the part that an index names. Raises `Refused` if it is out of range."""
@@ -111,32 +111,32 @@ class DocumentRequest(Request):
         """Write the document with its parts as they are now. Return the outcome of the call."""
         return self.store({**self.document, "parts": self.parts}, sentence, **facts)
 
-    def shown(self, part: Mapping[str, Json]) -> Record:
+    def shown(self, block: Mapping[str, Json]) -> Record:
         """Return a part with its text under the tools' name for it."""
         named = self.conventions.text
-        fields = {named if name == "text" else name: value for name, value in part.items() if name != "inside"}
-        elements = [self.shown(element) for element in as_list(part.get("elements"))]
+        fields = {named if name == "text" else name: value for name, value in block.items() if name != "inside"}
+        elements = [self.shown(element) for element in as_list(block.get("elements"))]
         return {**fields, "elements": elements} if elements else fields
 
 
-def text_of(part: Mapping[str, Json]) -> str:
+def text_of(block: Mapping[str, Json]) -> str:
     """Return the text of a part, including table cells and elements inside it, one per line."""
-    return "\n".join(filter(None, (*_own_lines(part), *map(text_of, as_list(part.get("elements"))))))
+    return "\n".join(filter(None, (*_own_lines(block), *map(text_of, as_list(block.get("elements"))))))
 
 
-def _own_lines(part: Mapping[str, Json]) -> Iterator[str]:
-    text = part.get("text", part.get("title"))
+def _own_lines(block: Mapping[str, Json]) -> Iterator[str]:
+    text = block.get("text", block.get("title"))
     if isinstance(text, str):
         yield text
     else:
-        yield from (str(cell) for row in as_list(part.get("data")) for cell in as_list(row) if cell is not None)
-    if part.get("inside"):
-        yield from (line for value in part.values() for line in as_list(value) if isinstance(line, str))
+        yield from (str(cell) for row in as_list(block.get("data")) for cell in as_list(row) if cell is not None)
+    if block.get("inside"):
+        yield from (line for value in block.values() for line in as_list(value) if isinstance(line, str))
 
 
-def line_of(part: Mapping[str, Json]) -> str:
+def line_of(block: Mapping[str, Json]) -> str:
     """Return a part on one line: its kind, its text, and whether it is done."""
-    kind = next((str(part[name]) for name in part if name.endswith("_type")), str(part.get("kind", "")))
-    text = " ".join(text_of(part).split())
-    done_text = f" ({'done' if part['done'] else 'open'})" if "done" in part else ""
+    kind = next((str(block[name]) for name in block if name.endswith("_type")), str(block.get("kind", "")))
+    text = " ".join(text_of(block).split())
+    done_text = f" ({'done' if block['done'] else 'open'})" if "done" in block else ""
     return (f"{kind}: {text}" if kind and text else kind or text) + done_text

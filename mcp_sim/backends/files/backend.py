@@ -70,7 +70,7 @@ class Files(OperationsBackend):
         marked = [replace(tool, confidence=SURE) if _mentions(tool, nouns) else tool for tool in tools]
         kept = _with_spaces(listed, [tool for tool in marked if "space" in tool.arguments or _is_of_files(tool)])
         if not _is_enough(kept):
-            kept = [one for one in kept if one.name == "run"]
+            kept = [tool for tool in kept if tool.name == "run"]
         return [] if sum(map(_returns_records, kept)) > len(kept) / 4 else kept
 
     def given(
@@ -83,10 +83,10 @@ class Files(OperationsBackend):
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Complete the tree of each server: the parent directories of all paths."""
-        made = dict(tables)
+        completed = dict(tables)
         for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
-            made |= _complete_tree(tables, prefix)
-        return made
+            completed |= _complete_tree(tables, prefix)
+        return completed
 
     def prepare(self, binding: Binding, domain: Domain) -> Any:
         """Return whether a repository locates the files, and what the items of a batch may select."""
@@ -139,8 +139,8 @@ def _returns_records(matched_tool: MatchedTool) -> bool:
     """Return whether the result must contain at least two fields that no file has: an owner, tags, a title."""
     tool = matched_tool.profile.tool
     schema = expanded(tool.output_schema) if tool.output_schema is not None and matched_tool.name != "run" else {}
-    parts = (*properties(schema).values(), *(items(part) for part in properties(schema).values()), schema)
-    return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
+    parts = (*properties(schema).values(), *(items(subschema) for subschema in properties(schema).values()), schema)
+    return any(len([name for name in required(subschema) if not _KNOWN & set(words(name))]) > 1 for subschema in parts)
 
 
 def _with_spaces(listed: Sequence[ToolProfile], tools: Sequence[MatchedTool]) -> list[MatchedTool]:
@@ -158,7 +158,7 @@ def _space_nouns(spaced: Sequence[MatchedTool]) -> frozenset[str]:
 
 
 def _listing_of_spaces(profile: ToolProfile) -> MatchedTool:
-    operation = next(one for one in OPERATIONS if one.name == "list")
+    operation = next(known for known in OPERATIONS if known.name == "list")
     return MatchedTool(profile, operation, {}, confidence=SURE, reasons=("the spaces of the files",))
 
 
@@ -184,10 +184,10 @@ def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record
     files = {path: row for path, row in _by_key(tables.get(prefix + FILE, {})) if path != ROOT}
     given, directories = dict(_by_key(tables.get(prefix + DIRECTORY, {}))), dict[str, Record]()
     for path, row in (*given.items(), *files.items()):
-        for one in (*directories_above(path), *([path] if path in given else [])):
-            if one not in directories and one not in files and one != ROOT:
+        for place in (*directories_above(path), *([path] if path in given else [])):
+            if place not in directories and place not in files and place != ROOT:
                 times = {name: row[name] for name in ("created_at", "modified_at") if name in row}
-                directories[one] = given.get(one) or {**times, "path": one, "folder": parent(one)}
+                directories[place] = given.get(place) or {**times, "path": place, "folder": parent(place)}
     return {prefix + FILE: {**files}, prefix + DIRECTORY: {**directories}}
 
 

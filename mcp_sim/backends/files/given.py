@@ -159,19 +159,19 @@ class _Reader:
         if self._has_spaces and singular(last_word(name)) in SPACES and self._take_spaces(value):
             return None
         is_nested = not self._holds_table(value) and self._is_tree(name, value)
-        found = [*_nested(ROOT, value)] if is_nested else self._flat(name, value)
-        for path, fields in found:
+        entries = [*_nested(ROOT, value)] if is_nested else self._flat(name, value)
+        for path, fields in entries:
             self.given.add(path.lstrip("/") if is_nested else path, fields, space)
-        self.given.is_nested |= is_nested and bool(found)
-        return None if found else self._extract_parts(value, space) if isinstance(value, dict) else value
+        self.given.is_nested |= is_nested and bool(entries)
+        return None if entries else self._extract_parts(value, space) if isinstance(value, dict) else value
 
     def _extract_parts(self, value: Json, space: str) -> Json:
         body, left = as_object(value), dict[str, Json]()
-        for part, inner in body.items():
-            if not self._take_setting(snake(part), inner):
-                remaining = self.extract(part, inner, space)
+        for segment, inner in body.items():
+            if not self._take_setting(snake(segment), inner):
+                remaining = self.extract(segment, inner, space)
                 if remaining is not None or inner is None:
-                    left[part] = remaining
+                    left[segment] = remaining
         return left if left or not body else None
 
     def _take_setting(self, name: str, value: Json) -> bool:
@@ -195,12 +195,12 @@ class _Reader:
             return False
         for row in rows or [{"name": name} for name in names]:
             self.given.add(row["name"], None, "")
-            self._extract_parts({part: inner for part, inner in row.items() if part != "name"}, row["name"])
+            self._extract_parts({segment: inner for segment, inner in row.items() if segment != "name"}, row["name"])
         return bool(names or rows)
 
     def _holds_table(self, value: Json) -> bool:
         """Return whether a part of an object is called as the tools call files."""
-        return any(isinstance(part, dict | list) and self._is_noun(name) for name, part in as_object(value).items())
+        return any(isinstance(inner, dict | list) and self._is_noun(name) for name, inner in as_object(value).items())
 
     def _is_noun(self, name: str) -> bool:
         return singular(last_word(name)) in self._nouns
@@ -212,7 +212,7 @@ class _Reader:
         """Return whether a value is the content of a directory: names with files, directories, texts or objects."""
         nodes: list[Json] = as_list(value) or [*as_object(value).values()]
         if nodes and all(map(_kind, nodes)):
-            return isinstance(value, dict) or all("name" in one and "path" not in one for one in map(as_object, nodes))
+            return isinstance(value, dict) or all("name" in row and "path" not in row for row in map(as_object, nodes))
         return self._is_known(name) and _is_plain(as_object(value))
 
     def _flat(self, name: str, value: Json) -> list[Found]:
@@ -229,8 +229,8 @@ class _Reader:
 
 
 def _texts(value: Json) -> list[str]:
-    found = [one for one in as_list(value) if isinstance(one, str)]
-    return found if len(found) == len(as_list(value)) else []
+    texts = [item for item in as_list(value) if isinstance(item, str)]
+    return texts if len(texts) == len(as_list(value)) else []
 
 
 def _may_be_path(key: str, *, is_named: bool) -> bool:
@@ -262,7 +262,7 @@ def _kind(value: Json) -> str:
 
 def _nested(path: str, content: Json) -> Iterator[Found]:
     """Yield the files and directories in the content of the directory at a path."""
-    named = [(str(as_object(one)["name"]), one) for one in as_list(content)]
+    named = [(str(as_object(item)["name"]), item) for item in as_list(content)]
     for name, node in named or as_object(content).items():
         child, kind, body = join_path(path, name), _kind(node), as_object(node)
         if not isinstance(node, dict):
@@ -276,8 +276,8 @@ def _nested(path: str, content: Json) -> Iterator[Found]:
 
 
 def _all_files(rows: Sequence[Record], *, is_named: bool) -> list[Found]:
-    found = [_file(row, is_named=is_named) for row in rows]
-    return [] if None in found else [one for one in found if one is not None]
+    all_files = [_file(row, is_named=is_named) for row in rows]
+    return [] if None in all_files else [pair for pair in all_files if pair is not None]
 
 
 def _file(row: Record, *, is_named: bool) -> Found | None:

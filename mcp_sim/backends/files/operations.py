@@ -97,8 +97,8 @@ def _lists_ranges(profile: ToolProfile) -> bool:
     return any(map(_are_ranges, properties(items(profile.arguments.get(given.get("files", ""), {}))).values()))
 
 
-def _are_ranges(part: Record) -> bool:
-    parts = properties(items(part)) if main_type(part) == "array" else {}
+def _are_ranges(schema: Record) -> bool:
+    parts = properties(items(schema)) if main_type(schema) == "array" else {}
     return any(snake(name) in STARTS for name in parts)
 
 
@@ -203,7 +203,7 @@ def batch_choices(profile: ToolProfile) -> dict[str, MatchedTool]:
     """Return what an item in the list of operations may select -> the operation and its arguments."""
     item = items(profile.arguments.get(_list_of_operations(profile), {}))
     whole = replace(profile, words=("file",), arguments=properties(item), needed=required(item))
-    found: dict[str, MatchedTool] = {}
+    choices: dict[str, MatchedTool] = {}
     for tool_profile in split_by_choice(whole):
         meant = _meant(tool_profile, OPERATIONS[1:])
         if tool_profile.selector is not None and meant is not None:
@@ -211,8 +211,8 @@ def batch_choices(profile: ToolProfile) -> dict[str, MatchedTool]:
             others = {"path": place} if place is not None and "path" in required_roles(meant) else {}
             arguments = {**others, **possible_roles(meant.roles, tool_profile)}
             if set(required_roles(meant)) <= arguments.keys():
-                found[tool_profile.choice] = MatchedTool(tool_profile, meant, arguments)
-    return found
+                choices[tool_profile.choice] = MatchedTool(tool_profile, meant, arguments)
+    return choices
 
 
 def _list_of_operations(profile: ToolProfile) -> str:

@@ -37,13 +37,13 @@ def resolve_path(path: str, working: str = ROOT) -> str:
     if plain == "~" or plain.startswith("~/"):
         plain = plain[1:].lstrip("/") or "."
     parts = [] if plain.startswith("/") else split_path(working)
-    for part in plain.split("/"):
-        if part == ".." and not parts:
+    for segment in plain.split("/"):
+        if segment == ".." and not parts:
             raise Refused("forbidden", f"Access denied: {path} is outside the root directory", path=path)
-        if part == "..":
+        if segment == "..":
             parts.pop()
-        elif part not in {"", "."}:
-            parts.append(part)
+        elif segment not in {"", "."}:
+            parts.append(segment)
     return _checked(ROOT + "/".join(parts))
 
 
@@ -62,7 +62,7 @@ def normalize(path: str) -> str:
 
 def split_path(path: str) -> list[str]:
     """Return the names in a path; none for the root."""
-    return [part for part in path.split("/") if part]
+    return [segment for segment in path.split("/") if segment]
 
 
 def parent(path: str) -> str:

@@ -29,8 +29,8 @@ def read(request: FilesRequest) -> Outcome:
     """
     entry = request.file
     lines = entry.text.splitlines()
-    part = _selected_lines(request, lines)
-    content = entry.text if len(part) == len(lines) else "\n".join(part)
+    selected = _selected_lines(request, lines)
+    content = entry.text if len(selected) == len(lines) else "\n".join(selected)
     return Outcome(content, {**request.facts_of(entry, request.path), "content": content}, "content")
 
 
@@ -116,7 +116,7 @@ def read_ranges(request: FilesRequest) -> Outcome:
     for path, _guard, ranges in requested_ranges(request):
         content = request.tree.file(path).text
         lines = content.splitlines(keepends=True)
-        rows = [_range_facts(lines, *bounds(one, len(lines))) for one in ranges or [{}]]
+        rows = [_range_facts(lines, *bounds(row, len(lines))) for row in ranges or [{}]]
         files[path] = {"ranges": rows, "file_hash": content_hash(content)}
     return Outcome(encode(files).decode(), files, is_json=True)
 
@@ -135,16 +135,16 @@ def content_hash(text: str) -> str:
 def requested_ranges(request: FilesRequest) -> list[tuple[str, Json, list[Record]]]:
     """Return each file, its expected hash, and the ranges in it. Raises `Refused` for an item without a path."""
     if request.has("ranges"):
-        ranges = [as_object(one) for one in as_list(request.get("ranges"))]
+        ranges = [as_object(value) for value in as_list(request.get("ranges"))]
         return [(request.path, request.get("hash"), ranges)]
-    found: list[tuple[str, Json, list[Record]]] = []
+    requested: list[tuple[str, Json, list[Record]]] = []
     for item in map(as_object, as_list(request.get("files"))):
         path = first_value(item, ("file_path", "path", "file", "filename", "file_name"))
         if path is None:
             raise Refused("invalid", f"A file needs a path, not {encode(item).decode()}")
-        ranges = [as_object(one) for one in as_list(first_value(item, RANGES))]
-        found.append((str(path), first_value(item, ("file_hash", "hash", "expected_hash")), ranges))
-    return found
+        ranges = [as_object(value) for value in as_list(first_value(item, RANGES))]
+        requested.append((str(path), first_value(item, ("file_hash", "hash", "expected_hash")), ranges))
+    return requested
 
 
 def bounds(wanted: Record, many: int) -> tuple[int, int]:
@@ -174,9 +174,9 @@ def list_(request: FilesRequest) -> Outcome:
 
 def _rows(request: FilesRequest, base: Entry) -> list[Record]:
     is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
-    found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
+    rows = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
     entries = [
-        entry for entry in found if request.is_included(entry, base) and (entry.is_file or not request.is_of_notes)
+        entry for entry in rows if request.is_included(entry, base) and (entry.is_file or not request.is_of_notes)
     ]
     if not request.flag_or("hidden", default=True):
         entries = [entry for entry in entries if not entry.name.startswith(".")]
@@ -212,13 +212,13 @@ def tree(request: FilesRequest) -> Outcome:
 
 
 def _nodes(request: FilesRequest, base: Entry, directory: str, depth: int | None) -> list[Record]:
-    found: list[Record] = []
+    nodes: list[Record] = []
     for entry in request.tree.inside(directory) if depth is None or depth > 0 else ():
         if request.is_included(entry, base):
             deeper = None if depth is None else depth - 1
             below = {} if entry.is_file else {"children": _nodes(request, base, entry.path, deeper)}
-            found.append({"name": entry.name, "type": entry.facts["type"], **below})
-    return found
+            nodes.append({"name": entry.name, "type": entry.facts["type"], **below})
+    return nodes
 
 
 def _draw_tree(nodes: list[Record], indent: str) -> Iterator[str]:
@@ -316,7 +316,7 @@ def exists(request: FilesRequest) -> Outcome:
 def du(request: FilesRequest) -> Outcome:
     """Return the total size of the files at or below `path`, in bytes or, with the flag `human`, in larger units."""
     entry = request.tree.entry(request.path)
-    size = entry.size + sum(one.size for one in request.tree.below(entry.path))
+    size = entry.size + sum(inside.size for inside in request.tree.below(entry.path))
     power = min(max(size.bit_length() - 1, 0) // 10, 3)
     large = f"{size / 1024**power:.2f} {('B', 'KB', 'MB', 'GB')[power]}"
     text = large if request.flag("human") else f"{size} bytes"
@@ -337,5 +337,5 @@ def pwd(request: FilesRequest) -> Outcome:
 
 def allowed(request: FilesRequest) -> Outcome:
     """Return the directories that calls may access."""
-    listed: list[Json] = [request.tree.display_path(one) for one in request.tree.allowed]
+    listed: list[Json] = [request.tree.display_path(directory) for directory in request.tree.allowed]
     return Outcome("Allowed directories:\n" + "\n".join(listed), {"directories": listed}, "directories")

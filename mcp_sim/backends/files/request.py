@@ -48,11 +48,11 @@ class FilesRequest(Request):
 
     def part(self, operation: Operation, arguments: Mapping[str, str], given: Mapping[str, Json]) -> FilesRequest:
         """Return the request of one operation of a batch, on the same tree."""
-        made = copy(self)
-        made.__dict__.pop("tree", None)
-        made.binding = replace(self.binding, operation=operation, arguments=arguments)
-        made.given = {role: given[name] for role, name in arguments.items() if name in given}
-        return made
+        narrowed = copy(self)
+        narrowed.__dict__.pop("tree", None)
+        narrowed.binding = replace(self.binding, operation=operation, arguments=arguments)
+        narrowed.given = {role: given[name] for role, name in arguments.items() if name in given}
+        return narrowed
 
     def get(self, role: str, default: Json = None) -> Json:
         """Return the argument with a role. Paths and patterns may be missing in several ways."""

@@ -52,13 +52,13 @@ def parse_command_line(line: str) -> list[Pipe]:
 
 def parse_words(words: Sequence[str]) -> list[Pipe]:
     """Parse a command line that is given as a list of words."""
-    found: list[Pipe] = []
+    pipes: list[Pipe] = []
     when, commands, current = "", list[Command](), Command()
     rest = iter([*words, ";"])
     for word in rest:
         if word in {";", "&&", "||", "&"}:
             if current.words or commands:
-                found.append((when, (*commands, current)))
+                pipes.append((when, (*commands, current)))
             when, commands, current = word, [], Command()
         elif word == "|":
             commands, current = [*commands, current], Command()
@@ -70,14 +70,14 @@ def parse_words(words: Sequence[str]) -> list[Pipe]:
             raise Refused("invalid", f"Syntax error near {word!r}")
         else:
             current = replace(current, words=(*current.words, word))
-    return found
+    return pipes
 
 
 def _file(rest: Iterator[str], sign: str) -> str:
-    found = next(rest)
-    if found == ";":
+    path = next(rest)
+    if path == ";":
         raise Refused("invalid", f"Syntax error: a file is missing behind {sign!r}")
-    return found
+    return path
 
 
 class Failed(Exception):
@@ -139,13 +139,13 @@ class Shell:
     def _spread(self, args: list[str]) -> list[str]:
         """Return the words with wildcards replaced by matching names in this directory, except in patterns."""
         first = next((at for at, word in enumerate(args) if not word.startswith("-")), 0)
-        found: list[str] = []
+        paths: list[str] = []
         for at, word in enumerate(args):
             is_pattern = self.name == "find" or (self.name == "grep" and at == first)
             has_wildcards = not is_pattern and "/" not in word and not set(word).isdisjoint("*?[")
             inside = self.tree.inside(self.cwd) if has_wildcards else ()
-            found += [entry.name for entry in inside if matches_wildcards(entry.name, word)] or [word]
-        return found
+            paths += [entry.name for entry in inside if matches_wildcards(entry.name, word)] or [word]
+        return paths
 
     @property
     def flags(self) -> set[str]:

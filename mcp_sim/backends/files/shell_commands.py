@@ -72,8 +72,8 @@ def _ends(shell: Shell) -> str:
             many = int(number)
         else:
             raise Failed(f"invalid number of lines: '{number}'")
-    part = slice(many) if shell.name == "head" else slice(-many, None) if many else slice(0)
-    return "".join(_join(text.splitlines()[part]) for _, text in shell.texts(paths))
+    chosen = slice(many) if shell.name == "head" else slice(-many, None) if many else slice(0)
+    return "".join(_join(text.splitlines()[chosen]) for _, text in shell.texts(paths))
 
 
 def _wc(shell: Shell) -> str:
@@ -102,8 +102,8 @@ def _grep(shell: Shell) -> str:
         for at, line in enumerate(text.splitlines(), 1)
         if holds(line)
     ]
-    found = f"{len(lines)}\n" if "c" in flags else _join(lines)
-    return found if lines else fail()
+    output = f"{len(lines)}\n" if "c" in flags else _join(lines)
+    return output if lines else fail()
 
 
 def _line_test(pattern: str, flags: set[str]) -> Callable[[str], bool]:
@@ -117,9 +117,9 @@ def _line_test(pattern: str, flags: set[str]) -> Callable[[str], bool]:
 def _files_below(shell: Shell, path: str) -> Iterator[str]:
     """Yield the paths of the files below a directory, or that of a file, beginning with the given path."""
     entry = shell.find(path)
-    for one in (entry, *shell.tree.below(entry.path)):
-        if one.is_file:
-            yield _shown(one, entry, path)
+    for inner in (entry, *shell.tree.below(entry.path)):
+        if inner.is_file:
+            yield _shown(inner, entry, path)
 
 
 def _shown(entry: Entry, base: Entry, path: str) -> str:
@@ -130,9 +130,13 @@ def _ls(shell: Shell) -> str:
     lists_all, is_long, blocks = not {"a", "A"}.isdisjoint(shell.flags), "l" in shell.flags, list[str]()
     for path in shell.operands or ["."]:
         entry = shell.find(path)
-        inside = [(one.name, one) for one in shell.tree.inside(entry.path) if lists_all or one.name[0] != "."]
+        inside = [
+            (inside_entry.name, inside_entry)
+            for inside_entry in shell.tree.inside(entry.path)
+            if lists_all or inside_entry.name[0] != "."
+        ]
         rows = [(path, entry)] if entry.is_file else inside
-        lines = _join([_long(one, name) if is_long else name for name, one in rows])
+        lines = _join([_long(inside_entry, name) if is_long else name for name, inside_entry in rows])
         blocks.append(lines if entry.is_file or len(shell.operands) < 2 else f"{path}:\n{lines}")
     return "\n".join(blocks)
 
@@ -155,7 +159,7 @@ def _find(shell: Shell) -> str:
         entry = shell.find(path)
         levels = int(tests["-maxdepth"]) if _COUNT.fullmatch(tests.get("-maxdepth", "")) else None
         below = shell.tree.below(entry.path, levels) if levels != 0 else ()
-        lines += [_shown(one, entry, path) for one in (entry, *below) if _is_found(one, tests)]
+        lines += [_shown(inner, entry, path) for inner in (entry, *below) if _is_found(inner, tests)]
     return _join(lines)
 
 
@@ -220,8 +224,8 @@ def _copy(shell: Shell) -> str:
     """Run `cp` or `mv`."""
     *sources, last = shell.required(2)
     place = shell.at(last)
-    found = shell.tree.find(place)
-    is_directory = found is not None and not found.is_file
+    existing = shell.tree.find(place)
+    is_directory = existing is not None and not existing.is_file
     if len(sources) > 1 and not is_directory:
         raise Failed(f"target '{last}' is not a directory")
     shell.need_parent(last)

@@ -111,7 +111,7 @@ class Tree:
         """The directory that the call names. The given files may be those of one space without a name in the state."""
         is_unnamed = not self.is_located and any(entry.is_file for entry in self.inside(ROOT)) and bool(self._space)
         is_unnamed = is_unnamed and self.find(ROOT + self._space) is None
-        names = [one for one in ("" if is_unnamed else self._space, self._folder) if one]
+        names = [folder for folder in ("" if is_unnamed else self._space, self._folder) if folder]
         return normalize("/".join(names)) if names else ""
 
     @property
@@ -122,11 +122,11 @@ class Tree:
     def at(self, path: str) -> str:
         """Return the absolute path for a path of a client. Raises `Refused` outside the allowed directories."""
         plain = path.lstrip("/") if self._inside else path
-        found = self._placed(plain, resolve_path(plain, self.working))
-        if not is_within(found, self.allowed):
+        placed = self._placed(plain, resolve_path(plain, self.working))
+        if not is_within(placed, self.allowed):
             inside = ", ".join(self.allowed)
             raise Refused("forbidden", f"Access denied: {path} is outside the allowed directories: {inside}", path=path)
-        return found
+        return placed
 
     def _placed(self, given: str, path: str) -> str:
         """Return the path within the tree, without the mount point if no state gives it."""
@@ -141,11 +141,13 @@ class Tree:
     def _infer_mount_point(self, path: str) -> str:
         """Infer the mount point from an absolute path that does not exist as a whole; `/` if nothing shows it."""
         known = islice(_absolute_paths(self._request.history[:_FIRST_CALLS]), _FIRST_CALLS)
-        found = next((one for one in map(self._find_mount_point, chain([path], known)) if one is not None), None)
+        mount_point = next(
+            (mount for mount in map(self._find_mount_point, chain([path], known)) if mount is not None), None
+        )
         names = split_path(path)
-        if found is None and len(names) > 1 and not self._exists(ROOT + names[0]):
+        if mount_point is None and len(names) > 1 and not self._exists(ROOT + names[0]):
             return parent(path) if "." in names[-1] else path
-        return found if found is not None else ROOT
+        return mount_point if mount_point is not None else ROOT
 
     def _find_mount_point(self, path: str) -> str | None:
         """Return the prefix of a path before an existing rest, or before an existing parent; None if there is none."""
@@ -218,17 +220,17 @@ class Tree:
 
     def make(self, path: str) -> None:
         """Create a directory and its parents. Raises `Refused` if one of them is a file."""
-        for one in (*directories_above(path), path):
-            entry = self.find(one)
+        for segment in (*directories_above(path), path):
+            entry = self.find(segment)
             if entry is not None and entry.is_file:
-                raise Refused("invalid", f"Not a directory: {one}", path=one)
+                raise Refused("invalid", f"Not a directory: {segment}", path=segment)
             if entry is None:
-                self._put(DIRECTORY, one, {})
+                self._put(DIRECTORY, segment, {})
 
     def remove(self, entry: Entry) -> None:
         """Remove a file, or a directory with its content."""
-        for one in [*self.below(entry.path), entry] if not entry.is_file else [entry]:
-            self._request.drop(one.path, FILE if one.is_file else DIRECTORY)
+        for inner in [*self.below(entry.path), entry] if not entry.is_file else [entry]:
+            self._request.drop(inner.path, FILE if inner.is_file else DIRECTORY)
 
     def copy(self, entry: Entry, path: str) -> None:
         """Copy a file or directory. Raises `Refused` for a directory that would contain itself."""
@@ -262,8 +264,8 @@ def _file(path: str, record: Record) -> Entry:
 def _absolute_paths(history: Sequence[PastCall]) -> Iterator[str]:
     """Yield the absolute paths in the arguments of calls, and in lists and lists of objects among them."""
     for value in (value for past in history for value in past.arguments.values()):
-        within = (part for one in as_list(value) for part in as_object(one).values())
-        yield from (one for one in (value, *as_list(value), *within) if isinstance(one, str) and is_absolute(one))
+        within = (item for element in as_list(value) for item in as_object(element).values())
+        yield from (item for item in (value, *as_list(value), *within) if isinstance(item, str) and is_absolute(item))
 
 
 def _without_prefix(path: str, prefix: str) -> str:

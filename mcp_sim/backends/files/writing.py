@@ -131,11 +131,11 @@ def edit(request: FilesRequest) -> Outcome:
     for old, new in _edits(request):
         if old not in content or not old:
             raise Refused("invalid", f"Text to replace not found in {request.path}: {old}", path=request.path)
-        found, expected = content.count(old), _times(request)
-        if expected is not None and found != expected:
-            message = f"Text to replace occurs {found} times in {request.path}, not {expected}: {old}"
+        number, expected = content.count(old), _times(request)
+        if expected is not None and number != expected:
+            message = f"Text to replace occurs {number} times in {request.path}, not {expected}: {old}"
             raise Refused("invalid", message, path=request.path)
-        many = 1 if expected is None and not request.flag("everywhere") else found
+        many = 1 if expected is None and not request.flag("everywhere") else number
         count, content = count + many, replace_text(content, old, new, many)
     difference = _difference(request, entry.text, content)
     if request.flag("dry"):
@@ -161,17 +161,17 @@ def _difference(request: FilesRequest, before: str, after: str) -> str:
 def _edits(request: FilesRequest) -> list[tuple[str, str]]:
     if request.get("old") is not None:
         return [(request.text("old"), request.text("new"))]
-    found: list[tuple[str, str]] = []
-    for one in as_list(request.get("edits")):
-        fields = {snake(name): value for name, value in as_object(one).items()}
+    edits: list[tuple[str, str]] = []
+    for item in as_list(request.get("edits")):
+        fields = {snake(name): value for name, value in as_object(item).items()}
         old = next((fields[name] for name in fields if name.startswith(("old", "search", "find", "from"))), None)
         new = next((fields[name] for name in fields if name.startswith(("new", "replace", "to"))), "")
         if not isinstance(old, str):
-            raise Refused("invalid", f"An edit needs a text to replace and a new text, not {encode(one).decode()}")
-        found.append((old, str(new)))
-    if not found:
+            raise Refused("invalid", f"An edit needs a text to replace and a new text, not {encode(item).decode()}")
+        edits.append((old, str(new)))
+    if not edits:
         raise Refused("invalid", "Nothing to replace was given")
-    return found
+    return edits
 
 
 def insert(request: FilesRequest) -> Outcome:
@@ -232,8 +232,8 @@ def _patch_file(request: FilesRequest, path: str, guard: Json, patches: Sequence
     if content and guard is not None and str(guard) != content_hash(content):
         raise Refused("conflict", "Hash mismatch: the file has been modified", path=path)
     lines = content.splitlines(keepends=True)
-    for one in sorted(patches, key=lambda one: bounds(one, len(lines))[0], reverse=True):
-        lines = _replace_range(lines, one, path)
+    for row in sorted(patches, key=lambda record: bounds(record, len(lines))[0], reverse=True):
+        lines = _replace_range(lines, row, path)
     text = "".join(lines)
     request.tree.make(parent(place))
     request.tree.write(place, text)
@@ -249,9 +249,9 @@ def _replace_range(lines: list[str], change: Record, path: str) -> list[str]:
         raise Refused("conflict", "Hash mismatch: these lines have been modified", path=path)
     text = str(first_value(change, ("contents", "content", "new_content", "text", "new_text")) or "")
     before, put, after = lines[: start - 1], text.splitlines(keepends=True), lines[end:]
-    for part, following in ((before, put), (put, after)):
-        if part and following and not part[-1].endswith("\n"):
-            part[-1] += "\n"
+    for lines_before, following in ((before, put), (put, after)):
+        if lines_before and following and not lines_before[-1].endswith("\n"):
+            lines_before[-1] += "\n"
     return [*before, *put, *after]
 
 
@@ -324,14 +324,14 @@ def _free_target(request: FilesRequest, entry: Entry, source: str, destination: 
     """Return the new path: a bare new name is in the directory of the file. Raises `Refused` if it is taken."""
     is_name = request.named("destination").lower().endswith("name") and "/" not in destination
     target = request.tree.at(join_path(parent(entry.path), destination) if is_name else destination)
-    found = request.tree.find(target)
-    if found is not None and not found.is_file and target != entry.path:
+    existing = request.tree.find(target)
+    if existing is not None and not existing.is_file and target != entry.path:
         target = join_path(target, entry.name)
-        found = request.tree.find(target)
+        existing = request.tree.find(target)
     if entry.path == ROOT or is_within(target, [entry.path]):
         raise Refused("invalid", f"Cannot put {source} into itself: {destination}", path=destination)
     overwrites = request.flag_or("overwrite", request.tool_words <= {"mv", "cp"})
-    if found is not None and not (entry.is_file and found.is_file and overwrites):
+    if existing is not None and not (entry.is_file and existing.is_file and overwrites):
         raise already_exists("Destination", destination)
     return target
 
@@ -367,7 +367,7 @@ def batch(request: FilesRequest) -> Outcome:
 def _run_item(request: FilesRequest, item: Record) -> Record:
     """Run one of the operations that the tool lists, or any if it is called from Python, with roles as arguments."""
     listed = request.setting.choices
-    known = {} if listed else {name: one for name, one in _BACKEND.known.items() if name != "batch"}
+    known = {} if listed else {name: value for name, value in _BACKEND.known.items() if name != "batch"}
     selector = next((tool.profile.selector for tool in listed.values()), None) or "operation"
     chosen: Json = item.get(selector)
     if not isinstance(chosen, str) or chosen not in {**listed, **known}:

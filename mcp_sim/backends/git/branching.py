@@ -120,7 +120,7 @@ def reset(request: GitRequest) -> Outcome:
 
 def _reset_mode(request: GitRequest) -> str:
     named = request.text("mode").strip("-")
-    return next((one for one in ("hard", "soft") if named == one or request.flag(one)), "mixed")
+    return next((mode for mode in ("hard", "soft") if named == mode or request.flag(mode)), "mixed")
 
 
 def tags(request: GitRequest) -> Outcome:

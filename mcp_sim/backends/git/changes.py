@@ -28,10 +28,10 @@ def apply_changes(before: Snapshot, changes: Mapping[str, Json]) -> dict[str, st
     return {path: content for path, content in {**before, **changes}.items() if content is not None}
 
 
-def render_patch(found: Difference, shown: Callable[[str], str], context: int | None = None) -> str:
+def render_patch(differing: Difference, shown: Callable[[str], str], context: int | None = None) -> str:
     """Return differences as a patch, with three lines of context by default. `shown` makes paths relative."""
     size = 3 if context is None else context
-    return "\n".join(line for path, change in found.items() for line in _patch(shown(path), *change, size))
+    return "\n".join(line for path, change in differing.items() for line in _patch(shown(path), *change, size))
 
 
 def _patch(path: str, before: str | None, after: str | None, context: int) -> Iterator[str]:

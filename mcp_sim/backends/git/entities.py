@@ -19,7 +19,9 @@ _ANY: Record = {}
 
 def _entity(name: str, key: str, texts: str, anything: str, *, singleton: bool = False) -> Entity:
     """Return an entity with fields for texts, and for values of any type."""
-    fields = {one: Field(one, _TEXT) for one in texts.split()} | {one: Field(one, _ANY) for one in anything.split()}
+    fields = {piece: Field(piece, _TEXT) for piece in texts.split()} | {
+        piece: Field(piece, _ANY) for piece in anything.split()
+    }
     if name == COMMIT:
         fields["parents"] = Field("parents", _TEXTS)
     return Entity(name, key, None, fields, natural=not singleton, singleton=singleton)
@@ -38,7 +40,7 @@ ENTITIES = (
 
 def identifier(draws: Draws, profile: str) -> str:
     """Return 40 hexadecimal digits."""
-    return "".join(f"{int(draws.unit(f'{profile}/{part}') * 2**32):08x}" for part in range(5))
+    return "".join(f"{int(draws.unit(f'{profile}/{index}') * 2**32):08x}" for index in range(5))
 
 
 def parse_author(value: Json) -> Record:

@@ -31,25 +31,25 @@ def given_records(state: Json) -> Given:
     Without a state, everything will be generated. Otherwise the singleton record holds the parts of the repository as
     `given`; the records that depend on the files are made of them later.
     """
-    found, rest = _take_repository(state, (), MAX_DEPTH)
-    files, rest = read_given_files(rest, found.get("root"))
-    noted: Record = {"given": None if state is None else found}
+    repository, rest = _take_repository(state, (), MAX_DEPTH)
+    files, rest = read_given_files(rest, repository.get("root"))
+    noted: Record = {"given": None if state is None else repository}
     records: dict[str, Sequence[Record]] = {COMMIT: [], BRANCH: [], TAG: [], STAGED: [], REPOSITORY: [noted]}
     if not files.is_empty:
         records |= {FILE: [*files.files.values()], DIRECTORY: [*files.directories.values()]}
-    elif committed := _committed_files(found):
+    elif committed := _committed_files(repository):
         records[FILE] = committed
     return Given(records, rest)
 
 
-def _committed_files(found: Record) -> list[Record]:
+def _committed_files(record: Record) -> list[Record]:
     """Return the files of the current branch, as far as its commits give their contents."""
     contents: Record = {}
-    current = found.get("current")
-    for row in found.get("commits") or ():
+    current = record.get("current")
+    for row in record.get("commits") or ():
         if current is None or row.get("branch", current) == current:
             contents |= as_object(row.get("files"))
-    root = normalize(str(found.get("root") or ROOT))
+    root = normalize(str(record.get("root") or ROOT))
     texts = {path: text for path, text in contents.items() if isinstance(text, str)}
     return [{"path": join_path(root, path.lstrip("/")), "content": text} for path, text in texts.items()]
 
@@ -60,20 +60,20 @@ def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[R
     parts = _parts(body)
     if parts:
         root = next((name for name in place if name.startswith("/")), None)
-        found = _read([(part, body[name]) for name, part in parts.items()], root)
-        return found, {name: inner for name, inner in body.items() if name not in parts}
+        repository = _read([(inner_value, body[name]) for name, inner_value in parts.items()], root)
+        return repository, {name: inner for name, inner in body.items() if name not in parts}
     for name, inner in islice(body.items(), MAX_OBJECTS if depth else 0):
-        found, rest = _take_repository(inner, (*place, name), depth - 1)
-        if found:
-            return found, {**body, name: rest}
+        repository, rest = _take_repository(inner, (*place, name), depth - 1)
+        if repository:
+            return repository, {**body, name: rest}
     return {}, value
 
 
 def _parts(body: Record) -> Mapping[str, str]:
     """Return name -> part of a repository, for the fields of an object; empty if it is no repository."""
-    known = ((name, part) for name in body for part, names in _PARTS.items() if snake(name) in names)
-    parts = {name: part for name, part in known if part != "root" or isinstance(body[name], str)}
-    has_commits = any(part == "commits" and _are_commits(body[name]) for name, part in parts.items())
+    known = ((name, role) for name in body for role, names in _PARTS.items() if snake(name) in names)
+    parts = {name: role for name, role in known if role != "root" or isinstance(body[name], str)}
+    has_commits = any(value == "commits" and _are_commits(body[name]) for name, value in parts.items())
     is_branched = "branches" in parts.values() and not {"commits", "current", *_MARKS}.isdisjoint(parts.values())
     return parts if has_commits or is_branched else {}
 
@@ -86,7 +86,9 @@ def _are_commits(value: Json) -> bool:
 def _by_branch(value: Json) -> dict[str, list[Record]]:
     """Return commits as they are given, by branch; the branch is empty if it is not given."""
     rows = rows_of(value, "hash")
-    listed = {"": rows} if rows is not None else {name: rows_of(one, "hash") for name, one in as_object(value).items()}
+    listed = (
+        {"": rows} if rows is not None else {name: rows_of(inner, "hash") for name, inner in as_object(value).items()}
+    )
     return {name: rows for name, rows in listed.items() if rows is not None}
 
 
@@ -95,30 +97,30 @@ def _read(parts: Sequence[tuple[str, Json]], root: str | None) -> Record:
 
     Branches, tags and marks map a name or a path to a commit or a content, None if it is only listed.
     """
-    found: Record = {"commits": [], "root": root}
-    for part, value in parts:
-        if part == "commits":
-            found["commits"] += _commits(_by_branch(value))
-        elif part == "branches":
-            found |= _branches(value, found["commits"])
-        elif part == "tags":
-            found["tags"] = {name: _value(row, "hash") for name, row in _by_name(value, "commit").items()}
-        elif part == "remotes":
+    repository: Record = {"commits": [], "root": root}
+    for piece, value in parts:
+        if piece == "commits":
+            repository["commits"] += _commits(_by_branch(value))
+        elif piece == "branches":
+            repository |= _branches(value, repository["commits"])
+        elif piece == "tags":
+            repository["tags"] = {name: _value(row, "hash") for name, row in _by_name(value, "commit").items()}
+        elif piece == "remotes":
             urls = {name: _value(row, "url") or name for name, row in _by_name(value, "url").items()}
-            found["remotes"] = [{"name": name, "url": str(url)} for name, url in urls.items()]
-        elif part in _MARKS:
-            found[part] = _contents(value)
+            repository["remotes"] = [{"name": name, "url": str(url)} for name, url in urls.items()]
+        elif piece in _MARKS:
+            repository[piece] = _contents(value)
         else:
-            found |= _setting(part, value)
-    return found
+            repository |= _setting(piece, value)
+    return repository
 
 
-def _setting(part: str, value: Json) -> Record:
+def _setting(role: str, value: Json) -> Record:
     """Return the root, the current branch, or the name and e-mail of who commits."""
     body = as_object(value)
-    if part == "root":
+    if role == "root":
         return {"root": value}
-    if part == "current":
+    if role == "current":
         named = str((value if isinstance(value, str) else _value(body, "current")) or "")
         return {"current": named.removeprefix("ref:").strip().removeprefix("refs/heads/")} if named else {}
     owner: Record = {"name": body.get("user.name"), "email": body.get("user.email")}
@@ -183,7 +185,7 @@ def _is_newest_first(rows: Sequence[Record]) -> bool:
 
 def _parents(row: Record) -> list[str]:
     value = _value(row, "parents")
-    return [str(one) for one in (as_list(value) if isinstance(value, list) else [value]) if one is not None]
+    return [str(item) for item in (as_list(value) if isinstance(value, list) else [value]) if item is not None]
 
 
 def _commit(row: Record) -> Record:

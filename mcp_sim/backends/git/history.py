@@ -31,11 +31,11 @@ def log(request: GitRequest) -> Outcome:
     if not revision and request.head is None:
         raise Refused("conflict", f"Your current branch '{request.branch}' does not have any commits yet")
     tests = [*_filters(request)]
-    found = iter(request.ancestry(request.resolve(revision or "HEAD")))
+    commits = iter(request.ancestry(request.resolve(revision or "HEAD")))
     for test in tests:
-        found = filter(test, found)
+        commits = filter(test, commits)
     start, limit = request.number("skip") or 0, request.number("limit")
-    rows = [request.commit_facts(row) for row in islice(found, start, limit and start + limit)]
+    rows = [request.commit_facts(row) for row in islice(commits, start, limit and start + limit)]
     text = _log_text(request, rows)
     if request.flag("oneline"):
         rows = [{name: row[name] for name in ("hash", "short_hash", "message")} for row in rows]
@@ -74,10 +74,10 @@ def _time(request: GitRequest, role: str) -> datetime | None:
     if ago is not None or value.lower() in _DAYS:
         days = _DAYS[value.lower()] if ago is None else int(ago[1]) * _SPANS[ago[2]]
         return request.now - timedelta(days=days)
-    found = parse_time(value)
-    if value and found is None:
+    moment = parse_time(value)
+    if value and moment is None:
         raise Refused("invalid", f"Invalid date: {value}")
-    return found
+    return moment
 
 
 def _heading(commit: Record, rest: str, first: str = "Commit:") -> str:
@@ -129,17 +129,17 @@ def blame(request: GitRequest) -> Outcome:
 
 def _blame_lines(request: GitRequest, path: str, commit: str | None) -> list[tuple[Record, str]] | None:
     """Return the lines of a file, each with the commit since which it is unchanged; None if no commit has the file."""
-    found: list[tuple[Record, str]] | None = None
+    blame_lines: list[tuple[Record, str]] | None = None
     for row in reversed(list(request.first_parents(commit))):
         files = as_object(row.get("files"))
         if path not in files:
             continue
-        before, found = found or [], [(row, line) for line in str(files[path] or "").splitlines()]
-        matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in found], autojunk=False)
+        before, blame_lines = blame_lines or [], [(row, line) for line in str(files[path] or "").splitlines()]
+        matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in blame_lines], autojunk=False)
         for block in matcher.get_matching_blocks():
-            found[block.b : block.b + block.size] = before[block.a : block.a + block.size]
-        found = None if files[path] is None else found
-    return found
+            blame_lines[block.b : block.b + block.size] = before[block.a : block.a + block.size]
+        blame_lines = None if files[path] is None else blame_lines
+    return blame_lines
 
 
 def reflog(request: GitRequest) -> Outcome:

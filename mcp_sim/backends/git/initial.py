@@ -41,7 +41,7 @@ class _Builder:
 
     def rows(self) -> tuple[Mapping[str, Mapping[Key, Record]], Record]:
         """Return the records by entity and key, and what is stored once. By default all files are committed."""
-        named = [one for one in (MAIN, "master") if one in self._map("branches")]
+        named = [default for default in (MAIN, "master") if default in self._map("branches")]
         current: str = self._given.get("current") or next(iter((*named, *self._map("branches"))), MAIN)
         tips = self._add_given_commits(current)
         branches = {**tips, **self._refs("branches", tips)}
@@ -78,16 +78,16 @@ class _Builder:
                 continue
             branch = row.get("branch") or current
             if row.get("parents"):
-                parents = [one for prefix in row["parents"] for one in self._named(prefix)]
+                parents = [tip for prefix in row["parents"] for tip in self._named(prefix)]
             else:
-                parents = [one for one in [self._tip(None, tips.get(branch))] if one is not None]
+                parents = [tip for tip in [self._tip(None, tips.get(branch))] if tip is not None]
             tips[branch] = self._commit(row, parents, files)["hash"]
         return tips
 
     def _refs(self, name: str, tips: Mapping[str, str]) -> dict[str, str]:
         """Return the commits of the given branches or tags."""
-        found = ((ref, self._tip(commit, tips.get(ref))) for ref, commit in self._map(name).items())
-        return {ref: tip for ref, tip in found if tip is not None}
+        refs = ((ref, self._tip(commit, tips.get(ref))) for ref, commit in self._map(name).items())
+        return {ref: tip for ref, tip in refs if tip is not None}
 
     def _tip(self, prefix: Json, otherwise: str | None = None) -> str | None:
         """Return the commit of an abbreviated id; by default `otherwise`, else the newest commit."""

@@ -27,28 +27,28 @@ _KINDS = {"added": "new file:   ", "modified": "modified:   ", "deleted": "delet
 
 def status(request: GitRequest) -> Outcome:
     """Return staged, unstaged and untracked files."""
-    found = uncommitted(request)
-    facts: Record = {name: [row["path"] for row in rows] for name, rows in found.items()}
+    changes = uncommitted(request)
+    facts: Record = {name: [row["path"] for row in rows] for name, rows in changes.items()}
     for name in ("staged", "unstaged"):
         kinds: dict[str, list[Json]] = {}
-        for row in found[name]:
+        for row in changes[name]:
             kinds.setdefault(row["status"], []).append(row["path"])
         facts[f"{name}_changes"] = kinds
     facts |= {"branch": request.branch, "head": request.head, "ahead": 0, "behind": 0, "modified": facts["unstaged"]}
-    facts["files"] = [row for name in ("untracked", "staged", "unstaged") for row in found[name]]
-    return Outcome("\n".join(_status_lines(request, found)), {**facts, "is_clean": not facts["files"]})
+    facts["files"] = [row for name in ("untracked", "staged", "unstaged") for row in changes[name]]
+    return Outcome("\n".join(_status_lines(request, changes)), {**facts, "is_clean": not facts["files"]})
 
 
-def _status_lines(request: GitRequest, found: Mapping[str, Sequence[Record]]) -> Iterator[str]:
+def _status_lines(request: GitRequest, changes: Mapping[str, Sequence[Record]]) -> Iterator[str]:
     yield "Repository status:"
     yield f"On branch {request.branch}" if request.branch is not None else _detached(request)
     if request.head is None:
         yield from ("", "No commits yet", "")
-    for name, rows in found.items():
+    for name, rows in changes.items():
         if rows:
             yield from (*_HINTS[name], *(f"\t{_KINDS[row['status']]}{row['path']}" for row in rows), "")
-    if not found["staged"]:
-        yield nothing_to_commit(found)
+    if not changes["staged"]:
+        yield nothing_to_commit(changes)
 
 
 def _detached(request: GitRequest) -> str:
@@ -63,25 +63,25 @@ def uncommitted(request: GitRequest) -> dict[str, list[Record]]:
         "staged": difference(request.snapshot(request.head), index),
         "unstaged": difference(index, request.tracked(index)),
     }
-    found: dict[str, list[Record]] = {
+    by_kind: dict[str, list[Record]] = {
         name: [
             {"path": request.shown(path), "status": _kind(*change), "staged": name == "staged"}
             for path, change in changes.items()
         ]
         for name, changes in changed.items()
     }
-    return {**found, "untracked": [{"path": path, "status": "untracked"} for path in new]}
+    return {**by_kind, "untracked": [{"path": path, "status": "untracked"} for path in new]}
 
 
 def _kind(before: str | None, after: str | None) -> str:
     return "added" if before is None else "deleted" if after is None else "modified"
 
 
-def nothing_to_commit(found: Mapping[str, Sequence[Record]]) -> str:
+def nothing_to_commit(changes: Mapping[str, Sequence[Record]]) -> str:
     """Return why nothing is staged, as git does."""
-    if found["unstaged"]:
+    if changes["unstaged"]:
         return 'no changes added to commit (use "git add" and/or "git commit -a")'
-    if found["untracked"]:
+    if changes["untracked"]:
         return 'nothing added to commit but untracked files present (use "git add" to track)'
     return "nothing to commit, working tree clean"
 

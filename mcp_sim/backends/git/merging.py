@@ -84,7 +84,7 @@ def revert(request: GitRequest) -> Outcome:
 
 def _reapply(request: GitRequest, verb: str, *, is_undone: bool = False) -> Outcome:
     """Commit the changes of other commits, or their undoing."""
-    made: list[Record] = []
+    commits: list[Record] = []
     for name in request.texts("commits") or [""]:
         if not name:
             raise unknown_revision(name)
@@ -96,11 +96,11 @@ def _reapply(request: GitRequest, verb: str, *, is_undone: bool = False) -> Outc
             message, author = f'Revert "{row.get("message")}"', request.author()
         _refuse_unfitting(request, row, changes)
         parents = [] if request.head is None else [request.head]
-        made.append(request.add_commit(message, parents, _apply(request, changes), author))
-    lines = "\n".join(f"[{request.branch} {row['short_hash']}] {row['message']}" for row in made)
-    facts: Record = {**request.commit_facts(made[-1]), "commits": [row["hash"] for row in made]}
-    facts |= {"branch": request.branch, "diff": render_patch(request.changes_of(made[-1]), request.shown)}
-    return done(f"{verb} {len(made)} commits\n{lines}", **facts, conflicts=False)
+        commits.append(request.add_commit(message, parents, _apply(request, changes), author))
+    lines = "\n".join(f"[{request.branch} {row['short_hash']}] {row['message']}" for row in commits)
+    facts: Record = {**request.commit_facts(commits[-1]), "commits": [row["hash"] for row in commits]}
+    facts |= {"branch": request.branch, "diff": render_patch(request.changes_of(commits[-1]), request.shown)}
+    return done(f"{verb} {len(commits)} commits\n{lines}", **facts, conflicts=False)
 
 
 def _refuse_unfitting(request: GitRequest, row: Record, changes: Difference) -> None:

@@ -89,11 +89,11 @@ def fetch(request: GitRequest) -> Outcome:
 def _remote(request: GitRequest) -> Record:
     """Return the named remote, by default `origin`. Raises `Refused` if it does not exist."""
     name, known = request.text("remote") or DEFAULT_REMOTE, request.stored("remotes")
-    found = next((row for row in known if row["name"] == name), None)
-    if found is None:
+    known_remote = next((row for row in known if row["name"] == name), None)
+    if known_remote is None:
         names = ", ".join(row["name"] for row in known) or "none"
         raise Refused("not_found", f"'{name}' is no remote of this repository; remotes: {names}", key=name)
-    return found
+    return known_remote
 
 
 def _free_name(request: GitRequest, role: str) -> str:
@@ -107,7 +107,7 @@ def _free_name(request: GitRequest, role: str) -> str:
 def _change(request: GitRequest, row: Record, **fields: Json) -> Record:
     """Change fields of a remote, and return it."""
     fresh: Record = {**row, **fields}
-    request.update(remotes=[fresh if one == row else one for one in request.stored("remotes")])
+    request.update(remotes=[fresh if entry == row else entry for entry in request.stored("remotes")])
     return fresh
 
 

@@ -72,15 +72,15 @@ class GitRequest(Request):
 
     def paths(self, known: Mapping[str, Json]) -> list[str]:
         """Return the known paths that are named, or all. Raises `Refused` if a name or pattern matches nothing."""
-        found: dict[str, None] = {}
+        paths: dict[str, None] = {}
         for file in self.files:
             path = self.at(file)
             inside = [other for other in known if is_within(other, [path])]
             here = inside or [other for other in known if matches_wildcards(self.shown(other), file)]
             if not here:
                 raise Refused("not_found", f"pathspec '{file}' did not match any files", path=file, key=file)
-            found |= dict.fromkeys(here)
-        return list(found if self.files else known)
+            paths |= dict.fromkeys(here)
+        return list(paths if self.files else known)
 
     def author(self) -> Record:
         """Return the author of a commit: from the call, else the owner of the repository."""
@@ -114,15 +114,15 @@ class GitRequest(Request):
 
     def find_branch(self, name: str) -> Record:
         """Return a branch. Raises `Refused` if it does not exist."""
-        found = self.record(name, BRANCH)
-        if found is None:
+        record = self.record(name, BRANCH)
+        if record is None:
             raise unknown_revision(name)
-        return found
+        return record
 
     def commit(self, commit: str) -> Record:
         """Return a commit. One without a date has the time at which the world began, if that is known."""
-        found = self.record(commit, COMMIT) or {}
-        return {**found, "date": found.get("date") or iso(self.now if self.turn is None else self.turn.start)}
+        row = self.record(commit, COMMIT) or {}
+        return {**row, "date": row.get("date") or iso(self.now if self.turn is None else self.turn.start)}
 
     def commit_facts(self, commit: Record) -> Record:
         """Return the facts of a commit."""
@@ -137,20 +137,20 @@ class GitRequest(Request):
     def first_parents(self, commit: str | None) -> Iterator[Record]:
         """Yield a commit, its first parent, and so on."""
         while commit is not None and self.record(commit, COMMIT) is not None:
-            found = self.commit(commit)
-            yield found
-            commit = next(iter(found.get("parents") or []), None)
+            record = self.commit(commit)
+            yield record
+            commit = next(iter(record.get("parents") or []), None)
 
     def ancestry(self, commit: str | None) -> list[Record]:
         """Return a commit and all its ancestors, newest first."""
-        waiting, found = [commit] if commit is not None else [], dict[str, Record]()
+        waiting, history = [commit] if commit is not None else [], dict[str, Record]()
         while waiting:
-            one = waiting.pop()
-            if one not in found and self.record(one, COMMIT) is not None:
-                found[one] = self.commit(one)
-                waiting += found[one].get("parents") or []
+            current = waiting.pop()
+            if current not in history and self.record(current, COMMIT) is not None:
+                history[current] = self.commit(current)
+                waiting += history[current].get("parents") or []
         order = {row["hash"]: at for at, row in enumerate(self.rows(COMMIT))}
-        return sorted(found.values(), key=lambda one: -order.get(one["hash"], -1))
+        return sorted(history.values(), key=lambda row: -order.get(row["hash"], -1))
 
     def is_ancestor(self, commit: str, other: str | None) -> bool:
         """Return whether a commit is another one or one of its ancestors."""
@@ -218,7 +218,7 @@ class GitRequest(Request):
         """Return the absolute path of a client's path: relative to the root, or to the client's name for it."""
         below = path.removeprefix(self.place) if self.place and path.startswith(f"{self.place}/") else path
         places = [normalize(path)] if is_within(normalize(path), [self.root]) and path.startswith("/") else []
-        places += [resolve_path(below.lstrip("/"), one) for one in (self.root, normalize(self.place))]
+        places += [resolve_path(below.lstrip("/"), base) for base in (self.root, normalize(self.place))]
         return next((place for place in places if self._is_known(place)), places[0])
 
     def _is_known(self, path: str) -> bool:
@@ -272,11 +272,11 @@ class GitRequest(Request):
     ) -> Record:
         """Add a commit and point the head to it."""
         count = self.view.count(self.entity_named(COMMIT))
-        made = identifier(self.draws, f"commit/{count}/{'/'.join(parents)}")
-        row: Record = {"hash": made, "short_hash": made[:7], "message": message, **author}
+        identity = identifier(self.draws, f"commit/{count}/{'/'.join(parents)}")
+        row: Record = {"hash": identity, "short_hash": identity[:7], "message": message, **author}
         row |= {"date": self.time("date", COMMIT), "parents": parents, "files": dict(files)}
-        self.put(made, row, COMMIT)
-        self.point_branch(made)
+        self.put(identity, row, COMMIT)
+        self.point_branch(identity)
         self.record_move(action if parents else "commit (initial)", message, is_made=True)
         return row
 

@@ -103,8 +103,8 @@ class Graph(OperationsBackend):
         mine = [plan for plan in plans if (plan.backend, tools[plan.tool].server) == own]
         profiles = profiles_by_choice([tools[plan.tool] for plan in mine])
         parts = {(plan.tool, at): choice for plan in mine for at, choice in (plan.choices or {"": plan}).items()}
-        found = ((profile, parts.get((profile.tool.id, profile.choice))) for profile in profiles)
-        return shape_of((plan.operation, profile) for profile, plan in found if plan)
+        pairs = ((profile, parts.get((profile.tool.id, profile.choice))) for profile in profiles)
+        return shape_of((plan.operation, profile) for profile, plan in pairs if plan)
 
     def result_names(self, binding: Binding) -> Names:
         """Return the usual names of nodes and edges."""

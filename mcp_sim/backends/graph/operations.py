@@ -50,7 +50,7 @@ def _written(graph: GraphRequest, records: list[Record], what: str) -> Outcome:
 
 def delete(graph: GraphRequest) -> Outcome:
     """Delete nodes with their edges, or edges. Raises `Refused` if a single one does not exist."""
-    keys = [*dict.fromkeys(graph.key(one) for one in graph.found())]
+    keys = [*dict.fromkeys(graph.key(row) for row in graph.found())]
     for key in keys:
         for edge in () if graph.is_of_edges else graph.edges_at(key):
             graph.drop(edge[EDGE], graph.shape.edge)
@@ -69,7 +69,7 @@ def add_notes(graph: GraphRequest) -> Outcome:
         if fresh:
             graph.write({**node, notes: [*held, *fresh]})
         results.append({f"{shape.node}Name": name, f"added{notes.capitalize()}": fresh})
-        lines.append(f"Added {len(fresh)} {notes} to {name}" + "".join(f"\n- {one}" for one in fresh))
+        lines.append(f"Added {len(fresh)} {notes} to {name}" + "".join(f"\n- {note}" for note in fresh))
     return Outcome("\n".join(lines), {"results": results, "count": len(results)}, "results", is_json=True)
 
 
@@ -78,7 +78,7 @@ def delete_notes(graph: GraphRequest) -> Outcome:
     notes = graph.shape.notes or "observations"
     for name, texts in _notes(graph):
         node = graph.node(name) or {}
-        kept = [one for one in as_list(node.get(notes)) if one not in texts]
+        kept = [item for item in as_list(node.get(notes)) if item not in texts]
         if node and kept != node.get(notes):
             graph.write({**node, notes: kept})
     return done(f"{label(notes)} deleted successfully", success=True, deleted=0, count=0)
@@ -107,24 +107,24 @@ def list_all(graph: GraphRequest) -> Outcome:
 def search(graph: GraphRequest) -> Outcome:
     """Return the nodes that contain a text, at most `limit`, and their edges."""
     query = graph.text("query").lower()
-    found = [node for node in graph.rows(graph.shape.node) if query in encode(list(node.values())).decode().lower()]
-    return _among(graph, found[: graph.number("limit")])
+    hits = [node for node in graph.rows(graph.shape.node) if query in encode(list(node.values())).decode().lower()]
+    return _among(graph, hits[: graph.number("limit")])
 
 
 def open_nodes(graph: GraphRequest) -> Outcome:
     """Return nodes by a list of names, and their edges; or a single node. Raises `Refused` if that does not exist."""
-    shape, found = graph.shape, graph.found()
+    shape, nodes = graph.shape, graph.found()
     if graph.is_batch:
-        return _among(graph, found)
-    (node,) = found
+        return _among(graph, nodes)
+    (node,) = nodes
     return Outcome(partial(_line, shape, node), {**node, shape.node: node}, shape.node, is_json=True)
 
 
-def _among(graph: GraphRequest, found: list[Record]) -> Outcome:
+def _among(graph: GraphRequest, nodes: list[Record]) -> Outcome:
     shape, edges = graph.shape, graph.all(graph.shape.edge)
-    names = {node[shape.key] for node in found}
+    names = {node[shape.key] for node in nodes}
     near = [edge for edge in edges if edge.get(shape.source) in names or edge.get(shape.target) in names]
-    return _part(graph, found, near)
+    return _part(graph, nodes, near)
 
 
 def neighbours(graph: GraphRequest) -> Outcome:
@@ -159,7 +159,7 @@ def path(graph: GraphRequest) -> Outcome:
     way: list[Json] = [end] if end in before else []
     while way and way[0] != start:
         way.insert(0, before[way[0]])
-    text = " -> ".join(str(one) for one in way) or f"No path from {start} to {end}"
+    text = " -> ".join(str(item) for item in way) or f"No path from {start} to {end}"
     return Outcome(text, {"path": way, "length": max(len(way) - 1, 0), "found": bool(way)}, "path")
 
 
@@ -183,6 +183,6 @@ def _line(shape: Shape, row: Record) -> str:
         return " -> ".join(str(row[name]) for name in (shape.source, shape.relation, shape.target) if name in row)
     known = (shape.key, shape.kind, shape.notes)
     kind = f" ({row[shape.kind]})" if row.get(shape.kind) else ""
-    about = [str(one) for one in as_list(row.get(shape.notes or ""))]
+    about = [str(item) for item in as_list(row.get(shape.notes or ""))]
     about += [f"{name} {as_text(value)}" for name, value in row.items() if name not in known]
     return f"{row.get(shape.key)}{kind}" + (f": {'; '.join(about)}" if about else "")

@@ -37,12 +37,12 @@ class GraphRequest(Request):
         shape, asked = self.shape, self.get("items", self.get("names"))
         if self.has("items") or self.has("names"):
             listed = as_list(asked) if isinstance(asked, list) else [asked]
-            found = [as_object(one) or {shape.key: one} for one in listed]
+            items = [as_object(item) or {shape.key: item} for item in listed]
         else:
             fields = {"name": shape.key, "source": shape.source, "target": shape.target, "relation": shape.relation}
             given = {role: self.texts(role) if role == "texts" else value for role, value in self.given.items()}
-            found = [{**{fields.get(role, role): value for role, value in given.items()}, **self.others}]
-        return [shape.edge_of(one) for one in found] if self.is_of_edges else found
+            items = [{**{fields.get(role, role): value for role, value in given.items()}, **self.others}]
+        return [shape.edge_of(row) for row in items] if self.is_of_edges else items
 
     def key(self, item: Record) -> Json:
         """Return the key of a node or an edge."""
@@ -65,8 +65,8 @@ class GraphRequest(Request):
 
     def found(self) -> list[Record]:
         """Return the nodes or edges of the call. Raises `Refused` if a single one is missing; a list may have such."""
-        found = (self.find(one) if self.is_batch else self.known(one) for one in self.items())
-        return [one for one in found if one is not None]
+        hits = (self.find(row) if self.is_batch else self.known(row) for row in self.items())
+        return [row for row in hits if row is not None]
 
     def write(self, record: Record) -> Record:
         """Write a node or an edge. Return it as results show it."""
@@ -92,7 +92,7 @@ class GraphRequest(Request):
         return [*{edge[EDGE]: edge for end in ends for _, edge in self.view.find(entity, end, name)}.values()]
 
 
-def _known(found: Record | None, entity: str, key: Json) -> Record:
-    if found is None:
+def _known(row: Record | None, entity: str, key: Json) -> Record:
+    if row is None:
         raise Refused("not_found", f"{label(entity)} {key} not found", key=key, entity=entity)
-    return found
+    return row

@@ -51,8 +51,8 @@ class Shape:
 
     def node_of(self, row: Record) -> Record:
         """Return a row under the names of a node, with a list of notes if nodes have notes."""
-        found = self._renamed(row, "key", "kind", "notes")
-        return {**found, self.notes: as_list(found.get(self.notes))} if self.notes else found
+        renamed = self._renamed(row, "key", "kind", "notes")
+        return {**renamed, self.notes: as_list(renamed.get(self.notes))} if self.notes else renamed
 
     def edge_of(self, row: Record) -> Record:
         """Return a row under the names of an edge."""
@@ -61,11 +61,11 @@ class Shape:
     def _renamed(self, row: Record, *fields: str) -> Record:
         """Return a row under the names of these fields, as far as it has other usual names for them."""
         wanted = {getattr(self, field): FIELDS[field] for field in fields if getattr(self, field)}
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for name, others in wanted.items():
-            other = field_named(row.keys() - wanted.keys() - found.keys(), others) if name not in row else None
-            found |= {other: name} if other is not None else {}
-        return {found.get(name, name): value for name, value in row.items()}
+            other = field_named(row.keys() - wanted.keys() - names.keys(), others) if name not in row else None
+            names |= {other: name} if other is not None else {}
+        return {names.get(name, name): value for name, value in row.items()}
 
     def keyed(self, edge: Record) -> Record:
         """Return an edge with its key."""
@@ -82,10 +82,10 @@ def bare(edge: Record) -> Record:
     return {name: value for name, value in edge.items() if name != EDGE}
 
 
-def shape_of(found: Iterable[tuple[str, ToolProfile]]) -> Shape:
+def shape_of(tools: Iterable[tuple[str, ToolProfile]]) -> Shape:
     """Return the names that tools use for nodes and edges. They are given with their operations."""
     names: dict[str, str | None] = {}
-    for operation, profile in found:
+    for operation, profile in tools:
         of = partial(field_of, profile)
         if operation == "add_nodes":
             names |= {"node": field_named(profile.nouns, NODES) or NODES[0], "key": of("key") or "name"}
@@ -119,16 +119,16 @@ def take_graph(state: Json, shape: Shape) -> Given:
 
 def _take(name: str, value: Json, shape: Shape, records: dict[str, list[Record]]) -> Json:
     """Move nodes and edges from a value into `records`. Return the rest; None if nothing is left."""
-    found = _found(name, value, shape)
-    if found is not None:
-        for entity, record in found:
+    rows = _found(name, value, shape)
+    if rows is not None:
+        for entity, record in rows:
             records[entity].append(record)
         return None
     if not isinstance(value, dict):
         return value
     body = as_object(value)
-    left = {part: _take(part, inner, shape, records) for part, inner in body.items()}
-    return {part: rest for part, rest in left.items() if rest is not None or body[part] is None} or None
+    left = {field: _take(field, inner, shape, records) for field, inner in body.items()}
+    return {field: rest for field, rest in left.items() if rest is not None or body[field] is None} or None
 
 
 def _found(name: str, value: Json, shape: Shape) -> list[tuple[str, Record]] | None:
@@ -136,16 +136,16 @@ def _found(name: str, value: Json, shape: Shape) -> list[tuple[str, Record]] | N
     rows, is_table = _rows(name, value, shape), is_named(name, (*NODES, *EDGES))
     if rows is None or not (rows or is_table):
         return None
-    found = [one for row in rows if (one := _record(row, shape, is_table=is_table)) is not None]
-    return found if len(found) == len(rows) else None
+    records = [record for row in rows if (record := _record(row, shape, is_table=is_table)) is not None]
+    return records if len(records) == len(rows) else None
 
 
 def _rows(name: str, value: Json, shape: Shape) -> list[Record] | None:
     """Return the rows of a table; None if the value is none. Edges may be lists: `[Ada, knows, Bo]`."""
     if is_named(name, EDGES):
-        ends, listed = (shape.source, shape.relation, shape.target), [as_list(one) for one in as_list(value)]
-        if listed and all(len(one) == len(ends) for one in listed):
-            return [dict(zip(ends, one, strict=True)) for one in listed]
+        ends, listed = (shape.source, shape.relation, shape.target), [as_list(item) for item in as_list(value)]
+        if listed and all(len(edge) == len(ends) for edge in listed):
+            return [dict(zip(ends, edge, strict=True)) for edge in listed]
         return rows_of(value, EDGE)
     plain = shape.key if isinstance(value, list) else shape.notes or ""
     return rows_of(value, shape.key, plain if is_named(name, NODES) else "")

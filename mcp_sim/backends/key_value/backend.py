@@ -188,14 +188,16 @@ class KeyValue(OperationsBackend):
         if is_whole and not given.records.get(ENTRY):
             given = _given_whole(state)
         if any(tool.arguments.get("space") in tool.profile.needed for tool in matched):
-            return Given({ENTRY: [one for row in given.records.get(ENTRY, ()) for one in _spaced(row)]}, given.rest)
+            return Given({ENTRY: [entry for row in given.records.get(ENTRY, ()) for entry in _spaced(row)]}, given.rest)
         return given
 
     def prepare(self, binding: Binding, domain: Domain) -> Mapping[str, Json]:
         """Return the defaults of arguments without a role: attributes of the entries that the tool writes."""
         declared = properties(expanded(binding.tool.input_schema)) if binding.tool is not None else {}
         taken = {*binding.arguments.values(), binding.selector}
-        return {name: part["default"] for name, part in declared.items() if name not in taken and "default" in part}
+        return {
+            name: schema["default"] for name, schema in declared.items() if name not in taken and "default" in schema
+        }
 
 
 def _unwrapped(state: Json) -> Json:
@@ -208,7 +210,7 @@ def _unwrapped(state: Json) -> Json:
 
 
 def _given_whole(state: Json) -> Given:
-    entries = [one for row in rows_of(state, "key", "value") or () if (one := _given_entry(row)) is not None]
+    entries = [entry for row in rows_of(state, "key", "value") or () if (entry := _given_entry(row)) is not None]
     return Given({ENTRY: entries}, None if entries else state)
 
 

@@ -49,8 +49,8 @@ class Store(Request):
 
     def entry(self, key: str) -> Record | None:
         """Return the entry of a key, None if there is none."""
-        found = self.record(self._place(key))
-        return found if found is not None and self._lives(found) else None
+        record = self.record(self._place(key))
+        return record if record is not None and self._lives(record) else None
 
     def entries(self) -> Iterator[tuple[str, Record]]:
         """Yield all entries of the namespace, by the key that the caller uses."""
@@ -61,10 +61,10 @@ class Store(Request):
 
     def keep(self, key: str, value: Json, like: Record | None = None, **more: Json) -> None:
         """Write an entry. What else it has is that of the entry `like` and then of `more`, if it has a value."""
-        besides = {name: one for name, one in (like or {}).items() if name in {"expires_at", "kind"}}
+        besides = {name: inner for name, inner in (like or {}).items() if name in {"expires_at", "kind"}}
         besides |= {"namespace": self.space, **more}
         place = self._place(key)
-        self.put(place, {"key": place, "value": value, **{name: one for name, one in besides.items() if one}})
+        self.put(place, {"key": place, "value": value, **{name: inner for name, inner in besides.items() if inner}})
 
     def remove(self, key: str) -> None:
         self.drop(self._place(key))
@@ -137,7 +137,7 @@ def set_value(store: Store) -> Outcome:
     if before is not None and (store.flag("fresh") or store.get("overwrite") is False):
         raise Refused("conflict", f"Key {key} already exists", key=key, entity=ENTRY)
     until, defaults = store.until(), store.binding.shared or Record()
-    about = {snake(name): one for name, one in {**defaults, **store.others}.items()}
+    about = {snake(name): inner for name, inner in {**defaults, **store.others}.items()}
     about |= {"created_at": iso(store.now)} if about else {}
     store.keep(key, value, about=about, expires_at=until)
     lasting = f" with expiration {as_text(store.get('seconds'))} seconds" if until else ""
@@ -185,8 +185,8 @@ def _deleted(store: Store, keys: list[str], named: str = "") -> Outcome:
 
 def exists(store: Store) -> Outcome:
     """Return whether a key exists."""
-    found = store.entry(store.key) is not None
-    return done(f"Key {store.key} {'exists' if found else 'does not exist'}", exists=found, key=store.key)
+    is_there = store.entry(store.key) is not None
+    return done(f"Key {store.key} {'exists' if is_there else 'does not exist'}", exists=is_there, key=store.key)
 
 
 def count(store: Store) -> Outcome:
@@ -197,7 +197,7 @@ def count(store: Store) -> Outcome:
 
 def list_entries(store: Store) -> Outcome:
     """List entries, or only keys: those that match a pattern or prefix, or in a search, those that contain a text."""
-    entries: list[Record] = [{"key": key, "value": one["value"]} for key, one in _matching(store)]
+    entries: list[Record] = [{"key": key, "value": row["value"]} for key, row in _matching(store)]
     facts: Record = {"keys": [entry["key"] for entry in entries], "count": len(entries)}
     if store.command == "keys":
         return Outcome(lambda: "\n".join(facts["keys"]) or "No keys found", facts, "keys", is_json=True)
@@ -209,11 +209,11 @@ def _matching(store: Store) -> list[tuple[str, Record]]:
     pattern, limit = store.text("pattern"), store.number("limit")
     if store.command == "search":
         wanted = pattern.lower()
-        found = ((key, one) for key, one in store.entries() if wanted in f"{key} {as_text(one['value'])}".lower())
+        hits = ((key, row) for key, row in store.entries() if wanted in f"{key} {as_text(row['value'])}".lower())
     else:
         matches = matches_wildcards if any(sign in pattern for sign in "*?[") else str.startswith
-        found = ((key, one) for key, one in store.entries() if matches(key, pattern))
-    return [*islice(found, None if limit is None else min(max(limit, 0), sys.maxsize))]
+        hits = ((key, row) for key, row in store.entries() if matches(key, pattern))
+    return [*islice(hits, None if limit is None else min(max(limit, 0), sys.maxsize))]
 
 
 def _lines(entries: Sequence[Record], empty: str = "No entries found") -> str:

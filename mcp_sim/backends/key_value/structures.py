@@ -32,7 +32,7 @@ def _missing(store: Store, what: str = "") -> Outcome:
 def _parts(store: Store) -> list[str]:
     """Return the fields, values, members or entries that the call names: one or several."""
     value = store.get(_PARTS.get(store.kind, "value"))
-    return [as_text(one) for one in (as_list(value) if isinstance(value, list) else [value])]
+    return [as_text(item) for item in (as_list(value) if isinstance(value, list) else [value])]
 
 
 def _added(store: Store, what: str, held: Any, more: str = "", **facts: Json) -> Outcome:
@@ -74,7 +74,7 @@ def members(store: Store) -> Outcome:
     held: Any = store.held()
     values = held.values() if store.command == "hvals" else held
     if store.kind == "stream":
-        values = [[one["id"], one["fields"]] for one in held[: store.number("count")]]
+        values = [[item["id"], item["fields"]] for item in held[: store.number("count")]]
     return _listed([*values]) if held else _missing(store)
 
 
@@ -86,17 +86,17 @@ def size(store: Store) -> Outcome:
 
 def contains(store: Store) -> Outcome:
     """Return whether a hash has a field, or a set a member."""
-    found = all(one in store.held() for one in _parts(store))
-    return Outcome(as_text(found), {"exists": found}, "exists")
+    is_there = all(member in store.held() for member in _parts(store))
+    return Outcome(as_text(is_there), {"exists": is_there}, "exists")
 
 
 def remove(store: Store) -> Outcome:
     """Remove fields of a hash, members of a set or entries of a stream: one or several."""
     held, asked = store.held(), _parts(store)
-    names = [one["id"] if store.kind == "stream" else one for one in held]
-    kept = [one for name, one in zip(names, held, strict=True) if name not in asked]
+    names = [item["id"] if store.kind == "stream" else item for item in held]
+    kept = [item for name, item in zip(names, held, strict=True) if name not in asked]
     left: Any = {name: held[name] for name in kept} if store.kind in {"hash", "zset"} else kept
-    return _removed(store, ", ".join([one for one in asked if one in names] or asked), left)
+    return _removed(store, ", ".join([member for member in asked if member in names] or asked), left)
 
 
 def kind_of(store: Store) -> Outcome:
@@ -163,16 +163,16 @@ def lindex(store: Store) -> Outcome:
 def lrem(store: Store) -> Outcome:
     """Remove a value from a list: the first `count` of them, the last if it is negative, all if it is 0."""
     held, value, count = store.held(), as_text(store.get("value")), store.number("count") or 0
-    places = [at for at, one in enumerate(held) if one == value]
+    places = [at for at, item in enumerate(held) if item == value]
     chosen = places[:count] if count > 0 else places[count:]
     what = f"{len(chosen)} of {value}" if chosen else value
-    return _removed(store, what, [one for at, one in enumerate(held) if at not in chosen])
+    return _removed(store, what, [item for at, item in enumerate(held) if at not in chosen])
 
 
 def sadd(store: Store) -> Outcome:
     """Add a member, or several, to a set."""
     held, asked = store.held(), _parts(store)
-    new = [one for one in dict.fromkeys(asked) if one not in held]
+    new = [member for member in dict.fromkeys(asked) if member not in held]
     return _added(store, ", ".join(asked), [*held, *new], count=len(new))
 
 
@@ -184,7 +184,7 @@ def zadd(store: Store) -> Outcome:
 
 def zrange(store: Store) -> Outcome:
     """List the members of a sorted set by score, from `start` to `stop`, both included."""
-    ordered = _span(store, sorted(store.held().items(), key=lambda one: (one[1], one[0])))
+    ordered = _span(store, sorted(store.held().items(), key=lambda value: (value[1], value[0])))
     listed = [[name, score] if store.flag("with_scores") else name for name, score in ordered]
     return _listed(listed) if listed else _missing(store)
 
@@ -199,5 +199,5 @@ def zscore(store: Store) -> Outcome:
 def xadd(store: Store) -> Outcome:
     """Add an entry with some fields to a stream, and return its id."""
     held, stamp = store.held(), str(int(store.now.timestamp() * 1000))
-    place = f"{stamp}-{sum(one['id'].startswith(stamp) for one in held)}"
+    place = f"{stamp}-{sum(entry['id'].startswith(stamp) for entry in held)}"
     return _added(store, place, [*held, {"id": place, "fields": as_object(store.get("fields"))}], id=place)

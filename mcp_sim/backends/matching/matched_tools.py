@@ -66,21 +66,21 @@ def unassigned(profile: ToolProfile, used: Collection[str], idle: Collection[str
 
 def assign_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[str] = ()) -> dict[str, str] | None:
     """Return role -> argument; None if a required role has none. Each argument has one role."""
-    found = possible_roles(roles, profile, taken)
-    return found if all(role.optional or role.name in found for role in roles) else None
+    possible = possible_roles(roles, profile, taken)
+    return possible if all(role.optional or role.name in possible for role in roles) else None
 
 
 def possible_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[str] = ()) -> dict[str, str]:
     """Return role -> argument, as far as the arguments go: by whole names, by their last words, then by position."""
-    found: dict[str, str] = {}
+    possible: dict[str, str] = {}
     used = set(taken)
     for choose in (_named, _similar, _positioned):
         for role in roles:
-            name = choose(role, profile, used) if role.name not in found else None
+            name = choose(role, profile, used) if role.name not in possible else None
             if name is not None:
-                found[role.name] = name
+                possible[role.name] = name
                 used.add(name)
-    return found
+    return possible
 
 
 def _named(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:

@@ -58,7 +58,7 @@ class ToolProfile:
     def endings(self) -> Mapping[str, frozenset[str]]:
         """The last words of each argument's name, without separators: `path` and `filepath` for `the_file_path`."""
         named = {name: words(name) for name in self.arguments}
-        return {name: frozenset("".join(part[at:]) for at in range(1, len(part))) for name, part in named.items()}
+        return {name: frozenset("".join(value[at:]) for at in range(1, len(value))) for name, value in named.items()}
 
     @cached_property
     def description(self) -> str:
@@ -189,4 +189,4 @@ def listed_values(schema: Record) -> list[Json]:
     match = _LISTED.search(str(schema.get("description", "")))
     if declared or match is None:
         return declared
-    return [part.strip(" '\"[].") for part in re.split(r"[,/|]", match[1]) if part.strip(" '\"[].")]
+    return [piece.strip(" '\"[].") for piece in re.split(r"[,/|]", match[1]) if piece.strip(" '\"[].")]

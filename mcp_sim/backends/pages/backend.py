@@ -77,8 +77,8 @@ class Pages(OperationsBackend):
     def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept searches for what no tool creates. Without one, accept tools that read by URL."""
         is_made = named(_MAKES)
-        made = {noun for profile in listed if is_made(profile) for noun in profile.nouns}
-        searches = [tool for tool in tools if tool.name == "search" and made.isdisjoint(_nouns(tool.profile))]
+        accepts = {noun for profile in listed if is_made(profile) for noun in profile.nouns}
+        searches = [tool for tool in tools if tool.name == "search" and accepts.isdisjoint(_nouns(tool.profile))]
         reads = [tool for tool in tools if tool.name == "read" and (searches or _BY_URL(tool.profile))]
         return [*searches, *reads]
 

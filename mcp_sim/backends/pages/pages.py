@@ -38,13 +38,13 @@ def search(request: Request) -> Outcome:
 def read(request: Request) -> Outcome:
     """Return the text of pages, or `length` characters of each from `offset` on. Raises `Refused` if one is missing."""
     given: Json = request.get("place")
-    places = [str(one) for one in as_list(given)] if isinstance(given, list) else [request.text("place")]
+    places = [str(item) for item in as_list(given)] if isinstance(given, list) else [request.text("place")]
     if not places or not all(place.strip() for place in places):
         raise Refused("invalid", "An address is needed")
     is_known, start = request.view.count(request.entity) > 0, _number(request, "offset", 0)
     pages = [_known_at(request, place) if is_known else _generated_at(request, place) for place in places]
     texts = [str(page["text"])[start:] for page in pages]
-    text = "\n\n".join(one[: _number(request, "length", len(one))] for one in texts)
+    text = "\n\n".join(page[: _number(request, "length", len(page))] for page in texts)
     facts: Record = {**pages[0], "results": pages, "text": text, "length": len(text)}
     return Outcome(text, facts, "text", guessed=not is_known)
 
@@ -81,7 +81,7 @@ def _known_about(request: Request, query: str) -> Iterator[Record]:
         title, text = (set(re.findall(r"\w+", str(row.get(name) or "").lower())) for name in ("title", "text"))
         share = (2 * len(wanted & title) + len(wanted & text)) / (3 * max(len(wanted), 1))
         rated += [(share, row)] if share else []
-    for share, row in sorted(rated, key=lambda one: -one[0]):
+    for share, row in sorted(rated, key=lambda pair: -pair[0]):
         yield {**_facts(row), "score": round(share, 2)}
 
 

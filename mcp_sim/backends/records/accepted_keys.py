@@ -50,7 +50,7 @@ def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
 
 def _is_issued(entity: str, domain: Domain) -> bool:
     """Return whether results show ids of an entity that their calls did not give."""
-    plans = [plan for one in domain.plans.values() for plan in one.variants]
+    plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
     listed = any(plan.entity == entity and plan.verb in {"list", "search"} for plan in plans)
     return listed or any(_shows_link(plan, domain, entity) for plan in plans)
 

@@ -51,7 +51,7 @@ def declared_values_check(tool: Tool, plan: Plan) -> Check | None:
     schema = expanded(describe_arguments(tool).input_schema)
     parts = {path: at(schema, path) for path in plan.sets}
     tests = {path: _within(*ends) for path, ends in declared_ranges(parts, tool.description).items()}
-    spans = [(one, argument(one), end, argument(end)) for one, end in time_spans(plan.sets)]
+    spans = [(start, argument(start), end, argument(end)) for start, end in time_spans(plan.sets)]
     if not tests and not spans:
         return None
     compiled = [(path, argument(path), test) for path, test in tests.items()]
@@ -87,24 +87,24 @@ def declared_ranges(schemas: dict[str, Record], about: str) -> dict[str, tuple[f
     numbers = {name: schema for name, schema in schemas.items() if main_type(schema) in {"integer", "number"}}
     ranges = {name: _range(str(number.get("description", ""))) for name, number in numbers.items()}
     if len(ranges) == 1:
-        ranges = {name: found or _range(about) for name, found in ranges.items()}
-    return {name: found for name, found in ranges.items() if found is not None}
+        ranges = {name: value or _range(about) for name, value in ranges.items()}
+    return {name: value for name, value in ranges.items() if value is not None}
 
 
 def _range(text: str) -> tuple[float, float] | None:
     """Return the only range in a text, or None if the text is ambiguous."""
-    found: Collection[tuple[str, ...]] = _RANGE.findall(text)
-    if len(found) != 1 or _LOOSE.search(text):
+    ranges: Collection[tuple[str, ...]] = _RANGE.findall(text)
+    if len(ranges) != 1 or _LOOSE.search(text):
         return None
-    least, most = (float(one) for one in next(iter(found)) if one)
+    least, most = (float(item) for item in next(iter(ranges)) if item)
     return (least, most) if least < most else None
 
 
 def time_spans(paths: Iterable[str]) -> list[tuple[str, str]]:
     """Return the pairs of arguments that begin and end a time span: `check_in` and `check_out`."""
     by_name = {snake(path): path for path in paths}
-    found = [(name, _ended(name, *pair)) for name in by_name for pair in _PAIRS]
-    pairs = [(by_name[name], by_name[end]) for name, end in found if end != name and end in by_name]
+    spans = [(name, _ended(name, *pair)) for name in by_name for pair in _PAIRS]
+    pairs = [(by_name[name], by_name[end]) for name, end in spans if end != name and end in by_name]
     ends = [end for _, end in pairs]
     return [pair for pair in pairs if ends.count(pair[1]) == 1 and pair[0] not in ends]
 
@@ -153,7 +153,7 @@ def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | N
     def refused(_turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
         for field, lines in tests.items():
             value = effect.record.get(field)
-            has_objects = isinstance(value, list) and any(isinstance(one, dict) for one in as_list(value))
+            has_objects = isinstance(value, list) and any(isinstance(item, dict) for item in as_list(value))
             reason = next((why for test in lines for why in test.problems(value)), None) if has_objects else None
             if reason is not None:
                 return invalid(tool, arguments[field], value, f"Invalid {arguments[field]}: {reason}")
@@ -170,12 +170,12 @@ def _line_tests(domain: Domain, entity: Entity, field: str) -> list[Validator]:
 
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
     """Return the validators that result schemas give for a field, or for its items if one item is added."""
-    how, found = plan.how.get(field, "set"), list[Record]()
+    how, tests = plan.how.get(field, "set"), list[Record]()
     for schema in _result_schemas(domain, entity, field) if how in {"set", "append"} else ():
-        part = items(schema) if how == "append" and "array" in types_of(schema) else schema
-        if part not in found and (part.keys() - _ANNOTATIONS or "integer" in types_of(part)):
-            found.append(part)
-    return [test for part in found if (test := _validator(part)) is not None]
+        inner = items(schema) if how == "append" and "array" in types_of(schema) else schema
+        if inner not in tests and (inner.keys() - _ANNOTATIONS or "integer" in types_of(inner)):
+            tests.append(inner)
+    return [test for subschema in tests if (test := _validator(subschema)) is not None]
 
 
 def _validator(schema: Record) -> Validator | None:
@@ -206,7 +206,7 @@ def _is_alike(value: Json, schema: Record) -> bool:
         case int() | float():
             return not kinds or bool(kinds & _NUMBERS)
         case _:
-            return "array" in kinds and not any(_is_completed(one, items(schema)) for one in as_list(value))
+            return "array" in kinds and not any(_is_completed(item, items(schema)) for item in as_list(value))
 
 
 def _is_completed(item: Json, schema: Record) -> bool:

@@ -31,10 +31,10 @@ def argument(path: str) -> Fetch:
         value: Json = arguments
         if path in arguments:
             return arguments[path]
-        for part in parts:
-            if not isinstance(value, dict) or part not in value:
+        for piece in parts:
+            if not isinstance(value, dict) or piece not in value:
                 return ABSENT
-            value = cast("Record", value)[part]
+            value = cast("Record", value)[piece]
         return value
 
     return fetch
@@ -78,20 +78,20 @@ def _converter(schema: Record, path: str, name: str, known: frozenset[str]) -> C
     if main_type(schema) == "array":
         read = _converter(items(schema), path, name, known)
         return None if read is None else lambda value: _each(value, read)
-    inner = {part: _converter(one, f"{path}.{part}" if path else part, part, known)
-             for part, one in properties(schema).items()}  # fmt: skip
-    reads = {part: read for part, read in inner.items() if read is not None}
+    inner = {segment: _converter(subschema, f"{path}.{segment}" if path else segment, segment, known)
+             for segment, subschema in properties(schema).items()}  # fmt: skip
+    reads = {segment: read for segment, read in inner.items() if read is not None}
     return (lambda value: _object(value, reads)) if reads else None
 
 
 def _each(value: Json, read: Convert) -> Json:
-    return [read(one) for one in as_list(cast("Json", value))] if isinstance(value, list) else value
+    return [read(item) for item in as_list(cast("Json", value))] if isinstance(value, list) else value
 
 
 def _object(value: Json, reads: Mapping[str, Convert]) -> Json:
     if not isinstance(value, dict):
         return value
-    return {name: reads[name](one) if name in reads else one for name, one in cast("Record", value).items()}
+    return {name: reads[name](inner) if name in reads else inner for name, inner in cast("Record", value).items()}
 
 
 def _holds_float(value: Json) -> bool:

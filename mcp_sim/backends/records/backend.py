@@ -35,7 +35,7 @@ class Records(Backend):
 
     def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.choice is not None:
-            return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
+            return choice_answer(tool, plan, lambda variant: backends[variant.backend]().compile(tool, variant, domain))
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
@@ -95,23 +95,23 @@ def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, p
     name, entity = plan.each or "", plan.entity or ""
 
     def answer(turn: Turn, invent: Invent) -> Transition:
-        found = write(turn, invent)
-        if not found.done and not found.failed:
+        written = write(turn, invent)
+        if not written.done and not written.failed:
             return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
-        if found.failed and not (partly and found.done):
-            return Transition(_refused(tool, found))
-        return Transition(render(Facts(turn, found.view, batch=found)), found.changes)
+        if written.failed and not (partly and written.done):
+            return Transition(_refused(tool, written))
+        return Transition(render(Facts(turn, written.view, batch=written)), written.changes)
 
     return answer
 
 
-def _refused(tool: Tool, found: Batch) -> Observation:
+def _refused(tool: Tool, written: Batch) -> Observation:
     """Return the failure of a batch that wrote nothing, with the reason of every failed item."""
-    if len(found.done) + len(found.failed) == 1:
-        return found.failed[0].why
-    count = len(found.done) + len(found.failed)
-    whys = "; ".join(f"item {one.part + 1}: {sentence_of(one.why)}" for one in found.failed)
-    return tool.failure("invalid", f"{len(found.failed)} of {count} items failed, nothing was written. {whys}")
+    if len(written.done) + len(written.failed) == 1:
+        return written.failed[0].why
+    count = len(written.done) + len(written.failed)
+    whys = "; ".join(f"item {failure.part + 1}: {sentence_of(failure.why)}" for failure in written.failed)
+    return tool.failure("invalid", f"{len(written.failed)} of {count} items failed, nothing was written. {whys}")
 
 
 def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
@@ -157,13 +157,13 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
         page = select(turn)
         if isinstance(page, Observation):
             return Transition(page)
-        found = choose(page.rows, turn.now)
-        if found is None:
+        row = choose(page.rows, turn.now)
+        if row is None:
             if page.rows:
                 return Transition(tool.failure("not_found", f"No {noun(entity)} is left", entity=entity))
             name = next((name for name in names if name in turn.call.arguments), None)
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
-        key, record = found
+        key, record = row
         return Transition(render(Facts(turn, turn.view, record, key, page)))
 
     return answer

@@ -47,12 +47,12 @@ _BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
 
 def can_report_failures(schema: Record, entity: Entity) -> bool:
     """Return whether a result of this schema can report that some items failed."""
-    for name, part in properties(schema).items():
-        if snake(name) in FAILURES and main_type(part) in {"array", "integer", "object"}:
+    for name, subschema in properties(schema).items():
+        if snake(name) in FAILURES and main_type(subschema) in {"array", "integer", "object"}:
             return True
-        if main_type(part) == "array" and _row_fails(items(part), entity):
+        if main_type(subschema) == "array" and _row_fails(items(subschema), entity):
             return True
-        if main_type(part) == "object" and can_report_failures(part, entity):
+        if main_type(subschema) == "object" and can_report_failures(subschema, entity):
             return True
     return main_type(schema) == "array" and _row_fails(items(schema), entity)
 
@@ -71,7 +71,7 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
 
     def rows(facts: Facts) -> Json:
         batch = _batch(facts)
-        rendered = [(part, show(part, effect, facts.view)) for part, effect in batch.done]
+        rendered = [(number, show(number, effect, facts.view)) for number, effect in batch.done]
         if _row_fails(row, entity):
             rendered += [
                 (failed.part, _report(parts, entity, failed.part, keyed(failed), failed)) for failed in batch.failed
@@ -83,23 +83,23 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
 
 def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[int, Effect, View], Json]:
     show, parts = projector(entity, row, domain.entities), properties(row)
-    own = {name: part for name, part in parts.items() if name not in entity.fields}
+    own = {name: value for name, value in parts.items() if name not in entity.fields}
     holding = [name for name in own if main_type(own[name]) == "object" and snake(name) in {entity.name, *_HOLDERS}]
     inner = {name: projector(entity, parts[name], domain.entities) for name in holding}
 
-    def done(part: int, effect: Effect, view: View) -> Json:
+    def done(place: int, effect: Effect, view: View) -> Json:
         value: Json = show(effect.record, view)
         if not own or not isinstance(value, dict):
             return value
-        kept = {name: one for name, one in as_object(value).items() if name not in own}
+        kept = {name: inner_value for name, inner_value in as_object(value).items() if name not in own}
         kept |= {name: show_one(effect.record, view) for name, show_one in inner.items()}
-        kept |= _report(own, entity, part, effect.key, None)
+        kept |= _report(own, entity, place, effect.key, None)
         return {name: kept[name] for name in parts if name in kept}
 
     return done
 
 
-def _report(parts: Mapping[str, Record], entity: Entity, part: int, key: Json, failed: Failed | None) -> Record:
+def _report(parts: Mapping[str, Record], entity: Entity, place: int, key: Json, failed: Failed | None) -> Record:
     """Return what properties report of an item: success, outcome, reason, index and key. `failed`: None if written."""
     rendered, key_names = Record(), {snake(entity.key), "id", "key", f"{entity.name}_id"}
     for name, schema in parts.items():
@@ -111,7 +111,7 @@ def _report(parts: Mapping[str, Record], entity: Entity, part: int, key: Json, f
         elif plain in _WHY:
             rendered |= _reason(name, schema, failed)
         elif plain in _PLACES and kind == "integer":
-            rendered[name] = part
+            rendered[name] = place
         elif plain in key_names:
             rendered |= _fitting(name, key, schema)
     return rendered
@@ -144,8 +144,8 @@ def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
     def asked(failed: Failed) -> Json:
         if not as_object(failed.item):
             return failed.item if plan.key == plan.each else None
-        found = fetch(as_object(failed.item)) if path else None
-        return found if isinstance(found, str | int) else None
+        key = fetch(as_object(failed.item)) if path else None
+        return key if isinstance(key, str | int) else None
 
     return asked
 
@@ -221,7 +221,7 @@ def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
         done: list[Json] = [
             effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in batch.done
         ]
-        failed: list[Json] = [plain_failure_row(one, keyed(one)) for one in batch.failed]
+        failed: list[Json] = [plain_failure_row(failure, keyed(failure)) for failure in batch.failed]
         return {place: done, **({"errors": failed} if failed else {})}
 
     return fill

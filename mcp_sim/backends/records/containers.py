@@ -28,8 +28,8 @@ def _find_containers(domain: Domain) -> dict[str, frozenset[str]]:
     for plan in (variant for whole in domain.plans.values() for variant in whole.variants):
         if plan.entity in domain.unspecified and plan.backend == "records" and plan.verb != "search":
             plans[plan.entity or ""].append(plan)
-    found = {name: _shared(domain.entities[name], mine, domain) for name, mine in plans.items()}
-    return {name: fields for name, fields in found.items() if fields}
+    containers = {name: _shared(domain.entities[name], mine, domain) for name, mine in plans.items()}
+    return {name: fields for name, fields in containers.items() if fields}
 
 
 def _shared(entity: Entity, plans: Sequence[Plan], domain: Domain) -> frozenset[str]:

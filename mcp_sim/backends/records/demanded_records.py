@@ -64,8 +64,8 @@ class Demand:
         plans = [
             variant for whole in domain.plans.values() for variant in whole.variants if variant.entity == entity.name
         ]
-        self._is_created = any(one.verb == "create" for one in plans)
-        self._is_declared = any(domain.tools[one.tool].output_schema is not None for one in plans)
+        self._is_created = any(read.verb == "create" for read in plans)
+        self._is_declared = any(domain.tools[read.tool].output_schema is not None for read in plans)
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
         """Return the records to generate so that the call has a result; none if there are some, or none can match."""
@@ -106,8 +106,8 @@ class Demand:
         if not self._is_created or not isinstance(key, int):
             return False
         values = self._container(turn)
-        held = [one for one, _ in self._inside(turn.view, values)] if values else []
-        return bool(held) and all(isinstance(one, int) and one < key for one in held)
+        held = [segment for segment, _ in self._inside(turn.view, values)] if values else []
+        return bool(held) and all(isinstance(segment, int) and segment < key for segment in held)
 
     def _container(self, turn: Turn) -> Record:
         """Return the container that the call names, as values of fields; empty if it names none."""
@@ -119,7 +119,7 @@ class Demand:
         """Return the records in a container."""
         (field, value), *others = values.items()
         rows = view.find(self._entity.name, field, value)
-        return [row for row in rows if all(row[1].get(name) == part for name, part in others)]
+        return [row for row in rows if all(row[1].get(name) == item for name, item in others)]
 
     def _created(self, turn: Turn, share: float) -> Record:
         """Return the creation time of a record at a share of the first records of a container."""
@@ -149,7 +149,7 @@ class Demand:
             return False
         (name, value), *others = values.items() or [("", None)]
         rows = view.find(self._entity.name, name, value) if name and not wanted.words and not wanted.limits else ()
-        return not any(all(field_value(record, other) == part for other, part in others) for _, record in rows)
+        return not any(all(field_value(record, other) == first for other, first in others) for _, record in rows)
 
     def _schema_at(self, path: str) -> Record | None:
         """Return the schema of a field or of a value inside one; None if there is no such field."""
@@ -170,15 +170,15 @@ class Demand:
         for at in range(count):
             known = {**wanted.values, **self._limited(turn, wanted, at / max(1, count - 1))}
             known = {**dict.fromkeys(texts, about[at]), **known} if about else known
-            made = self._made(turn.after(changes), known, f"{wanted.values}/{at}", invent)
-            changes += [] if made is None else [made]
-        found = {key for key, _ in self._matching(turn.after(changes).view, turn.call.arguments)}
-        kept = [change for change in changes[len(parents) :] if change.key in found]
+            generated = self._made(turn.after(changes), known, f"{wanted.values}/{at}", invent)
+            changes += [] if generated is None else [generated]
+        keys = {key for key, _ in self._matching(turn.after(changes).view, turn.call.arguments)}
+        kept = [change for change in changes[len(parents) :] if change.key in keys]
         return [*parents, *kept] if kept else []
 
-    def _made(self, turn: Turn, known: Record, part: str, invent: Invent) -> Change | None:
+    def _made(self, turn: Turn, known: Record, scope: str, invent: Invent) -> Change | None:
         """Generate one record; None if there can be none."""
-        draws = turn.draws.about(f"{turn.draws.scope}/{part}")
+        draws = turn.draws.about(f"{turn.draws.scope}/{scope}")
         key = known.get(self._entity.key) or next_key(self._entity, self._keys, turn.view, draws)
         if not isinstance(key, str | int) or turn.view.version(self._entity.name, key):
             return None
@@ -207,12 +207,14 @@ class Demand:
 
     def _limited(self, turn: Turn, wanted: Wanted, share: float) -> Record:
         """Return values within the limits of fields, those of times at a share of their period."""
-        found: Record = {}
+        limited: Record = {}
         for name, limits in wanted.limits.items():
             known, span = self._entity.fields.get(name), self._interval(turn, name, limits)
             if known is not None:
-                found[name] = limited_value(turn, self._entity, known, limits, None if span is None else span.at(share))
-        return {name: value for name, value in found.items() if value is not ABSENT}
+                limited[name] = limited_value(
+                    turn, self._entity, known, limits, None if span is None else span.at(share)
+                )
+        return {name: value for name, value in limited.items() if value is not ABSENT}
 
     def _interval(self, turn: Turn, name: str, limits: Record) -> Interval | None:
         known = self._entity.fields.get(name)
@@ -223,7 +225,11 @@ def _parents(plan: Plan, entity: Entity, domain: Domain) -> list[tuple[Fetch, st
     """Return the arguments that name records of other entities which the asked records belong to, and these."""
     fields = {path: entity.fields.get(rule.field) for path, rule in plan.filters.items() if rule.op == "equals"}
     links = {path: field.link for path, field in fields.items() if field is not None and field.link is not None}
-    keys = {one.key: one.entity for one in domain.plans.values() if one.key is not None and one.entity != entity.name}
+    keys = {
+        tool_plan.key: tool_plan.entity
+        for tool_plan in domain.plans.values()
+        if tool_plan.key is not None and tool_plan.entity != entity.name
+    }
     named = {path: keys[path] for path in fields if path in keys and snake(path) not in _PLAIN_KEYS}
     return [(argument(path), name) for path, name in {**named, **links}.items() if name is not None]
 

@@ -26,8 +26,8 @@ def was_emptied(turn: Turn, entity: str, matching: Matching) -> bool:
         return True  # the history no longer shows what it was
     records += [record for _, record in puts if record is not None]
     earlier = [Change("put", entity, f"earlier version {at}", record) for at, record in enumerate(records)]
-    found = matching(view.after(earlier), turn.call.arguments)
-    return not {change.key for change in earlier}.isdisjoint(key for key, _ in found)
+    rows = matching(view.after(earlier), turn.call.arguments)
+    return not {change.key for change in earlier}.isdisjoint(key for key, _ in rows)
 
 
 def was_created(turn: Turn, domain: Domain, entity: str, key: Json) -> bool:

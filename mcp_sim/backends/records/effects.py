@@ -79,7 +79,7 @@ class Batch:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return tuple(replace(change, part=part) for part, effect in self.done for change in effect.changes)
+        return tuple(replace(change, part=number) for number, effect in self.done for change in effect.changes)
 
 
 WriteMany: TypeAlias = Callable[[Turn, Invent], Batch]
@@ -94,12 +94,12 @@ def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
         done: list[tuple[int, Effect]] = []
         failed: list[Failed] = []
         view = turn.view
-        for part, item in enumerate(listed(turn)):
-            effect = write(_turn_for_item(turn, view, path, part, item), invent)
+        for number, item in enumerate(listed(turn)):
+            effect = write(_turn_for_item(turn, view, path, number, item), invent)
             if isinstance(effect, Observation):
-                failed.append(Failed(part, item, effect))
+                failed.append(Failed(number, item, effect))
             else:
-                done.append((part, effect))
+                done.append((number, effect))
                 view = view.after(effect.changes) if effect.changes else view
         return Batch(tuple(done), tuple(failed), view)
 
@@ -114,7 +114,7 @@ def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
     def listed(turn: Turn) -> Sequence[Json]:
         value = fetch(turn.call.arguments)
         if isinstance(value, str) and is_text:
-            return [part.strip() for part in value.split(",") if part.strip()]
+            return [piece.strip() for piece in value.split(",") if piece.strip()]
         if isinstance(value, list):
             return as_list(value)
         return [] if value is ABSENT or value is None else [value]
@@ -122,11 +122,11 @@ def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
     return listed
 
 
-def _turn_for_item(turn: Turn, view: View, path: Sequence[str], part: int, item: Json) -> Turn:
+def _turn_for_item(turn: Turn, view: View, path: Sequence[str], place: int, item: Json) -> Turn:
     """Return the turn as if the call had one item, with draws of its own."""
     call = replace(turn.call, arguments=_with(turn.call.arguments, path, item))
     draws = turn.draws
-    own = Draws(draws.seed, draws.stream, f"{draws.scope}#{part}", draws.occurrence)
+    own = Draws(draws.seed, draws.stream, f"{draws.scope}#{place}", draws.occurrence)
     return replace(turn, call=call, view=view, draws=own)
 
 

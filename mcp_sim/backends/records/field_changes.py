@@ -82,42 +82,44 @@ def _written_on(before: Json, value: Json) -> Json:
 
 
 def _cut(before: Json, value: Json, field: Field) -> Json | Refused:
-    text, part = str(before or ""), str(value)
-    return text.replace(part, "").strip() if part in text else Refused(f"has no {quoted(value)} in {field.name}")
+    text, addition = str(before or ""), str(value)
+    return (
+        text.replace(addition, "").strip() if addition in text else Refused(f"has no {quoted(value)} in {field.name}")
+    )
 
 
 def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json]:
     """Return the list with values added. Names and references occur once; numbers and objects may repeat."""
     once = field.link is not None or field.schema.get("uniqueItems") or main_type(items(field.schema)) == "string"
-    found = list(listed)
+    changed = list(listed)
     for value in values:
-        if not ((once or isinstance(value, str)) and any(equal(value, one) for one in found)):
-            found.append(value)
-    return found
+        if not ((once or isinstance(value, str)) and any(equal(value, item) for item in changed)):
+            changed.append(value)
+    return changed
 
 
 def _removed(listed: list[Json], values: list[Json], field: Field) -> list[Json] | Refused:
-    found = list(listed)
+    changed = list(listed)
     for value in values:
-        place = next((at for at, one in enumerate(found) if _matches(one, value)), None)
+        place = next((at for at, item in enumerate(changed) if _matches(item, value)), None)
         if place is None:
-            there = f"; {field.name}: {choices_text(_name(one) for one in found)}" if found else ""
+            there = f"; {field.name}: {choices_text(_name(item) for item in changed)}" if changed else ""
             return Refused(f"has no {quoted(value)} in {field.name}{there}")
-        del found[place]
-    return found
+        del changed[place]
+    return changed
 
 
-def _name(one: Json) -> Json:
-    body = cast("Record", one) if isinstance(one, dict) else {}
-    return next((body[name] for name in _NAMING if name in body), cast("Json", one))
+def _name(item: Json) -> Json:
+    body = cast("Record", item) if isinstance(item, dict) else {}
+    return next((body[name] for name in _NAMING if name in body), cast("Json", item))
 
 
-def _matches(one: Json, value: Json) -> bool:
+def _matches(item: Json, value: Json) -> bool:
     """Return whether a value names an entry of a list: equals it, or is its id or name."""
-    if isinstance(one, dict) and not isinstance(value, dict):
-        naming = (part for name, part in cast("Record", one).items() if name in _NAMING or name.endswith("_id"))
-        return any(equal(part, value) for part in naming)
-    return equal(one, value)
+    if isinstance(item, dict) and not isinstance(value, dict):
+        naming = (inner for name, inner in cast("Record", item).items() if name in _NAMING or name.endswith("_id"))
+        return any(equal(element, value) for element in naming)
+    return equal(item, value)
 
 
 def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
@@ -136,10 +138,10 @@ def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     return int(total) if main_type(field.schema) == "integer" else total
 
 
-def _sum(one: float, other: float) -> float | None:
+def _sum(value: float, other: float) -> float | None:
     """Return the sum without the noise of binary fractions, or None if it is too large."""
     try:
-        total = round(one + other, 6)
+        total = round(value + other, 6)
     except OverflowError:
         return None
     return total if abs(total) < _MOST else None

@@ -125,7 +125,7 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
         if value is None:
             continue
         named = cast("list[Json]", value) if isinstance(value, list) else [value]
-        keys = [find_key(turn.view, link.target.name, one) for one in named]
+        keys = [find_key(turn.view, link.target.name, item) for item in named]
         if None in keys:
             return not_found(
                 tool, link.target.name, named[keys.index(None)], link.path, neighbours(turn.view, link.target)

@@ -86,7 +86,7 @@ class Filler:
     def _is_plain(self, schema: Record) -> bool:
         """Return whether the place holds the record and nothing else."""
         names = properties(schema)
-        if any(self._is_confirmation(snake(name), part) for name, part in names.items()):
+        if any(self._is_confirmation(snake(name), value) for name, value in names.items()):
             return False
         return all(name in self.entity.fields for name in names) and not any(
             place
@@ -96,12 +96,12 @@ class Filler:
 
     def _object(self, schema: Record, path: str) -> Fill:
         parts: list[tuple[str, Fill]] = []
-        for name, part in properties(schema).items():
+        for name, subschema in properties(schema).items():
             here = f"{path}.{name}" if path else name or "."  # '' is the place of the whole
             needed = name in required(schema)
-            usual = needed or ("required" not in schema and not is_optional(part))
+            usual = needed or ("required" not in schema and not is_optional(subschema))
             is_field = path == self.envelope.record
-            fill = self._part(part, here, name, needed=needed, usual=usual, of_record=is_field)
+            fill = self._part(subschema, here, name, needed=needed, usual=usual, of_record=is_field)
             if fill is not None:
                 parts.append((name, fill))
 
@@ -186,8 +186,8 @@ class Filler:
 
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """Return what fills a field of the record among other properties."""
-        one: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
-        show = projector(self.entity, one, self.domain.entities)
+        wrapper: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
+        show = projector(self.entity, wrapper, self.domain.entities)
         key = self.entity.key
 
         def field(facts: Facts) -> Json:

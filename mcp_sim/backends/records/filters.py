@@ -61,13 +61,13 @@ def _any_of(field: str, wanted: list[Json]) -> Test:
 def _containing(field: str, wanted: Json) -> Test:
     """Return a test that a list contains all wanted values, or a text the wanted text, ignoring case."""
     parts = cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
-    lowered = [str(part).lower() for part in parts]
+    lowered = [str(inner).lower() for inner in parts]
 
     def test(record: Record) -> bool:
         value = field_value(record, field)
         if isinstance(value, list):
-            return all(part in value for part in parts)
-        return isinstance(value, str) and all(part in value.lower() for part in lowered)
+            return all(inner in value for inner in parts)
+        return isinstance(value, str) and all(word in value.lower() for word in lowered)
 
     return test
 
@@ -139,7 +139,7 @@ def _text_test(words: Sequence[str], text_of: TextOf) -> Test:
 
 def sets_any_field(domain: Domain, entity: str) -> bool:
     """Return whether tools write fields of an entity that no schema declares."""
-    plans = (plan for one in domain.plans.values() for plan in one.variants)
+    plans = (plan for tool_plan in domain.plans.values() for plan in tool_plan.variants)
     return any(plan.entity == entity and "*" in plan.sets.values() for plan in plans)
 
 
@@ -187,7 +187,7 @@ def matching_rows(
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
         spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
-        equalities = [*(one for one in given if one[0] not in spans), *always]
+        equalities = [*(pair for pair in given if pair[0] not in spans), *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
         bounds, tests = _bounds_and_tests(asked, entity)
         parsed = parse_terms(query(arguments))
@@ -224,16 +224,18 @@ def _text_reader(entity: Entity, searched: Sequence[str], *, any_field: bool) ->
 
 def _is_text(field: Field) -> bool:
     schema = field.schema
-    part = items(schema) if main_type(schema) == "array" else schema
-    is_free = field.link is None and field.derived is None and not constants(part)
-    is_code = str(part.get("format", "")).startswith(("date", "time", "uuid"))
-    return is_free and not is_code and main_type(part) in {"string", ""}
+    inner = items(schema) if main_type(schema) == "array" else schema
+    is_free = field.link is None and field.derived is None and not constants(inner)
+    is_code = str(inner.get("format", "")).startswith(("date", "time", "uuid"))
+    return is_free and not is_code and main_type(inner) in {"string", ""}
 
 
 def _always(plan: Plan) -> tuple[list[tuple[str, Json]], list[Test]]:
     """Return the values that fields of listed records must have, and the tests of flags that must not be set."""
     fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
-    return [one for one in fixed if one[1] is not False], [_is_unset(name) for name, value in fixed if value is False]
+    return [pair for pair in fixed if pair[1] is not False], [
+        _is_unset(name) for name, value in fixed if value is False
+    ]
 
 
 def _bounds_and_tests(

@@ -39,7 +39,7 @@ def nearest_record(tool: Tool, entity: Entity) -> Choose:
         if is_next:
             coming = [(time, row) for row in left if (time := starts_in(row[1], now)) is not None and time >= 0]
             fresh = [row for row in left if progress(row[1]) is None] or left
-            return min(coming, key=lambda one: one[0])[1] if coming else next(iter(fresh), None)
+            return min(coming, key=lambda pair: pair[0])[1] if coming else next(iter(fresh), None)
         begun = [row for row in left if progress(row[1]) == "under_way"]
         return next(iter(begun or left or rows), None)
 

@@ -53,8 +53,8 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
             return _sorted(rows[::-1], happened, key_of(happened), reverse=True) if happened is not None else rows[::-1]
         if not parts:
             return _default_order(rows, plan, direction, text, named)
-        for part in reversed(parts):
-            name, down = _sort_key(part)
+        for piece in reversed(parts):
+            name, down = _sort_key(piece)
             plain = snake(name)
             field = fields.get(plain) or fields.get(f"{plain}_at") or fields.get(f"{plain}_date")
             if field is None and plain in _NEWEST | _OLDEST:
@@ -62,7 +62,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
                 rows = rows[::-1] if field is None and down else rows
             if field is not None:
                 rows = _sorted(rows, field, key_of(field), reverse=down or _is_down(direction))
-            elif plain not in _NEWEST | _OLDEST | _ANY and part not in allowed and name not in allowed:
+            elif plain not in _NEWEST | _OLDEST | _ANY and piece not in allowed and name not in allowed:
                 known = ", ".join(entity.fields)
                 return invalid(tool, plan.paging.sort, asked, f"Cannot sort by {name!r}; choose from {known}")
         return rows
@@ -82,8 +82,8 @@ def _allowed(tool: Tool, plan: Plan) -> list[Json]:
 def _parts(asked: Json) -> list[str]:
     """Return what to sort by, the most important first: `status,-title` or a list."""
     given = as_list(asked) or [asked]
-    texts = [one for one in given if isinstance(one, str)]
-    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    texts = [text for text in given if isinstance(text, str)]
+    return [piece.strip() for text in texts for piece in text.split(",") if piece.strip()]
 
 
 def _default_order(rows: Sequence[Row], plan: Plan, direction: Json, text: str, named: str | None) -> Sequence[Row]:

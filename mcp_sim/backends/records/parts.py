@@ -49,7 +49,7 @@ def part_page(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Page |
             return key
         given = ((fetch(turn.call.arguments), maker) for fetch, maker in asked)
         tests = [maker(value) for value, maker in given if value is not ABSENT and value is not None]
-        rows = [(part.get(entity.key, at), part) for at, part in enumerate(_held(turn.view, place, key))]
+        rows = [(row.get(entity.key, at), row) for at, row in enumerate(_held(turn.view, place, key))]
         rows = [row for row in rows if all(test(row[1]) for test in (*always, *tests))]
         return Page(rows, len(rows))
 
@@ -97,17 +97,17 @@ def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: I
             return holder
         values = {**plan.fixed, **assigned_values(turn, sets)}
         held: Json = (turn.view.get(place.entity, holder) or {}).get(place.field)
-        there = {part.get(entity.key) for part in parts_of(held)}
+        there = {row.get(entity.key) for row in parts_of(held)}
         if values.get(entity.key) in there - {None}:
             return conflict(tool, entity.name, values[entity.key], "already exists")
         key = values.get(entity.key) or _new_key(turn, entity, parts_of(held))
-        part = make(turn, invent, {**values, entity.key: key}, values)
+        inner = make(turn, invent, {**values, entity.key: key}, values)
         if is_nameless:
-            part = {name: value for name, value in part.items() if name != entity.key}
-        whole: Json = [*as_list(held), part]
+            inner = {name: value for name, value in inner.items() if name != entity.key}
+        whole: Json = [*as_list(held), inner]
         if isinstance(held, dict):
-            whole = {**cast("Record", held), str(key): part}
-        return Effect(key, part, (stored(turn, holder, whole),))
+            whole = {**cast("Record", held), str(key): inner}
+        return Effect(key, inner, (stored(turn, holder, whole),))
 
     return put_in
 
@@ -141,24 +141,24 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Ins
         if isinstance(holder, Observation):
             return holder
         held: Json = {} if holder is None else (turn.view.get(place.entity, holder) or {}).get(place.field)
-        part = next((one for one in parts_of(held) if one.get(entity.key) == asked), None)
-        if holder is None or part is None:
+        inner = next((row for row in parts_of(held) if row.get(entity.key) == asked), None)
+        if holder is None or inner is None:
             return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key)
-        after = None if plan.verb == "delete" else {**part, **plan.fixed, **assigned_values(turn, sets)}
-        return Effect(cast("Key", asked), after or part, (stored(turn, holder, _with(held, part, after)),))
+        after = None if plan.verb == "delete" else {**inner, **plan.fixed, **assigned_values(turn, sets)}
+        return Effect(cast("Key", asked), after or inner, (stored(turn, holder, _with(held, inner, after)),))
 
     return change
 
 
 def _holder_of(view: View, entity: Entity, place: Inside, key: Json) -> Key | None:
     """Return the key of the record that holds the part of this key, or None."""
-    found = view.find(place.entity, f"{place.field}.*.{entity.key}", key)
-    return next((holder for holder, _ in found), None)
+    holders = view.find(place.entity, f"{place.field}.*.{entity.key}", key)
+    return next((holder for holder, _ in holders), None)
 
 
-def _with(held: Json, part: Record, after: Record | None) -> Json:
+def _with(held: Json, row: Record, after: Record | None) -> Json:
     """Return the parts with one replaced, or removed if `after` is None."""
     if isinstance(held, dict):
-        body = {name: after if one is part else one for name, one in cast("Record", held).items()}
-        return {name: one for name, one in body.items() if one is not None}
-    return [after if one is part else one for one in as_list(held) if not (one is part and after is None)]
+        body = {name: after if value is row else value for name, value in cast("Record", held).items()}
+        return {name: value for name, value in body.items() if value is not None}
+    return [after if item is row else item for item in as_list(held) if not (item is row and after is None)]

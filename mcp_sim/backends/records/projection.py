@@ -52,8 +52,8 @@ def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) ->
         if not isinstance(body, dict):
             return body
         shown = as_object(body)
-        made = conform(shown, record, ())
-        return made if all(record[name] == value for name, value in made.items() if name in record) else shown
+        fitted = conform(shown, record, ())
+        return fitted if all(record[name] == value for name, value in fitted.items() if name in record) else shown
 
     return conformed
 

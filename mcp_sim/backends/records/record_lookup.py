@@ -35,7 +35,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         asked: Json = name if only else fetch(turn.call.arguments)
         key = find_key(turn.view, name, asked)
         if key is None and others:
-            named = (one for field in others for one, _ in turn.view.find(name, field, asked))
+            named = (segment for field in others for segment, _ in turn.view.find(name, field, asked))
             key = next(named, None)
         if key is not None and is_addressed(turn, key):
             return key
@@ -95,8 +95,8 @@ def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
     if place is None or not isinstance(value, str | int) or isinstance(value, bool):
         return None
     holders = view.find(place.entity, f"{place.field}.*.{entity.key}", value)
-    parts = (one for _, holder in holders for one in parts_of(holder.get(place.field)))
-    return next((one for one in parts if one.get(entity.key) == value), None)
+    parts = (row for _, holder in holders for row in parts_of(holder.get(place.field)))
+    return next((row for row in parts if row.get(entity.key) == value), None)
 
 
 def parts_of(held: Json) -> list[Record]:

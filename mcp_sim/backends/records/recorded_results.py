@@ -76,16 +76,16 @@ def _below(lines: Sequence[str], first: int) -> int:
     return size
 
 
-def list_writer(found: Sequence[Sample], reader: SlotFinder, entity: Entity, domain: Domain) -> WriteText | None:
+def list_writer(texts: Sequence[Sample], reader: SlotFinder, entity: Entity, domain: Domain) -> WriteText | None:
     """Return what writes lists like the recorded ones, or None if no recorded text has rows."""
     key = key_pattern(entity)
-    full = [(sample, parts) for sample in found if (parts := _parts(sample.text, key)) is not None]
+    full = [(sample, parts) for sample in texts if (parts := _parts(sample.text, key)) is not None]
     if not full:
         return None
-    sample, parts = max(full, key=lambda one: len(one[1].rows))
+    sample, parts = max(full, key=lambda pair: len(pair[1].rows))
     row, count = reader.row(parts.rows), [(str(len(parts.rows)), Slot("count"))]
     head, tail = (reader.pieces(Sample(sample.arguments, text), count) for text in (parts.head, parts.tail))
-    empty = next((one for one in found if _parts(one.text, key) is None), None)
+    empty = next((shown for shown in texts if _parts(shown.text, key) is None), None)
     none = reader.pieces(empty) if empty is not None else [nothing_found(entity)]
     show, joint = projector(entity, {}, domain.entities), parts.joint
 
@@ -97,9 +97,9 @@ def list_writer(found: Sequence[Sample], reader: SlotFinder, entity: Entity, dom
             for at, (own, record) in enumerate(facts.page.rows, 1)
         ]
         around = [
-            _agreeing(fill_slots(part, facts, {}, None, show, facts.view), facts, entity) for part in (head, tail)
+            _agreeing(fill_slots(edge, facts, {}, None, show, facts.view), facts, entity) for edge in (head, tail)
         ]
-        return "\n".join(part for part in (around[0], joint.join(rows), around[1]) if part)
+        return "\n".join(line for line in (around[0], joint.join(rows), around[1]) if line)
 
     return listed
 
@@ -110,23 +110,25 @@ def _numbered(row: Sequence[Piece], number: int) -> list[Piece]:
 
 def _agreeing(text: str, facts: Facts, entity: Entity) -> str:
     """Adjust the number of a noun: `1 task`, `2 tasks`."""
-    one = noun(entity.name)
-    many = plural(one.replace(" ", "_")).replace("_", " ")
+    noun_text = noun(entity.name)
+    many = plural(noun_text.replace(" ", "_")).replace("_", " ")
     count = len(facts.page.rows)
     return re.sub(
-        rf"(?i)\b({count} (?:\w+ )?)(?:{many}|{one})\b(?!\()", lambda f: f[1] + (one if count == 1 else many), text
+        rf"(?i)\b({count} (?:\w+ )?)(?:{many}|{noun_text})\b(?!\()",
+        lambda f: f[1] + (noun_text if count == 1 else many),
+        text,
     )
 
 
 def recorded_writer(tool: Tool, plan: Plan, domain: Domain) -> WriteText | None:
     """Return what words the results of a tool like its examples, or None without examples."""
-    found = [sample for sample in samples(domain.examples, tool) if not is_failure(sample.text)]
+    texts = [sample for sample in samples(domain.examples, tool) if not is_failure(sample.text)]
     entity = domain.entities[plan.entity or ""]
-    if not found:
+    if not texts:
         return None
     reader = SlotFinder(plan, entity, recorded_fields(domain, entity))
     if plan.verb in {"list", "search"}:
-        return list_writer(found, reader, entity, domain)
-    pieces = reader.pieces(max(found, key=lambda sample: len(sample.text)))
+        return list_writer(texts, reader, entity, domain)
+    pieces = reader.pieces(max(texts, key=lambda sample: len(sample.text)))
     show = projector(entity, {}, domain.entities)
     return lambda facts: fill_slots(pieces, facts, facts.record or {}, facts.key, show, facts.view)

@@ -62,12 +62,12 @@ def with_recorded_failures(tool: Tool, plan: Plan, domain: Domain) -> Tool:
         return tool
     declared = tool.render_failure if isinstance(tool.render_failure, VendorErrors) else VendorErrors({})
     own = declared.templates
-    found: dict[str, Template] = {}
+    templates: dict[str, Template] = {}
     for sample in samples(domain.examples, tool):
         kind = _kind_of_failure(sample.text)
         if kind is not None and kind not in own and DEFAULT not in own:
-            found.setdefault(kind, Template("text", _template(sample, plan)))
-    return replace(tool, render_failure=replace(declared, templates={**found, **own})) if found else tool
+            templates.setdefault(kind, Template("text", _template(sample, plan)))
+    return replace(tool, render_failure=replace(declared, templates={**templates, **own})) if templates else tool
 
 
 def _kind_of_failure(text: str) -> str | None:
@@ -84,9 +84,9 @@ def _template(sample: Sample, plan: Plan) -> str:
     """Return the failure as a template with a slot for the value."""
     value: Json = argument(plan.key or "")(sample.arguments)
     values = (
-        [value] if value is not ABSENT else [one for one in sample.arguments.values() if isinstance(one, str | int)]
+        [value] if value is not ABSENT else [key for key in sample.arguments.values() if isinstance(key, str | int)]
     )
     text = sample.text.replace("{", "").replace("}", "")
-    for one in values[:1]:
-        text = re.sub(rf"(?<!\w){re.escape(str(one))}(?!\w)", "{value}", text)
+    for first in values[:1]:
+        text = re.sub(rf"(?<!\w){re.escape(str(first))}(?!\w)", "{value}", text)
     return text

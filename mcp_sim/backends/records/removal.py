@@ -69,7 +69,7 @@ class Referrer:
         """Return the record without the link."""
         name = self.field.name
         if self.is_list:
-            return {**record, name: [one for one in record[name] if one != key]}
+            return {**record, name: [item for item in record[name] if item != key]}
         if is_nullable(self.field.schema):
             return {**record, name: None}
         return {field: value for field, value in record.items() if field != name}
@@ -77,7 +77,7 @@ class Referrer:
     def following(self, record: Record, key: Key, new_key: Key) -> Record:
         """Return the record with the link changed to a new key."""
         name = self.field.name
-        value = [new_key if one == key else one for one in record[name]] if self.is_list else new_key
+        value = [new_key if item == key else item for item in record[name]] if self.is_list else new_key
         return {**record, name: value}
 
 
@@ -103,12 +103,12 @@ class Dependants:
 def dependants(domain: Domain, entity: str) -> Dependants:
     """Return the links to an entity, and to those whose records go with it."""
     changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
-    found, pending = dict[str, Sequence[Referrer]](), [entity]
+    referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        found[name] = referring(domain, name)
-        pending += [referrer.entity for referrer in found[name] if referrer.entity not in {*changed, *found}]
-    return Dependants(found, found.keys() - changed)
+        referrers[name] = referring(domain, name)
+        pending += [referrer.entity for referrer in referrers[name] if referrer.entity not in {*changed, *referrers}]
+    return Dependants(referrers, referrers.keys() - changed)
 
 
 def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...] | str:

@@ -83,8 +83,8 @@ def required_by_default(schema: Record) -> Record:
 
     Objects that declare `required` are kept.
     """
-    parts = {name: required_by_default(part) for name, part in properties(schema).items()}
-    needed = schema.get("required", [name for name, part in parts.items() if not is_optional(part)])
+    parts = {name: required_by_default(subschema) for name, subschema in properties(schema).items()}
+    needed = schema.get("required", [name for name, subschema in parts.items() if not is_optional(subschema)])
     inner = required_by_default(items(schema)) if items(schema) else None
     return {
         **schema,

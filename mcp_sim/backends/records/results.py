@@ -52,7 +52,7 @@ def _declared_result(tool: Tool, plan: Plan, domain: Domain) -> Render:
 
 def _undeclared(tool: Tool) -> Tool:
     """Return the tool without its output schema."""
-    return replace(tool, definition={name: part for name, part in tool.definition.items() if name != "outputSchema"})
+    return replace(tool, definition={name: value for name, value in tool.definition.items() if name != "outputSchema"})
 
 
 def _as_text(observation: Observation, place: str) -> Observation:

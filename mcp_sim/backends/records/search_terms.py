@@ -119,7 +119,7 @@ def _number(value: Json) -> float:
 def _holds(held: Json, wanted: str, *, whole: bool) -> bool:
     """Return whether a field has the value: entirely (`whole`), as part of its text, or as an item of a list."""
     if isinstance(held, list):
-        return any(_holds(one, wanted, whole=True) for one in as_list(held))
+        return any(_holds(item, wanted, whole=True) for item in as_list(held))
     if held is None:
         return wanted in {"null", "none"}
     text = str(held).lower()

@@ -65,8 +65,8 @@ def nothing_found(entity: Entity) -> str:
 
 def counted(count: int, entity: Entity) -> str:
     """Return the number with its noun: `1 task`, `3 tasks`."""
-    one = noun(entity.name)
-    return f"{count} {one if count == 1 else plural(one.replace(' ', '_')).replace('_', ' ')}"
+    single = noun(entity.name)
+    return f"{count} {single if count == 1 else plural(single.replace(' ', '_')).replace('_', ' ')}"
 
 
 def name_field(entity: Entity) -> str | None:
@@ -80,8 +80,8 @@ def written(value: Json) -> str:
     if isinstance(value, str):
         return value
     parts = as_list(value)
-    if parts and all(isinstance(one, str | int | float) for one in parts):
-        return ", ".join(str(one) for one in parts)
+    if parts and all(isinstance(item, str | int | float) for item in parts):
+        return ", ".join(str(item) for item in parts)
     return encode(value).decode()
 
 

@@ -163,7 +163,7 @@ class SlotFinder:
                 occurrences += [
                     occurrence for name, value in record.items() for occurrence in _occurrences(value, self._slot(name))
                 ]
-        for value, slot in sorted(occurrences, key=lambda one: -len(one[0])):
+        for value, slot in sorted(occurrences, key=lambda pair: -len(pair[0])):
             for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", sample.text):
                 yield match.start(), match.end(), replace(slot, sample=value)
 

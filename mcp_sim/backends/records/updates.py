@@ -89,10 +89,10 @@ def _changed_fields(
     after = Record()
     for name, value in values.items():
         field = entity.fields.get(name) or Field(name, {})
-        found = enter_value(before.get(name), value, how.get(name, "set"), field)
-        if isinstance(found, Refused):
-            return conflict(tool, entity.name, key, found.why, field=name)
-        after[name] = found
+        changed_fields = enter_value(before.get(name), value, how.get(name, "set"), field)
+        if isinstance(changed_fields, Refused):
+            return conflict(tool, entity.name, key, changed_fields.why, field=name)
+        after[name] = changed_fields
     return after
 
 
@@ -117,12 +117,12 @@ def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], d
     ]
 
     def moved(before: Record, given: Mapping[str, Json], now: datetime) -> Record:
-        found = {name: write(now) for name, write in stamps.items()}
+        moments = {name: write(now) for name, write in stamps.items()}
         for field in versions:
             number: Json = before.get(field.name)
             if isinstance(number, int) and field.name not in given:
-                found[field.name] = number + 1
-        return found
+                moments[field.name] = number + 1
+        return moments
 
     return moved
 

@@ -43,7 +43,7 @@ class Wanted:
             yield self
             return
         (name, values), *others = lists.items()
-        for value in dict.fromkeys(one for one in as_list(values) if isinstance(one, str | int | float)):
+        for value in dict.fromkeys(item for item in as_list(values) if isinstance(item, str | int | float)):
             yield from replace(self, values={**self.values, name: value}).each(dict(others))
 
 
@@ -80,7 +80,9 @@ def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], 
 
 def _time_field(entity: Entity, meaning: str) -> str | None:
     fields = entity.fields.values()
-    return next((one.name for one in fields if time_meaning(one.name, one.schema) == meaning), None)
+    return next(
+        (time_field.name for time_field in fields if time_meaning(time_field.name, time_field.schema) == meaning), None
+    )
 
 
 def _period(prefix: str) -> Record:

@@ -32,19 +32,19 @@ RenderRow: TypeAlias = Callable[[Record, Record], Record]
 _NAME_FIELDS = terms("fields.naming")
 
 
-def convert_value(value: Json, schema: Record, part: RenderRow) -> Json:
+def convert_value(value: Json, schema: Record, render_row: RenderRow) -> Json:
     """Return the value in the form of a schema, `ABSENT` if it cannot be converted."""
     if value is None:
         return None if is_nullable(schema) or not main_type(schema) else ABSENT
-    found = _typed(value, schema, part)
+    typed = _typed(value, schema, render_row)
     choices = constants(schema)
-    if found is ABSENT or not choices or found in choices:
-        return found
-    alike = [choice for choice in choices if isinstance(found, str) and str(choice)[:1].lower() == found[:1].lower()]
+    if typed is ABSENT or not choices or typed in choices:
+        return typed
+    alike = [choice for choice in choices if isinstance(typed, str) and str(choice)[:1].lower() == typed[:1].lower()]
     return alike[0] if alike else ABSENT
 
 
-def _typed(value: Json, schema: Record, part: RenderRow) -> Json:
+def _typed(value: Json, schema: Record, render_row: RenderRow) -> Json:
     kind = main_type(schema)
     match kind:
         case "string":
@@ -54,11 +54,11 @@ def _typed(value: Json, schema: Record, part: RenderRow) -> Json:
         case "boolean":
             return value if isinstance(value, bool) else ABSENT
         case "array":
-            return _as_list(value, items(schema), part)
+            return _as_list(value, items(schema), render_row)
         case "object":
-            return _as_object(value, schema, part)
+            return _as_object(value, schema, render_row)
         case _:
-            return _one_of(value, schema, part)
+            return _one_of(value, schema, render_row)
 
 
 def _as_number(value: Json, *, whole: bool) -> Json:
@@ -70,11 +70,11 @@ def _as_number(value: Json, *, whole: bool) -> Json:
     return round(value) if whole else value
 
 
-def _as_object(value: Json, schema: Record, part: RenderRow) -> Json:
+def _as_object(value: Json, schema: Record, render_row: RenderRow) -> Json:
     if not isinstance(value, dict):
         return ABSENT
     row = as_object(value)
-    return part(schema, row) if properties(schema) else row
+    return render_row(schema, row) if properties(schema) else row
 
 
 def _seconds(text: str) -> Json:
@@ -87,32 +87,37 @@ def _seconds(text: str) -> Json:
         return ABSENT
 
 
-def _one_of(value: Json, schema: Record, part: RenderRow) -> Json:
+def _one_of(value: Json, schema: Record, render_row: RenderRow) -> Json:
     """Convert to one of several schemas; those of the value's own type come first. Without any, return the value."""
     listed = as_list(schema.get("anyOf")) or as_list(schema.get("oneOf"))
     if not listed:
         return value
-    choices = sorted(listed, key=lambda one: not fitting_type(value, as_object(one)))
+    choices = sorted(listed, key=lambda item: not fitting_type(value, as_object(item)))
     return next(
-        (found for choice in choices if (found := convert_value(value, as_object(choice), part)) is not ABSENT), ABSENT
+        (
+            converted
+            for choice in choices
+            if (converted := convert_value(value, as_object(choice), render_row)) is not ABSENT
+        ),
+        ABSENT,
     )
 
 
 def _as_text(value: Json) -> Json:
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(one, str) for one in as_list(value)):
+    if isinstance(value, list) and all(isinstance(item, str) for item in as_list(value)):
         return "\n".join(cast("list[str]", value))
     return ABSENT if isinstance(value, bool) else encode(value).decode()
 
 
-def _as_list(value: Json, schema: Record, part: RenderRow) -> Json:
+def _as_list(value: Json, schema: Record, render_row: RenderRow) -> Json:
     if not isinstance(value, str | list):
         return ABSENT
-    found: list[Json] = value.splitlines() if isinstance(value, str) else as_list(value)
-    bare = [_name_of(one) if main_type(schema) == "string" else one for one in found]
-    made = [convert_value(one, schema, part) for one in bare]
-    return ABSENT if any(one is ABSENT for one in made) else made
+    values: list[Json] = value.splitlines() if isinstance(value, str) else as_list(value)
+    bare = [_name_of(item) if main_type(schema) == "string" else item for item in values]
+    converted = [convert_value(item, schema, render_row) for item in bare]
+    return ABSENT if any(item is ABSENT for item in converted) else converted
 
 
 def _name_of(value: Json) -> Json:

@@ -100,7 +100,11 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
 
 def _answers_in_data(tool: Tool, domain: Domain) -> bool:
     """Return whether a tool answers in data: its description says so, or a tool of its server has paging."""
-    others = (properties(expanded(one.input_schema)) for one in domain.tools.values() if one.server == tool.server)
+    others = (
+        properties(expanded(known_tool.input_schema))
+        for known_tool in domain.tools.values()
+        if known_tool.server == tool.server
+    )
     return returns_data(tool.description) or any(not _PAGED.isdisjoint(map(snake, names)) for names in others)
 
 
@@ -112,9 +116,9 @@ def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | N
     templates = [parts for example in examples if (parts := _template(example)) is not None]
 
     def worded(arguments: Record) -> str | None:
-        fitting = (parts for parts in templates if {part[1] for part in parts if part[1]} <= arguments.keys())
-        found = next(fitting, None)
-        return None if found is None else "".join(text or as_text(arguments[name]) for text, name in found)
+        fitting = (parts for parts in templates if {pair[1] for pair in parts if pair[1]} <= arguments.keys())
+        template = next(fitting, None)
+        return None if template is None else "".join(text or as_text(arguments[name]) for text, name in template)
 
     return worded
 

@@ -107,13 +107,13 @@ class _SchemaRenderer:
             facts.pop(self.outcome.main)
         return {"message": self.outcome.text, **facts} if self.content.changes or not facts else facts
 
-    def _single(self, schema: Record, name: str, part: Record) -> Json:
+    def _single(self, schema: Record, name: str, subschema: Record) -> Json:
         """Return a result with one property. A text there, or an object without declared properties, is the whole."""
-        kind, is_whole = main_type(part), snake(name) in _WHOLE
-        if is_whole and kind == "object" and not properties(part):
-            known = self._known(name, part, self.facts)
+        kind, is_whole = main_type(subschema), snake(name) in _WHOLE
+        if is_whole and kind == "object" and not properties(subschema):
+            known = self._known(name, subschema, self.facts)
             return {name: self._free() if known is ABSENT else known}
-        is_text = kind == "string" and not constants(part) and "format" not in part
+        is_text = kind == "string" and not constants(subschema) and "format" not in subschema
         if is_whole and is_text and not self.content.is_json and self._fact(snake(name)) is None:
             return {name: self.outcome.text}
         return self._object(schema, self._place(schema))
@@ -121,13 +121,13 @@ class _SchemaRenderer:
     def part(self, schema: Record, row: Record) -> Record:
         """Return a row under the schema of rows, with generated values for missing required fields."""
         facts = {snake(name): value for name, value in row.items()}
-        found: Record = {}
-        for name, part in properties(schema).items():
-            value = self._known(name, part, facts)
+        body: Record = {}
+        for name, subschema in properties(schema).items():
+            value = self._known(name, subschema, facts)
             if value is ABSENT and name in required(schema):
-                value = self._made(name, part)
-            found |= {} if value is ABSENT else {name: value}
-        return found
+                value = self._made(name, subschema)
+            body |= {} if value is ABSENT else {name: value}
+        return body
 
     # the main fact
 
@@ -138,8 +138,8 @@ class _SchemaRenderer:
             return ()
         if _is_sentence(schema):
             return ()
-        found = [path for path in _possible(schema, self.facts[main], ()) if not self._is_taken(path)]
-        return next(iter(found), ())
+        paths = [path for path in _possible(schema, self.facts[main], ()) if not self._is_taken(path)]
+        return next(iter(paths), ())
 
     def _is_taken(self, path: tuple[str, ...]) -> bool:
         """Return whether a property holds another fact, or is for a sentence."""
@@ -151,9 +151,9 @@ class _SchemaRenderer:
     def _object(self, schema: Record, place: tuple[str, ...]) -> Record:
         """Return an object. `place` is the path to the main fact within it, () if that is elsewhere."""
         body: Record = {}
-        for name, part in properties(schema).items():
+        for name, subschema in properties(schema).items():
             inner = place[1:] if place[:1] == (name,) else ()
-            value = self._property(name, part, inner, is_main=place == (name,), needed=name in required(schema))
+            value = self._property(name, subschema, inner, is_main=place == (name,), needed=name in required(schema))
             body |= {} if value is ABSENT else {name: value}
         return body
 
@@ -195,8 +195,8 @@ class _SchemaRenderer:
     def _guess(self, name: str, schema: Record) -> Json:
         """Return a value for a property without a fact, by its name, or `ABSENT`."""
         guesses = (self._success, self._count, self._sentence, self._argument)
-        found = (guess(snake(name), schema) for guess in guesses)
-        return next((value for value in found if value is not ABSENT), ABSENT)
+        guessed = (guess(snake(name), schema) for guess in guesses)
+        return next((value for value in guessed if value is not ABSENT), ABSENT)
 
     def _success(self, name: str, schema: Record) -> Json:
         kind = main_type(schema)
@@ -254,21 +254,21 @@ def _is_sentence(schema: Record) -> bool:
 
 def _paths(schema: Record, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the paths to all properties."""
-    for name, part in properties(schema).items():
+    for name, subschema in properties(schema).items():
         yield (*path, name)
-        yield from _paths(part, (*path, name))
+        yield from _paths(subschema, (*path, name))
 
 
 def _possible(schema: Record, value: Json, path: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return the paths of properties that could hold a value: first those of its type, then those that convert it."""
     exact: list[tuple[str, ...]] = []
     loose: list[tuple[str, ...]] = []
-    for name, part in properties(schema).items():
-        if properties(part) and not isinstance(value, dict):
-            exact += _possible(part, value, (*path, name))
-        elif types_of(part) and fitting_type(value, part):
+    for name, subschema in properties(schema).items():
+        if properties(subschema) and not isinstance(value, dict):
+            exact += _possible(subschema, value, (*path, name))
+        elif types_of(subschema) and fitting_type(value, subschema):
             exact.append((*path, name))
-        elif _could_hold(part, value):
+        elif _could_hold(subschema, value):
             loose.append((*path, name))
     return exact + loose
 

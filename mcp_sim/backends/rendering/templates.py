@@ -103,8 +103,8 @@ def _json_result(template: ResultTemplate, scope: Scope, place: str | None, *, i
         return ToolResult({place: text})
     result = ToolResult(value, form="structured" if is_structured else "json")
     if template.block_per_row and isinstance(value, list):
-        texts = (one if isinstance(one, str) else json.dumps(one, ensure_ascii=False, indent=template.indent)
-                 for one in cast("list[Json]", value))  # fmt: skip
+        texts = (item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, indent=template.indent)
+                 for item in cast("list[Json]", value))  # fmt: skip
         return replace(result, blocks=tuple({"type": "text", "text": text} for text in texts))
     return replace(result, text=text) if template.indent is not None else result
 
@@ -121,7 +121,9 @@ def _fits_rows(row: str, scope: Scope) -> bool:
     if not slots or not scope.rows:
         return True
     each = (scope.of_row(number, row) for number, row in enumerate(scope.rows, 1))
-    return any(instead or one.get(path) not in (NOWHERE, *_EMPTY) for one in each for path, _, instead in slots)
+    return any(
+        instead or row_scope.get(path) not in (NOWHERE, *_EMPTY) for row_scope in each for path, _, instead in slots
+    )
 
 
 def _is(value: Json, wanted: Json) -> bool:
@@ -140,7 +142,7 @@ def fill_json(template: Json, scope: Scope) -> Json:
     if isinstance(template, dict):
         return _filled_object(cast("Record", template), scope)
     if isinstance(template, list):
-        return [fill_json(one, scope) for one in cast("list[Json]", template)]
+        return [fill_json(item, scope) for item in cast("list[Json]", template)]
     if not isinstance(template, str):
         return template
     if template == EVERYTHING:
@@ -166,8 +168,8 @@ def _filled_object(template: Record, scope: Scope) -> Json:
         known = scope.get(path)
         return fill_json(template[f"{{{path}??}}"], scope) if known is NOWHERE or known is None else known
     body: Record = {}
-    for name, part in template.items():
-        value = fill_json(part, scope)
+    for name, inner in template.items():
+        value = fill_json(inner, scope)
         if not name.endswith("?"):
             body[name] = value
         elif value not in _EMPTY:
@@ -180,19 +182,19 @@ def _filled_object(template: Record, scope: Scope) -> Json:
 
 def filled_parts(template: ResultTemplate, scope: Scope) -> str:
     lines: list[str] = []
-    for part in template.parts:
-        if isinstance(part, Rows):
-            rows = [fill_text(part.row, scope.of_row(number, row)) for number, row in enumerate(scope.rows, 1)]
-            lines += [part.between.join(rows)] if rows else []
+    for piece in template.parts:
+        if isinstance(piece, Rows):
+            rows = [fill_text(piece.row, scope.of_row(number, row)) for number, row in enumerate(scope.rows, 1)]
+            lines += [piece.between.join(rows)] if rows else []
         else:
-            lines += _kept_lines(part, scope)
+            lines += _kept_lines(piece, scope)
     return "\n".join(lines)
 
 
-def _kept_lines(part: str, scope: Scope) -> list[str]:
+def _kept_lines(line: str, scope: Scope) -> list[str]:
     """Return a part with its slots filled; nothing if it is optional as a whole, and left out."""
-    text = fill_text(part, scope)
-    return [] if not text and OPTIONAL.fullmatch(part) is not None else [text]
+    text = fill_text(line, scope)
+    return [] if not text and OPTIONAL.fullmatch(line) is not None else [text]
 
 
 def fill_text(text: str, scope: Scope) -> str:
@@ -201,15 +203,15 @@ def fill_text(text: str, scope: Scope) -> str:
     return SLOT.sub(lambda match: _text_of(spelled(scope.get(match[1]), match[2], scope)) or match[3] or "", shown)
 
 
-def _has_all(part: str, scope: Scope) -> bool:
-    values = (scope.get(path) for path, _, instead in SLOT.findall(part) if not instead)
+def _has_all(line: str, scope: Scope) -> bool:
+    values = (scope.get(path) for path, _, instead in SLOT.findall(line) if not instead)
     return all(value is not NOWHERE and value not in _EMPTY and value is not False for value in values)
 
 
 def _text_of(value: Json) -> str:
     if value is NOWHERE or value is None:
         return ""
-    if isinstance(value, list) and all(isinstance(one, str | int) for one in cast("list[Json]", value)):
+    if isinstance(value, list) and all(isinstance(item, str | int) for item in cast("list[Json]", value)):
         return ", ".join(map(str, cast("list[Json]", value)))
     return as_text(value)
 

@@ -48,7 +48,10 @@ class SchemaOnly(Backend):
 
     def _compile(self, tool: Tool, domain: Domain) -> Answer:
         schema = _schema(tool, domain)
-        shown = next((one for one in domain.examples if one.tool in {tool.id, tool.name} and one.is_blocks), None)
+        shown = next(
+            (recorded for recorded in domain.examples if recorded.tool in {tool.id, tool.name} and recorded.is_blocks),
+            None,
+        )
         if schema is None and shown is not None:
             example = Transition(Observation(ToolResult(shown.result, form="blocks")))
             return lambda _turn, _invent: example
@@ -57,7 +60,7 @@ class SchemaOnly(Backend):
             return _promised(tool, place)
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
-        tests = dict(_tests({name: part for name, part in properties(schema).items() if name in asked}))
+        tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
 
         repeat = with_given_facts(schema, domain)
 
@@ -130,6 +133,6 @@ def _is_allowed(value: Json, test: Validator) -> bool:
 
 def _tests(parts: Mapping[str, Record]) -> Iterator[tuple[str, Validator]]:
     """Yield the validators of the properties whose schemas are self-contained."""
-    for name, part in parts.items():
+    for name, value in parts.items():
         with suppress(ValueError):
-            yield name, Validator(part)
+            yield name, Validator(value)

@@ -30,12 +30,12 @@ def with_given_facts(schema: Record, domain: Domain) -> WithFacts:
 
 def _given_facts(domain: Domain) -> dict[str, _Fact]:
     """Return the shown fields of given records of which there is only one, by name, if the name is unique."""
-    found: dict[str, list[_Fact]] = defaultdict(list)
+    given_facts: dict[str, list[_Fact]] = defaultdict(list)
     for entity in (domain.entities[name] for name in sorted(domain.given & domain.entities.keys())):
         for field in entity.fields.values() if entity.singleton else ():
             if not field.hidden and snake(field.name) not in SECRETS:
-                found[_plain(field.name)].append(_Fact(entity.name, field.name))
-    return {name: facts[0] for name, facts in found.items() if len(facts) == 1}
+                given_facts[_plain(field.name)].append(_Fact(entity.name, field.name))
+    return {name: facts[0] for name, facts in given_facts.items() if len(facts) == 1}
 
 
 def _plain(name: str) -> str:
@@ -50,9 +50,17 @@ def _with_facts(schema: Record, value: Json, facts: Mapping[str, _Fact], view: V
     body = as_object(value)
     given = {name: fact for name in parts if (fact := facts.get(_plain(name))) is not None}
     kept = {name: fact for name, fact in given.items() if len(given) > 1 or len(words(name)) > 1}
-    found = {name: (view.get(fact.entity, fact.entity) or {}).get(fact.field) for name, fact in kept.items()}
-    inner = {name: _with_facts(part, body.get(name), facts, view) for name, part in parts.items() if name in body}
-    return {**body, **inner, **{name: one for name, one in found.items() if _fits(one, parts[name])}}
+    values = {name: (view.get(fact.entity, fact.entity) or {}).get(fact.field) for name, fact in kept.items()}
+    inner = {
+        name: _with_facts(inner_value, body.get(name), facts, view)
+        for name, inner_value in parts.items()
+        if name in body
+    }
+    return {
+        **body,
+        **inner,
+        **{name: inner_value for name, inner_value in values.items() if _fits(inner_value, parts[name])},
+    }
 
 
 def _fits(value: Json, schema: Record) -> bool:

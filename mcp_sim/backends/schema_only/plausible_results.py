@@ -94,10 +94,10 @@ class _About:
 
     def result(self) -> Record:
         """Return one result, or one for each of several things that the call asks about."""
-        echoed = dict([one for one in self._arguments.items() if _is_echoed(*one)][:_MOST_ECHOED])
+        echoed = dict([pair for pair in self._arguments.items() if _is_echoed(*pair)][:_MOST_ECHOED])
         asked = asked_items(self._arguments) if self._promise.rows is not None or self._promise.of_each else []
         if asked:
-            rows = [{**one, **self._fields(f"row {at}", None, one)} for at, one in enumerate(asked)]
+            rows = [{**row, **self._fields(f"row {at}", None, row)} for at, row in enumerate(asked)]
             plain = {name: value for name, value in echoed.items() if not isinstance(value, list)}
             return {**plain, self._promise.rows or "results": rows, "count": len(rows)}
         if self._promise.rows is not None:
@@ -108,10 +108,10 @@ class _About:
         left = {name: value for name, value in fields.items() if not _repeats(name, given)}
         return {**echoed, **(left or fields)}
 
-    def _fields(self, part: str, title: str | None, one: Record) -> Record:
+    def _fields(self, scope: str, title: str | None, row: Record) -> Record:
         """Return the promised fields. They fit the arguments, or the `one` of several things that is asked about."""
-        chance = chance_of(self._turn.draws.seed, self._turn.draws.scope, part)
-        record: Record = {**self._known, **one, **asked_place(one)}
+        chance = chance_of(self._turn.draws.seed, self._turn.draws.scope, scope)
+        record: Record = {**self._known, **row, **asked_place(row)}
         for name in self._makers:
             record[name] = title if title is not None and name in _TITLES else self._value(name, chance, record)
         for name, adjust in self._settle:
@@ -163,12 +163,14 @@ def asked_items(arguments: Record) -> list[Record]:
     """Return the things that a call asks about, if its arguments list several: each combination, as arguments."""
     lists = {name: as_list(value) for name, value in arguments.items() if isinstance(value, list)}
     asked = {
-        singular(snake(name)): part for name, part in lists.items() if all(isinstance(one, str | dict) for one in part)
+        singular(snake(name)): value
+        for name, value in lists.items()
+        if all(isinstance(item, str | dict) for item in value)
     }
     if not asked or not all(asked.values()):
         return []
-    ways = product(*([_named(name, one) for one in part] for name, part in asked.items()))
-    return [{name: value for part in way for name, value in part.items()} for way in islice(ways, _MOST_ROWS)]
+    ways = product(*([_named(name, item) for item in value] for name, value in asked.items()))
+    return [{name: value for row in way for name, value in row.items()} for way in islice(ways, _MOST_ROWS)]
 
 
 def _named(name: str, value: Json) -> Record:
@@ -178,26 +180,26 @@ def _named(name: str, value: Json) -> Record:
 def _is_echoed(name: str, value: Json) -> bool:
     if isinstance(value, list):
         listed = cast("list[Json]", value)
-        return len(listed) <= _MOST_ECHOED and all(is_repeated(name, one) for one in listed)
+        return len(listed) <= _MOST_ECHOED and all(is_repeated(name, item) for item in listed)
     return is_repeated(name, value)
 
 
 def _repeats(name: str, given: set[str]) -> bool:
     """Return whether a field holds what an argument gives: `formatted_address` beside `address`."""
-    return name in given or any(name.endswith(f"_{one}") for one in given if len(one) > len("id"))
+    return name in given or any(name.endswith(f"_{word}") for word in given if len(word) > len("id"))
 
 
 def as_sentences(value: Record) -> str:
     """Return a result as text for people: a single text as it is, else a line for each value."""
-    texts = [part for part in value.values() if isinstance(part, str) and len(part) > _LONGEST_TOPIC]
+    texts = [text for text in value.values() if isinstance(text, str) and len(text) > _LONGEST_TOPIC]
     if len(texts) == 1:
         return texts[0]
-    return "\n".join(f"{label(name)}: {_line(part)}" for name, part in value.items())
+    return "\n".join(f"{label(name)}: {_line(inner)}" for name, inner in value.items())
 
 
 def _line(value: Json) -> str:
     if isinstance(value, list):
-        return "; ".join(_line(one) for one in cast("list[Json]", value))
+        return "; ".join(_line(item) for item in cast("list[Json]", value))
     if isinstance(value, dict):
-        return ", ".join(f"{label(name).lower()} {_line(part)}" for name, part in cast("Record", value).items())
+        return ", ".join(f"{label(name).lower()} {_line(inner)}" for name, inner in cast("Record", value).items())
     return str(value).lower() if isinstance(value, bool) else str(value)

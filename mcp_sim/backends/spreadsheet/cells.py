@@ -33,7 +33,7 @@ def read_range(request: SheetRequest) -> Outcome:
     values = request.shown(record, cells)
     place = grids.address(grids.trim_to_values(record["rows"], cells))
     facts: Record = {"values": values, "sheet_name": record["name"], "range": place}
-    text = "\n".join("\t".join("" if one is None else as_text(one) for one in row) for row in values)
+    text = "\n".join("\t".join("" if item is None else as_text(item) for item in row) for row in values)
     if (cells.top, cells.left) != (cells.bottom, cells.right) or "values" in request.results:
         return Outcome(text or f"{record['name']} is empty", facts, "values", is_json=True)
     value = values[0][0] if values and values[0] and values[0][0] is not None else ""
@@ -101,7 +101,7 @@ def check_range(request: SheetRequest) -> Outcome:
 def find_cells(request: SheetRequest) -> Outcome:
     """Find the cells whose value contains the text `query`. Raises `Refused` if a regular expression is invalid."""
     rows = [hit for record in _sheets(request) for hit in _hits(request, record)]
-    lines = "\n".join(f"{one['sheet']}!{one['cell']}: {as_text(one['value'])}" for one in rows) or "No cells found"
+    lines = "\n".join(f"{cell['sheet']}!{cell['cell']}: {as_text(cell['value'])}" for cell in rows) or "No cells found"
     if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
         return Outcome(lines, {"count": len(rows), "matches": rows, "value": rows}, "value", is_json=True)
     by_sheet: Record = {}
@@ -117,10 +117,10 @@ def replace_cells(request: SheetRequest) -> Outcome:
         raise Refused("invalid", "The text to find must not be empty")
     counts: dict[str, int] = {}
     for record in _sheets(request):
-        count = sum(isinstance(one, str) and old in one for row in record["rows"] for one in row)
+        count = sum(isinstance(item, str) and old in item for row in record["rows"] for item in row)
         if count:
             counts[record["name"]] = count
-            rows = [[replace_text(one, old, new) if isinstance(one, str) else one for one in row]
+            rows = [[replace_text(cell, old, new) if isinstance(cell, str) else cell for cell in row]
                     for row in record["rows"]]  # fmt: skip
             request.put(record["id"], {**record, "rows": rows}, SHEET)
     many = sum(counts.values())

@@ -78,27 +78,27 @@ def chain(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
     """Return the value of a part followed by operators and operands."""
 
     def value(cells: Cells) -> Any:
-        found = first(cells)
+        total = first(cells)
         for join, other in rest:
-            found = join(found, other(cells))
-        return found
+            total = join(total, other(cells))
+        return total
 
     return value
 
 
 def operator_for(sign: str) -> Join:
     if sign == "&":
-        return lambda one, other: _concatenate([one, other])
+        return lambda value, other: _concatenate([value, other])
     if sign in COMPARED:
-        return lambda one, other: _compare(COMPARED[sign], one, other)
+        return lambda value, other: _compare(COMPARED[sign], value, other)
     work = _ARITHMETIC[sign]
-    return lambda one, other: work(number_of(one), number_of(other))
+    return lambda value, other: work(number_of(value), number_of(other))
 
 
-def _compare(test: Join, one: Any, other: Any) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return test(_text_of(one).lower(), _text_of(other).lower())
-    return test(number_of(one), number_of(other))
+def _compare(test: Join, value: Any, other: Any) -> bool:
+    if isinstance(value, str) or isinstance(other, str):
+        return test(_text_of(value).lower(), _text_of(other).lower())
+    return test(number_of(value), number_of(other))
 
 
 def _concatenate(values: Sequence[Any]) -> str:
@@ -111,14 +111,14 @@ def _concatenate(values: Sequence[Any]) -> str:
 
 def _power(base: Any, exponent: Any) -> Any:
     """Return a power. Raises `FormulaError` if it is not a real number."""
-    found = float(number_of(base)) ** number_of(exponent)
-    if isinstance(found, complex):
+    power = float(number_of(base)) ** number_of(exponent)
+    if isinstance(power, complex):
         raise FormulaError("#NUM!")
-    return found
+    return power
 
 
 _ARITHMETIC: Mapping[str, Join] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": lambda one, other: one / other, "^": _power,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": lambda value, other: value / other, "^": _power,
 }  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _of_all(work: Callable[[list[Any]], Any]) -> Function:
 
 def _of_numbers(work: Callable[[list[Any]], Any]) -> Function:
     """Return a function of all numbers in its arguments; other values in ranges are ignored."""
-    return _of_all(lambda found: work([float(one) for one in found if type(one) in {int, float}]))
+    return _of_all(lambda values: work([float(item) for item in values if type(item) in {int, float}]))
 
 
 def _if(cells: Cells, given: Sequence[Value]) -> Any:
@@ -170,10 +170,10 @@ def _median(numbers: list[Any]) -> Any:
 
 
 FUNCTIONS: Mapping[str, Function] = {
-    "SUM": _of_numbers(math.fsum), "AVERAGE": _of_numbers(lambda found: math.fsum(found) / len(found)),
-    "MEDIAN": _of_numbers(_median), "MIN": _of_numbers(lambda found: min(found, default=0)),
-    "MAX": _of_numbers(lambda found: max(found, default=0)), "COUNT": _of_numbers(len),
-    "COUNTA": _of_all(lambda found: sum(one not in (None, "") for one in found)), "PRODUCT": _of_numbers(math.prod),
+    "SUM": _of_numbers(math.fsum), "AVERAGE": _of_numbers(lambda values: math.fsum(values) / len(values)),
+    "MEDIAN": _of_numbers(_median), "MIN": _of_numbers(lambda values: min(values, default=0)),
+    "MAX": _of_numbers(lambda values: max(values, default=0)), "COUNT": _of_numbers(len),
+    "COUNTA": _of_all(lambda values: sum(item not in (None, "") for item in values)), "PRODUCT": _of_numbers(math.prod),
     "ROUND": _of(_round), "MOD": _of(_modulo), "POWER": _of(_power), "IF": _if, "IFERROR": _if_error,
     "ABS": _of_one(lambda value: abs(number_of(value))), "INT": _of_one(lambda value: math.floor(number_of(value))),
     "SQRT": _of_one(lambda value: math.sqrt(number_of(value))), "NOT": _of_one(lambda value: not number_of(value)),

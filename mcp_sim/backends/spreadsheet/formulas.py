@@ -59,18 +59,18 @@ def check_formulas(rows: Sequence[Sequence[Json]]) -> None:
 def evaluate(value: Value, cells: Cells) -> Json:
     """Return the value of a formula: a number, a text, a boolean, or an error value."""
     try:
-        found = functions.single(value(cells))
+        result = functions.single(value(cells))
     except functions.FormulaError as error:
         return str(error)
     except ArithmeticError as error:
         return "#DIV/0!" if isinstance(error, ZeroDivisionError) else "#NUM!"
     except functions.ERRORS:
         return "#VALUE!"
-    if isinstance(found, float):
-        if not math.isfinite(found):
+    if isinstance(result, float):
+        if not math.isfinite(result):
             return "#NUM!"
-        return int(found) if found.is_integer() and abs(found) < functions.EXACT else float(f"{found:.14g}")
-    return 0 if found is None else found
+        return int(result) if result.is_integer() and abs(result) < functions.EXACT else float(f"{result:.14g}")
+    return 0 if result is None else result
 
 
 class _Pending(Exception):
@@ -123,11 +123,11 @@ class Calculation:
         while waiting:
             place = waiting[-1]
             try:
-                found = self._known[place] if place in self._known else self._worked_out(place)
+                value = self._known[place] if place in self._known else self._worked_out(place)
             except _Pending as pending:
                 waiting.extend(pending.places)
             else:
-                self._known[place] = found
+                self._known[place] = value
                 waiting.pop()
 
     def _worked_out(self, place: Place) -> Json:

@@ -59,8 +59,8 @@ def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
 
 def _whole(state: Json) -> Mapping[str, Sheets]:
     """Return the workbooks of a state that holds nothing else, possibly inside wrappers."""
-    found = [_workbooks(inner) for inner in wrapped(state)]
-    return next((books for books in found if books), found[0])
+    workbooks = [_workbooks(inner) for inner in wrapped(state)]
+    return next((books for books in workbooks if books), workbooks[0])
 
 
 def _found(name: str, value: Json) -> Given | None:
@@ -71,7 +71,7 @@ def _found(name: str, value: Json) -> Given | None:
     else:
         sheets = _sheets(value) if is_file or is_named(name, _SHEETS) else None
         books = {name if is_file else DEFAULT_NAME: sheets} if sheets else {}
-    return Given({WORKBOOK: [{"name": one, "sheets": sheets} for one, sheets in books.items()]}) if books else None
+    return Given({WORKBOOK: [{"name": book, "sheets": sheets} for book, sheets in books.items()]}) if books else None
 
 
 def _workbooks(value: Json) -> dict[str, Sheets]:
@@ -80,9 +80,9 @@ def _workbooks(value: Json) -> dict[str, Sheets]:
     sheets = None if isinstance(value, list) or any(map(_FILE.fullmatch, body)) else _sheets(value)
     if sheets:
         return {DEFAULT_NAME: sheets}
-    found = {name: _sheets(held) for name, held in _named(value)}
-    books = {name: sheets for name, sheets in found.items() if sheets is not None}
-    return books if len(books) == len(found) else {}
+    workbooks = {name: _sheets(held) for name, held in _named(value)}
+    books = {name: sheets for name, sheets in workbooks.items() if sheets is not None}
+    return books if len(books) == len(workbooks) else {}
 
 
 def _sheets(value: Json) -> Sheets | None:
@@ -99,12 +99,12 @@ def _sheets(value: Json) -> Sheets | None:
 def _named(value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the entries of an object, or the names in a list, each with the fields of its object besides."""
     yield from as_object(value).items()
-    for one in as_list(value):
-        key = next((name for name in _NAMES if isinstance(as_object(one).get(name), str | int)), None)
+    for item in as_list(value):
+        key = next((name for name in _NAMES if isinstance(as_object(item).get(name), str | int)), None)
         if key is not None:
-            yield str(one[key]), {name: held for name, held in as_object(one).items() if name != key}
-        elif isinstance(one, str):
-            yield one, {}
+            yield str(item[key]), {name: held for name, held in as_object(item).items() if name != key}
+        elif isinstance(item, str):
+            yield item, {}
 
 
 def _grid(value: Json) -> list[list[Json]] | None:
@@ -142,7 +142,7 @@ def _is_nested(values: Iterable[Json]) -> bool:
 
 def _by_address(body: Record) -> list[list[Json]]:
     """Return values by address (`B3`) as rows."""
-    placed = sorted(((grids.cell(address), value) for address, value in body.items()), key=lambda one: one[0])
+    placed = sorted(((grids.cell(address), value) for address, value in body.items()), key=lambda pair: pair[0])
     rows: list[list[Json]] = [[] for _ in range(placed[-1][0][0] + 1)]
     for (row, column), value in placed:
         rows[row] += [*([None] * (column - len(rows[row]))), value]

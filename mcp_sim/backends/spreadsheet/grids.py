@@ -82,14 +82,14 @@ def area(address: str) -> tuple[str | None, Area]:
     sheet, mark, cells = address.rpartition("!")
     first, _, last = cells.strip().partition(":")
     if re.fullmatch(r"[A-Za-z]{1,3}", first) and re.fullmatch(r"[A-Za-z]{1,3}", last):
-        found = Area(0, column(first), None, column(last))
+        span = Area(0, column(first), None, column(last))
     elif _ROW.fullmatch(first) and _ROW.fullmatch(last):
-        found = Area(int(first) - 1, 0, int(last) - 1, None)
+        span = Area(int(first) - 1, 0, int(last) - 1, None)
     else:
         top, left = cell(first)
         bottom, right = cell(last) if last else (top, left)
-        found = Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
-    return (sheet.strip("'") if mark else None), found
+        span = Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
+    return (sheet.strip("'") if mark else None), span
 
 
 def read(rows: Rows, cells: Area) -> list[list[Json]]:

@@ -28,7 +28,7 @@ def create_workbook(request: SheetRequest) -> Outcome:
     """Create a `workbook` with empty `sheets`, by default one. `overwrite` replaces an existing one."""
     name = request.required("workbook")
     named = request.texts("sheets") or [request.text("sheet", "Sheet1")]
-    return _replace(request, name, [sheet_of(name, one, []) for one in named], f"Created workbook {name}")
+    return _replace(request, name, [sheet_of(name, sheet_name, []) for sheet_name in named], f"Created workbook {name}")
 
 
 def copy_workbook(request: SheetRequest) -> Outcome:
@@ -138,8 +138,8 @@ def unmerge_cells(request: SheetRequest) -> Outcome:
 
 def merged_ranges(request: SheetRequest) -> Outcome:
     """List the ranges of merged cells of a `sheet`."""
-    found = _merged(request.sheet)
-    return Outcome("\n".join(found) or "No merged cells", {"value": found}, "value", is_json=True)
+    ranges = _merged(request.sheet)
+    return Outcome("\n".join(ranges) or "No merged cells", {"value": ranges}, "value", is_json=True)
 
 
 def format_range(request: SheetRequest) -> Outcome:

@@ -160,7 +160,7 @@ def _of_texts(
 
 _cached = lru_cache(maxsize=128)
 _expression, _like_test, _search_test = _cached(compile_expression), _cached(like_test), _cached(search_test)
-_glob_test = _cached(partial(like_test, escape="", many="*", one="?", ignores_case=False))
+_glob_test = _cached(partial(like_test, escape="", many="*", single="?", ignores_case=False))
 
 
 def _extracted(text: str, pattern: str, group: str = "0") -> str:
@@ -199,7 +199,7 @@ def _truncated(unit: str, moment: str) -> str:
 
 
 def _joined_with(mark: Any, *parts: Any) -> str:
-    return str(mark).join(str(one) for one in parts if one is not None)
+    return str(mark).join(str(item) for item in parts if item is not None)
 
 
 def _padded(text: str, size: str, filling: str = " ", *, at_left: bool) -> str:
@@ -217,7 +217,7 @@ _SCALARS: Mapping[tuple[str, int], Callable[..., Any]] = {
     ("lpad", -1): _of_texts(partial(_padded, at_left=True)), ("rpad", -1): _of_texts(partial(_padded, at_left=False)),
     ("initcap", -1): _of_texts(str.title), ("date_trunc", -1): _of_texts(_truncated),
     ("replace", 3): _of_texts(lambda text, old, new: text.replace(old, new) if old else text),
-    ("instr", 2): _of_texts(lambda text, part: text.find(part) + 1),
+    ("instr", 2): _of_texts(lambda text, wanted: text.find(wanted) + 1),
 }  # fmt: skip
 """Name and number of arguments, -1 for any -> the function."""
 

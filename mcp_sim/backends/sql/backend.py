@@ -95,7 +95,7 @@ class Sql(OperationsBackend):
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation: in the dialect of the database that its server mentions."""
         bound = super().bind(operation, tool, plan, domain)
-        dialect = dialect_of(one for one in domain.tools.values() if one.server == tool.server)
+        dialect = dialect_of(known_tool for known_tool in domain.tools.values() if known_tool.server == tool.server)
         return replace(bound, fixed={"dialect": dialect, **bound.fixed})
 
     def unbound(self, operation: Operation, prefix: str = "", kept: dict[Hashable, Any] | None = None) -> Binding:

@@ -72,8 +72,8 @@ class Copy:
             f"(SELECT DISTINCT number FROM {quoted(LOG)} WHERE name = ? ORDER BY number LIMIT ?) AS log "
             f"LEFT JOIN {quoted(self.name)} AS its ON its._rowid_ = log.number ORDER BY log.number"
         )
-        found = self._connection.execute(query, (self.name, limit))
-        return {number: None if present is None else tuple(row) for number, present, *row in found}
+        logged_rows = self._connection.execute(query, (self.name, limit))
+        return {number: None if present is None else tuple(row) for number, present, *row in logged_rows}
 
     def _fill(self, origin: Mapping[Key, Record], wanted: Mapping[Key, Written]) -> None:
         """Replace all rows by the initial records and what was written. Log the rows that are written from then on.

@@ -84,7 +84,7 @@ class Database:
     def __init__(self, entities: Mapping[str, Entity], prefix: str = "", *, shows_entities: bool = True) -> None:
         self._entities = entities
         fields = {name: entity.fields.items() for name, entity in entities.items()}
-        self._kinds = {name: {one: main_type(field.schema) for one, field in its} for name, its in fields.items()}
+        self._kinds = {name: {column: main_type(field.schema) for column, field in its} for name, its in fields.items()}
         self._schema, self._prefix = prefix + SCHEMA, prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         execute = self._connection.execute
@@ -106,7 +106,7 @@ class Database:
         known = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
         created = {name: text for name, text in known.items() if _CREATES.match(text)}
         own = self._own.items()
-        return {name: made for name, (made, entity) in own if not {name, entity} & created.keys()} | created
+        return {name: statement for name, (statement, entity) in own if not {name, entity} & created.keys()} | created
 
     def run(self, request: Request, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
         """Run statements, all or none of them, and write the records that they change together."""
@@ -129,7 +129,7 @@ class Database:
                 results.append(self._run_one(view, statement, _bound(parameters)))
             is_written = any(result.affected for result in results) or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
-            writes = _limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once")
+            writes = _limited(writes, lambda pair: (pair[2] or {}).values(), "statement writes", "write fewer at once")
             for name, key, record in list(writes):
                 entity = name.removeprefix(self._prefix)
                 if record is None:
@@ -147,7 +147,9 @@ class Database:
             for name, entity in self._entities.items()
             if name.startswith(self._prefix) and name != self._schema and not entity.singleton and entity.key != ROWID
         }
-        return {table: (entity_statement(table, self._entities[one], tables), one) for one, table in tables.items()}
+        return {
+            table: (entity_statement(table, self._entities[entity], tables), entity) for entity, table in tables.items()
+        }
 
     def _open(self, name: str, statement: str) -> Copy:
         """Return the copy behind an existing table."""
@@ -177,14 +179,14 @@ class Database:
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
         """Drop and create what changed. Unchanged tables stay filled."""
-        made, self._made = self._made, {}
+        definitions, self._made = self._made, {}
         objects = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
-        for name, kind in sorted(objects, key=lambda one: one[1] == "table"):
-            if made.get(name) != tables.get(name) and name in self._existing():
+        for name, kind in sorted(objects, key=lambda value: value[1] == "table"):
+            if definitions.get(name) != tables.get(name) and name in self._existing():
                 self._connection.execute(f"DROP {kind} {quoted(name)}")
                 self._copies.pop(name, None)
         existing = self._existing()
-        for name, statement in sorted(tables.items(), key=lambda one: not creates_table(one[1])):
+        for name, statement in sorted(tables.items(), key=lambda pair: not creates_table(pair[1])):
             if name not in existing:
                 self._connection.execute(statement)
             if creates_table(statement) and name not in self._copies:
@@ -195,7 +197,7 @@ class Database:
         before = self._connection.total_changes
         try:
             cursor = self._connection.execute(_WITHOUT.sub("", statement), parameters)
-            columns = [one[0] for one in cursor.description or ()]
+            columns = [pair[0] for pair in cursor.description or ()]
             fetched = _limited(cursor, tuple[object, ...], "result has", "add a LIMIT")
             rows = [dict(zip(columns, map(result_value, row), strict=True)) for row in fetched]
         except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:

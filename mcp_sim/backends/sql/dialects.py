@@ -45,7 +45,11 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
     if query is not None:
         return [query]
     try:
-        parsed: list[Any] = [one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one]
+        parsed: list[Any] = [
+            parsed_statement
+            for parsed_statement in sqlglot.parse(statement.replace("%s", "?"), read=dialect)
+            if parsed_statement
+        ]
         if len(parsed) != 1:
             raise Refused("invalid", "Only one statement can be run at once" if parsed else "The statement is empty")
         _name_columns(parsed[0], dialect)
@@ -104,14 +108,14 @@ def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
     )
     if star is None:
         return
-    excluded = {one.name.lower() for one in star.args["except_"]}
+    excluded = {item.name.lower() for item in star.args["except_"]}
     kept = [exp.column(name, quoted=True) for name in _columns_read(query, tables) if name.lower() not in excluded]
     if kept:
         query.select(*(select for select in query.selects if select is not star), *kept, append=False, copy=False)
 
 
 def _columns_read(query: Any, tables: Mapping[str, str]) -> list[str]:
-    read = [one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or ())) if one is not None]
+    read = [item.this.name for item in (query.args.get("from_"), *(query.args.get("joins") or ())) if item is not None]
     return [name for table in read if table in tables for name, _ in _typed_columns(tables[table])]
 
 
@@ -120,8 +124,8 @@ def _extract_replace(statement: Any) -> list[str]:
     if not isinstance(statement, exp.Create) or not statement.args.get("replace"):
         return []
     statement.set("replace", None)
-    made: Any = statement.find(exp.Table)
-    return [f"DROP {statement.args['kind']} IF EXISTS {quoted(made.name)}"]
+    target: Any = statement.find(exp.Table)
+    return [f"DROP {statement.args['kind']} IF EXISTS {quoted(target.name)}"]
 
 
 def _table(sql: Any, node: Any) -> str:
@@ -142,20 +146,20 @@ def _series(sql: Any, series: Any, alias: Any) -> str:
     is_range = bool(series.args.get("is_end_exclusive"))
     name = alias.name if alias is not None else "range" if is_range else "generate_series"
     column = alias.columns[0].name if alias is not None and alias.columns else name
-    start, end, step = (sql.sql(series, part) for part in ("start", "end", "step"))
+    start, end, step = (sql.sql(series, bound) for bound in ("start", "end", "step"))
     below = "<" if is_range else "<="
     return _SERIES.format(start=start, end=end, step=step or 1, below=below, column=column, name=quoted(name))
 
 
 def _date_part(sql: Any, node: Any) -> str:
     """Write `YEAR(x)` and `EXTRACT(YEAR FROM x)`. Raises `Refused` for an unknown part."""
-    part, moment = (node.name, node.expression) if isinstance(node, exp.Extract) else (node.key, node.this)
-    if part.lower() in _COMPUTED:
-        return f"({_COMPUTED[part.lower()].format(sql.sql(moment))})"
-    if part.lower() not in _LAYOUTS:
+    unit, moment = (node.name, node.expression) if isinstance(node, exp.Extract) else (node.key, node.this)
+    if unit.lower() in _COMPUTED:
+        return f"({_COMPUTED[unit.lower()].format(sql.sql(moment))})"
+    if unit.lower() not in _LAYOUTS:
         known = ", ".join((*_LAYOUTS, *_COMPUTED))
-        raise Refused("invalid", f"The part {part} of a time is not supported; use {known}")
-    layout = exp.Literal.string(_LAYOUTS[part.lower()])
+        raise Refused("invalid", f"The part {unit} of a time is not supported; use {known}")
+    layout = exp.Literal.string(_LAYOUTS[unit.lower()])
     return f"CAST({sql.func('STRFTIME', layout, moment)} AS INTEGER)"
 
 
@@ -273,8 +277,11 @@ def _summary(table: str, statement: str) -> str:
     rows: list[str] = []
     for name, kind in _typed_columns(statement):
         column, text = quoted(name), name.replace("'", "''")
-        found = {one: f"CAST({call} AS TEXT)" if kind in _NUMBERS else "NULL" for one, call in _STATISTICS.items()}
-        statistics = ", ".join(f"{call} AS {one}" for one, call in found.items()).format(column=column)
+        calls = {
+            statistic: f"CAST({call} AS TEXT)" if kind in _NUMBERS else "NULL"
+            for statistic, call in _STATISTICS.items()
+        }
+        statistics = ", ".join(f"{call} AS {statistic}" for statistic, call in calls.items()).format(column=column)
         rows.append(_SUMMARY.format(text=f"'{text}'", kind=_DUCKDB_TYPES.get(kind, kind), column=column,
                                     statistics=statistics, table=quoted(table)))  # fmt: skip
     return " UNION ALL ".join(rows)

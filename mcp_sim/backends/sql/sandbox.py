@@ -97,14 +97,14 @@ class Sandbox:
     def _refuse(self, reason: str) -> None:
         self.reason = reason
 
-    def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
+    def _authorize(self, action: int, subject: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
         """Allow an action of a statement, or deny it. Tighten the limits of those that repeat or fill values."""
-        name = ((one if action == sqlite3.SQLITE_PRAGMA else two) or "").lower()
+        name = ((subject if action == sqlite3.SQLITE_PRAGMA else two) or "").lower()
         self._tighten(action, name)
         if action in _DENIED:
             self.reason = f"{_DENIED[action]} is not allowed here"
         elif action == sqlite3.SQLITE_PRAGMA and (name not in _PRAGMAS or (two is not None and name in _SETTINGS)):
-            self.reason = f"PRAGMA {one} is not allowed here"
+            self.reason = f"PRAGMA {subject} is not allowed here"
         elif action == sqlite3.SQLITE_FUNCTION and name in _FUNCTIONS:
             self.reason = f"The function {two} is not allowed here"
         else:
@@ -122,8 +122,8 @@ class Sandbox:
         add = connection.create_function
         for name in ("date", "time", "datetime", "julianday", "unixepoch", "strftime"):
             add(name, -1, partial(self._timed, name))
-        for name, part in _CLOCK.items():
-            add(name, 0, partial(self._clock, part))
+        for name, value in _CLOCK.items():
+            add(name, 0, partial(self._clock, value))
         add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
         add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)
@@ -136,11 +136,11 @@ class Sandbox:
         if max(sizes, default=0) > SMALL_VALUE:
             self._refuse("string or blob too big")
             raise ValueError(self.reason)
-        self._charge(_CALL + sum(len(str(one)) for one in given) + int(sum(sizes)))
+        self._charge(_CALL + sum(len(str(item)) for item in given) + int(sum(sizes)))
         return self._plain.execute(f"SELECT {name}({', '.join('?' * len(given))})", given).fetchone()[0]
 
-    def _clock(self, part: slice) -> str:
-        return self._now[part]
+    def _clock(self, span: slice) -> str:
+        return self._now[span]
 
     def _bytes(self, size: int) -> bytes:
         return bytes(int(self._unit() * 256) for _ in range(max(1, min(size, _MOST_DRAWN))))

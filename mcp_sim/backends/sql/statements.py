@@ -180,7 +180,9 @@ def _run(request: SqlRequest, allowed: frozenset[str] = frozenset()) -> Sequence
     if dialect:
         from mcp_sim.backends.sql.dialects import translate  # noqa: PLC0415 (sqlglot is for dialects)
 
-        statements = [made for statement in statements for made in translate(statement, dialect, request.tables)]
+        statements = [
+            translated for statement in statements for translated in translate(statement, dialect, request.tables)
+        ]
     results = request.run(statements, request.get("parameters"))
     if dialect == "duckdb" and not results[-1].columns:
         rows: list[Record] = [{"Count": results[-1].affected}] if words[-1] in _COUNTED else []
@@ -233,9 +235,11 @@ def _where(request: SqlRequest) -> tuple[str, list[Json]]:
     given = request.get("conditions")
     if isinstance(given, str):
         return (f" WHERE {given}" if given.strip() else ""), as_list(request.get("parameters"))
-    found = [_condition(name, value) for name, value in as_object(given).items()]
-    clause = " WHERE " if found else ""
-    return clause + " AND ".join(text for text, _ in found), [value for _, values in found for value in values]
+    conditions = [_condition(name, value) for name, value in as_object(given).items()]
+    clause = " WHERE " if conditions else ""
+    return clause + " AND ".join(text for text, _ in conditions), [
+        value for _, values in conditions for value in values
+    ]
 
 
 def _condition(name: str, value: Json) -> tuple[str, list[Json]]:

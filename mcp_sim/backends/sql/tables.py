@@ -59,7 +59,7 @@ def column_definitions(columns: Json) -> list[str]:
     if isinstance(columns, str):
         return [columns]
     listed = as_list(columns) or described_columns(columns)
-    return [one if isinstance(one, str) else _definition(as_object(one)) for one in listed]
+    return [column if isinstance(column, str) else _definition(as_object(column)) for column in listed]
 
 
 def described_columns(columns: Json) -> list[Record]:
@@ -143,13 +143,13 @@ def read_given_tables(state: Json, mentioned: Collection[str] | None = None) -> 
     list of objects with a name.
     """
     scripts: list[str] = []
-    found: dict[str, list[Record]] = {}
-    rest = _take((), state, mentioned, scripts, found)
-    return list(_created(scripts, found)), rest
+    given_tables: dict[str, list[Record]] = {}
+    rest = _take((), state, mentioned, scripts, given_tables)
+    return list(_created(scripts, given_tables)), rest
 
 
 def _take(
-    path: Path, value: Json, mentioned: Collection[str] | None, scripts: list[str], found: dict[str, list[Record]]
+    path: Path, value: Json, mentioned: Collection[str] | None, scripts: list[str], taken: dict[str, list[Record]]
 ) -> Json:
     """Move the tables of a value into `scripts` and `found`. Return the rest; None if nothing is left."""
     value = _by_name(value)
@@ -160,15 +160,17 @@ def _take(
     if rows is not None:
         script = next(filter(_is_script, body.values()), None)
         scripts.append(_rows_statement(name, rows, body.get("columns")) if script is None else script)
-        found[name] = rows
+        taken[name] = rows
         return None
     if _is_script(value):
         scripts.append(value)
         return None
     if not body:
         return value
-    parts = [(part, inner, _take((*path, part), inner, mentioned, scripts, found)) for part, inner in body.items()]
-    return {part: rest for part, inner, rest in parts if rest is not None or inner is None} or None
+    parts = [
+        (segment, inner, _take((*path, segment), inner, mentioned, scripts, taken)) for segment, inner in body.items()
+    ]
+    return {piece: rest for piece, inner, rest in parts if rest is not None or inner is None} or None
 
 
 def _is_mentioned(path: Path, mentioned: Collection[str]) -> bool:
@@ -180,7 +182,7 @@ def _is_mentioned(path: Path, mentioned: Collection[str]) -> bool:
 def _rows(value: Json) -> list[Record] | None:
     """Return the rows of a table; None if the value is no table."""
     body = as_object(value)
-    own = {part: one for part, one in body.items() if not _is_script(one)}
+    own = {field: inner for field, inner in body.items() if not _is_script(inner)}
     held = value if _HELD.isdisjoint(own) else unwrap_rows(own)[0]
     rows = rows_of(held, "") if isinstance(held, list) else _keyed(as_object(held))
     return rows or ([] if isinstance(body.get("columns"), list | dict) else None)
@@ -188,7 +190,7 @@ def _rows(value: Json) -> list[Record] | None:
 
 def _keyed(body: Record) -> list[Record]:
     """Return the rows of an object with one object for each key; none if it is something else, such as tables."""
-    if not all(_is_row(as_object(one)) for one in body.values()):
+    if not all(_is_row(as_object(item)) for item in body.values()):
         return []
     are_numbers = all(map(str.isdecimal, body))
     rows = {int(key) if are_numbers else key: as_object(row) for key, row in body.items()}
@@ -200,12 +202,12 @@ def _keyed(body: Record) -> list[Record]:
 
 def _is_row(body: Record) -> bool:
     is_table = not {"columns", "rows"}.isdisjoint(body) or any(map(_is_script, body.values()))
-    return not is_table and not all(isinstance(one, dict | list) for one in body.values())
+    return not is_table and not all(isinstance(item, dict | list) for item in body.values())
 
 
 def _by_name(value: Json) -> Json:
     """Return a list of tables, which are objects with a name, as an object by name; other values as they are."""
-    tables = [as_object(one) for one in as_list(value)]
+    tables = [as_object(item) for item in as_list(value)]
     are_tables = all("name" in table and not {"columns", "rows"}.isdisjoint(table) for table in tables)
     return {str(table["name"]): table for table in tables} if tables and are_tables else value
 
@@ -214,16 +216,16 @@ def _is_script(value: Json) -> bool:
     return isinstance(value, str) and "create table" in value.lower()
 
 
-def _created(scripts: Sequence[str], found: Mapping[str, list[Record]]) -> Iterator[Table]:
+def _created(scripts: Sequence[str], tables: Mapping[str, list[Record]]) -> Iterator[Table]:
     """Create the tables in SQLite, and yield them. Tables with an invalid statement are created for their rows."""
     connection = sqlite3.connect(":memory:")
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    for text in (*scripts, *(_rows_statement(name, rows) for name, rows in found.items() if rows)):
+    for text in (*scripts, *(_rows_statement(name, rows) for name, rows in tables.items() if rows)):
         with suppress(sqlite3.Error):
             connection.executescript(text)
     created = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for name, statement in connection.execute(created).fetchall():
-        yield _read(connection, name, statement, found.get(name, ()))
+        yield _read(connection, name, statement, tables.get(name, ()))
 
 
 def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Sequence[Record]) -> Table:
@@ -237,7 +239,9 @@ def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Seque
     key = keys[0] if len(keys) == 1 else ROWID
     whole = [{column: row.get(column) for column in every} for row in rows]
     records = [{ROWID: at, **row} for at, row in enumerate(whole, 1)] if key == ROWID else whole
-    return Table(Entity(name, key, None, {one: Field(one, {}) for one in every}, natural=True), statement, records)
+    return Table(
+        Entity(name, key, None, {column: Field(column, {}) for column in every}, natural=True), statement, records
+    )
 
 
 def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> str:
@@ -258,7 +262,7 @@ def _key_of(name: str, rows: Sequence[Record]) -> str | None:
     columns = [*dict.fromkeys(column for row in rows for column in row)]
     known = {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
     first = [column for column in columns[:1] if last_word(column) in _KEYS]
-    for column in (*(one for one in columns if snake(one) in known), *first):
+    for column in (*(wanted for wanted in columns if snake(wanted) in known), *first):
         values = [row.get(column) for row in rows]
         if all(type(value) in {str, int} for value in values) and len({*map(str, values)}) == len(values):
             return column

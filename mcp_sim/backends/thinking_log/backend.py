@@ -35,7 +35,7 @@ def think(request: Request) -> Outcome:
     if not request.has("number"):
         return done(request.text("thought"))
     name = request.named("branch")
-    branches = dict.fromkeys(str(one[name]) for one in kept if name in one)
+    branches = dict.fromkeys(str(row[name]) for row in kept if name in row)
     length = "thought_history_length" if "_" in request.named("number") else "thoughtHistoryLength"
     facts = {**_counts(request), "branches": [*branches], length: len(kept)}
     return Outcome(as_text(facts), facts, is_json=True)

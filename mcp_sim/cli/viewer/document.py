@@ -67,9 +67,9 @@ class Collector:
         try:
             origin = self._origin(header)
             trace = {"file": str(path) if is_kept else "", "scenario": [*self._origins].index(_identity(header))}
-            found = self._add_worlds(entries, len(self._traces))
+            worlds = self._add_worlds(entries, len(self._traces))
             self._traces.append(trace)
-            self._judge(path, worlds_of(entries), found, origin, judged or {})
+            self._judge(path, worlds_of(entries), worlds, origin, judged or {})
         except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
 
@@ -132,26 +132,26 @@ class Collector:
 
     def _add_worlds(self, entries: Iterable[Record], trace: int) -> dict[str, Record]:
         """Add the worlds of a trace, and return them by name."""
-        found: dict[str, Record] = {}
+        added: dict[str, Record] = {}
         places: dict[str, int] = {}
         for entry in entries:
             name, fork = entry["world"], entry.get("fork")
-            if fork is not None and fork["of"] == name and name in found:
-                self._take_back(found[name], places[name], fork["n"])
+            if fork is not None and fork["of"] == name and name in added:
+                self._take_back(added[name], places[name], fork["n"])
                 continue
-            if fork is not None or name not in found:
+            if fork is not None or name not in added:
                 parent = None if fork is None else {"world": places.get(fork["of"]), "n": fork["n"]}
                 stream = None if fork is None else fork["stream"]
-                found[name] = {"trace": trace, "name": name, "fork": parent, "stream": stream, "entries": []}
+                added[name] = {"trace": trace, "name": name, "fork": parent, "stream": stream, "entries": []}
                 places[name] = len(self._worlds)
-                self._worlds.append(found[name])
+                self._worlds.append(added[name])
             if "answer" in entry:
-                found[name]["answer"] = entry["answer"]
+                added[name]["answer"] = entry["answer"]
             elif fork is None:
-                found[name]["entries"].append(_compact(entry))
+                added[name]["entries"].append(_compact(entry))
                 if entry.get("step", {}).get("entry") == "reset":
-                    found[name].pop("answer", None)
-        return found
+                    added[name].pop("answer", None)
+        return added
 
     def _take_back(self, world: Record, place: int, n: int) -> None:
         """Move the steps of a world after step `n`, which were undone, into a branch of their own."""
@@ -180,12 +180,12 @@ class Collector:
         self,
         path: Path,
         traced: Mapping[str, WorldTrace],
-        found: Mapping[str, Record],
+        worlds: Mapping[str, Record],
         origin: _Origin,
         judged: Mapping[str, Judged],
     ) -> None:
         """Add grades, findings and commands to the worlds of a trace."""
-        for name, world in found.items():
+        for name, world in worlds.items():
             if name in judged:
                 world["grade"], world["repeat"] = judged[name].grade, judged[name].repeat
         if origin.scenario is None:
@@ -193,13 +193,13 @@ class Collector:
         if origin.scenario.expectations:
             rest = {name: trace for name, trace in traced.items() if name not in judged}
             for name, grade in grades_of(_whole(rest), origin.scenario, path, None, strict=False):
-                found[name]["grade"] = grade.to_json()
+                worlds[name]["grade"] = grade.to_json()
         for name, world_trace in _whole(traced).items():
             explainer = _explainer(origin, origin.scenario, world_trace)
             known = {entry.id for entry in origin.scenario.perturbations}
             added = [entry for entry in explainer.perturbations(world_trace.steps) if entry.id not in known]
-            found[name]["added"] = [_fault(entry) for entry in added]
-            found[name]["findings"] = _findings(world_trace, explainer)
+            worlds[name]["added"] = [_fault(entry) for entry in added]
+            worlds[name]["findings"] = _findings(world_trace, explainer)
             _note_touched(world_trace, origin)
 
 

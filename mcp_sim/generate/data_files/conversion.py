@@ -35,9 +35,9 @@ def from_text(text: str, wanted: FieldType) -> Json:
     if not kinds or "string" in kinds:
         return text
     for kind in kinds:
-        found = _read(text.strip(), kind)
-        if found is not ABSENT:
-            return found
+        result = _read(text.strip(), kind)
+        if result is not ABSENT:
+            return result
     raise ValueError(f"must be of type {' or '.join(kinds)}, not {shown(text)}")
 
 
@@ -54,11 +54,11 @@ def _read(text: str, kind: str) -> Json:
 
 def _parsed(text: str, kind: str) -> Json:
     try:
-        found: Json = decode_strict(text)
+        result: Json = decode_strict(text)
     except ValueError:
         return ABSENT
     fits = {"number": int | float, "array": list, "object": dict}
-    return found if isinstance(found, fits[kind]) and not isinstance(found, bool) else ABSENT
+    return result if isinstance(result, fits[kind]) and not isinstance(result, bool) else ABSENT
 
 
 def from_sqlite(value: Any, wanted: FieldType) -> Json:

@@ -31,15 +31,15 @@ def given_records(
     place: Place, parts: Mapping[str, RecordsPart], document: Path, sources: Sources, domain: Domain
 ) -> dict[str, GivenRecords]:
     """Return the given records of each entity that a scenario mentions. `place` is that of `world.records`."""
-    found = {name: list(part.rows) for name, part in parts.items() if name != EVERY}
-    counts = {name: part.count for name, part in parts.items()}
+    records = {name: list(entry.rows) for name, entry in parts.items() if name != EVERY}
+    counts = {name: entry.count for name, entry in parts.items()}
     for name, records_part in parts.items():
         if records_part.file is not None:
             at = place if not place.is_mapping else place.at(name)
             rows = _from_file(at, records_part.file, name, document, sources, domain)
             for entity, more in rows.items():
-                found[entity] = [*more, *found.get(entity, ())]
-    given = {name: _with_count(place.at(name), rows, counts.get(name)) for name, rows in found.items()}
+                records[entity] = [*more, *records.get(entity, ())]
+    given = {name: _with_count(place.at(name), rows, counts.get(name)) for name, rows in records.items()}
     _warn_of_dangling_links(place, given, domain)
     return given
 
@@ -52,8 +52,8 @@ def _with_count(place: Place, rows: list[Record], count: int | None) -> GivenRec
 
 def _warn_of_dangling_links(place: Place, given: Mapping[str, GivenRecords], domain: Domain) -> None:
     """Warn, once per field, of links to records that will not exist."""
-    keys = {name: {row.get(domain.entities[name].key) for row in part.rows} for name, part in given.items()
-            if name in domain.entities and part.count == len(part.rows)}  # fmt: skip
+    keys = {name: {row.get(domain.entities[name].key) for row in records.rows} for name, records in given.items()
+            if name in domain.entities and records.count == len(records.rows)}  # fmt: skip
     for name, records in given.items():
         fields = domain.entities[name].fields.values() if name in domain.entities else ()
         for field in fields:
@@ -113,7 +113,7 @@ def _chosen(tables: list[Table], at: Place, file: str, name: str) -> Table | Non
 
 
 def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
+    by_entity: dict[str, list[Record]] = {}
     for table in tables:
         entity = find_entity(table.name, domain.entities)
         if entity is None:
@@ -121,8 +121,8 @@ def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[s
             sources.problems.append(table.problem(-1, "", message, is_warning=True))
             continue
         for name, rows in _typed(table, domain.entities[entity], sources, domain).items():
-            found[name] = [*found.get(name, ()), *rows]
-    return found
+            by_entity[name] = [*by_entity.get(name, ()), *rows]
+    return by_entity
 
 
 # rows -----------------------------------------------------------------------------------------------------------------
@@ -142,15 +142,15 @@ def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> di
     rows, nested = unnested(table, entity, domain)
     columns = _columns(replace(table, rows=rows), entity, sources)
     problems = _TableProblems(sources)
-    made = [_record(table, index, row, columns, problems) for index, row in enumerate(rows)]
-    _check_keys(table, entity, made, problems)
+    records = [_record(table, index, row, columns, problems) for index, row in enumerate(rows)]
+    _check_keys(table, entity, records, problems)
     problems.report_rest(table)
-    found = {entity.name: made}
+    tables = {entity.name: records}
     for name, inner in nested.items():
-        part = Table(name, table.file, inner, is_loose=table.is_loose)
-        for other, more in _typed(part, domain.entities[name], sources, domain).items():
-            found[other] = [*found.get(other, ()), *more]
-    return found
+        inner_table = Table(name, table.file, inner, is_loose=table.is_loose)
+        for other, more in _typed(inner_table, domain.entities[name], sources, domain).items():
+            tables[other] = [*tables.get(other, ()), *more]
+    return tables
 
 
 class _TableProblems:
@@ -172,16 +172,16 @@ class _TableProblems:
 def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Column]:
     """Return the fields of a table's columns. Warn once of each column that no tool uses."""
     fields = {snake(name): name for name in entity.fields} | {name: name for name in entity.fields}
-    found: dict[str, _Column] = {}
+    columns: dict[str, _Column] = {}
     for name in dict.fromkeys(column for row in table.rows for column in row):
         field = entity.key if name == KEY else fields.get(name, fields.get(snake(name), name))
         if field not in entity.fields and field != entity.key:
             message = f"column {name!r} of {entity.name} is not used by any tool{did_you_mean(name, entity.fields)}"
             sources.problems.append(table.problem(-1, name, message, is_warning=True))
-        found[name], schema = _column(field, entity)
+        columns[name], schema = _column(field, entity)
         if time_meaning(field, schema) is not None:
             sources.problems += _days_first(table, name, schema)
-    return found
+    return columns
 
 
 def _column(field: str, entity: Entity) -> tuple[_Column, Record]:
@@ -207,10 +207,10 @@ def _key_schema(entity: Entity) -> Record:
 
 
 def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], problems: _TableProblems) -> Record:
-    made: Record = {}
+    record: Record = {}
     for name, value in row.items():
         column = columns[name]
-        if name == KEY and made.get(column.field) is not None:
+        if name == KEY and record.get(column.field) is not None:
             continue
         try:
             typed = _value(value, column.wanted, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
@@ -219,10 +219,10 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
             continue
         if typed is ABSENT:
             continue
-        made[column.field] = typed
+        record[column.field] = typed
         for problem in column.validator.problems(typed) if column.validator is not None else ():
             problems.add(table, index, name, problem)
-    return made
+    return record
 
 
 def _value(value: Json, wanted: FieldType, *, is_text: bool, is_loose: bool) -> Json:

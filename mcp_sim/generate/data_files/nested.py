@@ -15,14 +15,14 @@ def unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record]
     inner = dict(_inner(table, entity, domain))
     if not inner:
         return list(table.rows), {}
-    found: dict[str, list[Record]] = {name: [] for name, _ in inner.values()}
+    rows_by_table: dict[str, list[Record]] = {name: [] for name, _ in inner.values()}
     rows: list[Record] = []
     for row in table.rows:
         key = row.get(entity.key, row.get(KEY))
         for column, (name, link) in inner.items():
-            found[name] += [{**part, link: part.get(link, key)} for part in _parts(row.get(column))]
+            rows_by_table[name] += [{**entry, link: entry.get(link, key)} for entry in _parts(row.get(column))]
         rows.append({name: value for name, value in row.items() if name not in inner})
-    return rows, found
+    return rows, rows_by_table
 
 
 def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:

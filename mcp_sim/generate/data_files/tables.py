@@ -60,8 +60,8 @@ class Table:
         if self.place is None:
             return 0
         keys = list(as_object(self.place.value)) if self.place.is_mapping else []
-        part = (keys[row] if keys else row,) if row >= 0 else ()
-        return self.place.document.line((*self.place.path, *part))
+        place = (keys[row] if keys else row,) if row >= 0 else ()
+        return self.place.document.line((*self.place.path, *place))
 
 
 def find_entity(table: str, entities: Iterable[str]) -> str | None:
@@ -104,7 +104,7 @@ def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
     """Return the tables in a document: those in a mapping, or the document itself."""
     names = list(root.mapping)
     has_tables = any(find_entity(one, entities) for one in names)
-    if has_tables or any(isinstance(part, list) for part in root.mapping.values()):
+    if has_tables or any(isinstance(item, list) for item in root.mapping.values()):
         return {one: root.at(one) for one in names}
     return {name: root}
 
@@ -212,14 +212,14 @@ def _read_tables(connection: sqlite3.Connection, entities: Iterable[str]) -> dic
         "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
     ).fetchall()
     names = [str(name) for kind, name in listed if kind == "table"]
-    found: dict[str, list[Record] | None] = {name: _rows_of(connection, name) for name in names}
-    held = {find_entity(name, entities) for name in found}
+    tables: dict[str, list[Record] | None] = {name: _rows_of(connection, name) for name in names}
+    held = {find_entity(name, entities) for name in tables}
     for name in (str(name) for kind, name in listed if kind == "view"):
         entity = find_entity(name, entities)
         if entity not in held or entity is None:
             held.add(entity)
-            found[name] = None if entity is None else _rows_of_view(connection, name)
-    return found
+            tables[name] = None if entity is None else _rows_of_view(connection, name)
+    return tables
 
 
 def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:

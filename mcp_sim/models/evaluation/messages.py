@@ -115,7 +115,7 @@ def read_judgement(reply: Reply) -> Record:
     missing = [name for name, score in scores.items() if score is None]
     if missing:
         raise Rejected(reply.content, [f"the judge gave no score from 1 to 5 for {', '.join(missing)}"])
-    remarks = {name: [str(one) for one in as_list(judgement.get(name))] for name in ("strengths", "weaknesses")}
+    remarks = {name: [str(item) for item in as_list(judgement.get(name))] for name in ("strengths", "weaknesses")}
     return {"scores": scores, **remarks}
 
 
@@ -139,8 +139,8 @@ def _quoted(text: str) -> str:
 
 def _last_object(text: str) -> Record:
     """Return the last JSON object in a text that has scores."""
-    found = [value for value in _objects(text) if "scores" in value]
-    return found[-1] if found else {}
+    judgements = [value for value in _objects(text) if "scores" in value]
+    return judgements[-1] if judgements else {}
 
 
 def _objects(text: str) -> Iterator[Record]:

@@ -80,9 +80,9 @@ class Evaluation:
         if self.judgements is None:
             return Outcome(sample.domain)
         digest = _digest(sample, text)
-        found = self.judgements.done(sample.key, digest)
-        if found is not None:
-            return Outcome(sample.domain, found["scores"])
+        judgement = self.judgements.done(sample.key, digest)
+        if judgement is not None:
+            return Outcome(sample.domain, judgement["scores"])
         line = self.judgements.lines.get(sample.key, {})
         failed = "failed" in line and line.get("digest") == digest
         return Outcome(sample.domain, None, "judging" if failed else "", str(line["failed"]) if failed else "")

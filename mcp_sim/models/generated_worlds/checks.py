@@ -42,20 +42,20 @@ class TakenValues:
     def problems(self, record: Record) -> list[str]:
         """Return the values of a record that another one has already."""
         values = ((names, _comparable(record, names)) for names in self._seen)
-        found = [names for names, value in values if value is not None and value in self._seen[names]]
-        return [f"{' and '.join(names)}: another record has {_shown(record, names)}" for names in found]
+        problems = [names for names, value in values if value is not None and value in self._seen[names]]
+        return [f"{' and '.join(names)}: another record has {_shown(record, names)}" for names in problems]
 
     def latest(self, most: int) -> dict[str, list[str]]:
         """Return the `most` values that were taken last, by field."""
-        found = {" ".join(names): [" ".join(value) for value in seen][-most:] for names, seen in self._seen.items()}
-        return {name: values for name, values in found.items() if values}
+        latest = {" ".join(names): [" ".join(value) for value in seen][-most:] for names, seen in self._seen.items()}
+        return {name: values for name, values in latest.items() if values}
 
 
 def row_problems(row: Json, validator: Validator, fields: Mapping[str, Record], taken: TakenValues) -> list[str]:
     """Return the problems of one record of a model's reply."""
-    found = list(validator.problems(row))
-    if found or not isinstance(row, dict):
-        return found
+    problems = list(validator.problems(row))
+    if problems or not isinstance(row, dict):
+        return problems
     record = as_object(row)
     ill_formed = [
         f"{name}: no {fields[name]['format']}" for name in fields if not _has_format(record[name], fields[name])
@@ -65,13 +65,13 @@ def row_problems(row: Json, validator: Validator, fields: Mapping[str, Record], 
 
 def find_duplicates(entity: Entity, table: Mapping[Key, Record], given: int) -> list[Key]:
     """Return the keys of records that repeat a unique value of an earlier one. The first `given` records are exempt."""
-    taken, found = TakenValues(entity), list[Key]()
+    taken, duplicates = TakenValues(entity), list[Key]()
     for place, (key, record) in enumerate(table.items()):
         if place >= given and taken.problems(record):
-            found.append(key)
+            duplicates.append(key)
         else:
             taken.add(record)
-    return found
+    return duplicates
 
 
 def find_problems(
@@ -85,14 +85,14 @@ def find_problems(
         entity, taken = domain.entities[name], TakenValues(domain.entities[name])
         validators = [(field, Validator(field.schema)) for field in entity.fields.values() if field.derived is None]
         for place, (key, record) in enumerate(table.items()):
-            found = [
+            problems = [
                 *_field_problems(validators, record),
                 *_broken_links(entity, record, tables),
                 *_unordered_times(entity, record, domain),
             ]
-            found += taken.problems(record) if place >= given.get(name, 0) else []
+            problems += taken.problems(record) if place >= given.get(name, 0) else []
             taken.add(record)
-            yield from (f"{name} {key}: {problem}" for problem in found)
+            yield from (f"{name} {key}: {problem}" for problem in problems)
 
 
 def _field_problems(validators: Iterable[tuple[Field, Validator]], record: Record) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _unordered_times(entity: Entity, record: Record, domain: Domain) -> Iterator
     times = {
         time_meaning(field.name, field.schema): field.name for field in entity.fields.values() if field.derived is None
     }
-    names = [times[one] for one in ("created", "updated") if one in times]
+    names = [times[word] for word in ("created", "updated") if word in times]
     moments = [(name, moment) for name in names if (moment := parse_time(record.get(name))) is not None]
     for (one, before), (other, after) in pairwise([*moments, (f"now, {iso(domain.now)}", domain.now)]):
         if before > after:

@@ -190,8 +190,8 @@ class _BatchRequest:
             refused += len(left)
             first = first or next(iter(problems), "")
             conversation = [*conversation, *prompt.again(reply.content, left, problems)]
-        made = tuple(rows.get(place) for place in range(len(self.keys)))
-        return Batch(self.open.entity.name, self.first, made, asked, refused, first)
+        answered = tuple(rows.get(place) for place in range(len(self.keys)))
+        return Batch(self.open.entity.name, self.first, answered, asked, refused, first)
 
     def _missing(self, rows: Container[int]) -> list[int]:
         """Return the places that have no valid row yet."""
@@ -212,18 +212,18 @@ class _BatchRequest:
             replied = as_list(as_object(parse_json(observation_text(reply), reply.content)).get("records"))
         except Rejected as error:
             return list(error.problems)
-        taken, found = TakenValues(self.open.entity), list[str]()
+        taken, accept_rows = TakenValues(self.open.entity), list[str]()
         for row in rows.values():
             taken.add(row)
         for place, row in zip(wanted, map(self._open_fields, replied), strict=False):
             wrong = row_problems(row, self.validator, self.open.fields, self.taken) or taken.problems(as_object(row))
             if wrong:
-                found += [f"{self._record_label(place)}: {problem}" for problem in wrong]
+                accept_rows += [f"{self._record_label(place)}: {problem}" for problem in wrong]
                 continue
             rows[place] = as_object(row)
             taken.add(rows[place])
         missing = [self._record_label(place) for place in wanted[len(replied) :]]
-        return [*found, *(f"{name}: is missing" for name in missing)]
+        return [*accept_rows, *(f"{name}: is missing" for name in missing)]
 
     def _open_fields(self, row: Json) -> Json:
         """Return a row without what it repeats of the settled fields, and what no field is."""

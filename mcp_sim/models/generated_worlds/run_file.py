@@ -56,10 +56,10 @@ class RunFile:
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
         batches = [_batch(line) for line in lines[1:]]
-        found = cls(path, stream, {(batch.entity, batch.first): batch for batch in batches})
+        run_file = cls(path, stream, {(batch.entity, batch.first): batch for batch in batches})
         if not lines:
-            found._write({"format": FORMAT, **run})
-        return found
+            run_file._write({"format": FORMAT, **run})
+        return run_file
 
     def keep(self, batch: Batch) -> None:
         """Write a batch at once, so that it survives a crash."""

@@ -141,7 +141,7 @@ def _is_free(domain: Domain, entity: Entity, field: Field, keys: Mapping[str, Se
 
 def holds_time(name: str, schema: Record) -> bool:
     """Whether a field, or a part of it, is a time."""
-    return time_meaning(name, schema) is not None or any(holds_time(*part) for part in _parts(name, schema))
+    return time_meaning(name, schema) is not None or any(holds_time(*pair) for pair in _parts(name, schema))
 
 
 def _parts(name: str, schema: Record) -> Iterator[tuple[str, Record]]:

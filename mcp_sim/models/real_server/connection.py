@@ -87,7 +87,7 @@ class RealServer:
             if answers[name] is None:
                 raise Crash(named, f"{self._name} asks the user a question, which this client cannot answer")
         again = {"inputResponses": answers, "requestState": result.get("requestState")}
-        params = {**request.params, **{name: part for name, part in again.items() if part is not None}}
+        params = {**request.params, **{name: value for name, value in again.items() if value is not None}}
         return await self._asked(session, Request(request.method, params, client), named)
 
     async def _sent(self, session: _Session, request: Request) -> Record:

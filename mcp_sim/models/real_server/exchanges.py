@@ -70,7 +70,7 @@ class Exchange:
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         given = {"progress": _plain(progress), "total": _plain(total), "message": message}
-        await self.notify("notifications/progress", {name: part for name, part in given.items() if part is not None})
+        await self.notify("notifications/progress", {name: value for name, value in given.items() if value is not None})
 
     async def notify(self, method: str, params: Record) -> None:
         """Pass a notification on to the client, if it still waits."""

@@ -109,8 +109,8 @@ class RealServerOptions(WorldModel):
             "tools_only": True,
         }
         with ThreadPoolExecutor(1) as pool:  # the caller may have an event loop
-            [found] = pool.submit(anyio.run, importers["mcp"].model_validate(asked).imported).result()
-        return found
+            [imported] = pool.submit(anyio.run, importers["mcp"].model_validate(asked).imported).result()
+        return imported
 
     def server(self, environment: Mapping[str, str]) -> RealServer:
         """Return the server, not yet started. Raises `UsageError` if a variable has no value."""

@@ -120,14 +120,14 @@ class Overlay:
     def _rows(self, value: Json, subjects: Sequence[Subject]) -> Path | None:
         """Return the path of the list of records: where they are, else where the plan has it, else the only list."""
         entity = self.plan.entity
-        found = [subject.path[:-1] for subject in subjects if subject.entity.name == entity and subject.path]
-        found = [path for path in found if isinstance(get_part(value, path), list)]
-        if found:
-            return found[0]
+        rows = [subject.path[:-1] for subject in subjects if subject.entity.name == entity and subject.path]
+        rows = [path for path in rows if isinstance(get_part(value, path), list)]
+        if rows:
+            return rows[0]
         planned = None if self.plan.envelope.rows is None else split_path(self.plan.envelope.rows)
         if planned is not None and isinstance(get_part(value, planned), list):
             return planned
-        lists = [name for name, part in as_object(value).items() if isinstance(part, list)]
+        lists = [name for name, inner in as_object(value).items() if isinstance(inner, list)]
         return () if isinstance(value, list) else (lists[0],) if len(lists) == 1 else None
 
     @property

@@ -168,8 +168,8 @@ class Shadowing:
         own = [(tool.entity, name) for name, field in tool.plan.sets.items() if _is_key(tool.entity, field)]
         for entity, argument in (*self._answers.adoption(turn).named_records(), *own):
             value = value_at(plain.call.arguments, argument)
-            for one in cast("list[Json]", value) if isinstance(value, list) else (value,):
-                key = _key(one)
+            for item in cast("list[Json]", value) if isinstance(value, list) else (value,):
+                key = _key(item)
                 if entity is not None and key is not None:
                     yield entity, key
 
@@ -203,17 +203,17 @@ class Shadowing:
     @cached_property
     def _readers(self) -> Mapping[tuple[str, bool], _Reader]:
         """The tools that certainly read one record by its key, or all records, by entity."""
-        found: dict[tuple[str, bool], _Reader] = {}
+        readers: dict[tuple[str, bool], _Reader] = {}
         for name, plan in self._domain.plans.items():
             tool, needed = self._domain.tools[name], required(self._domain.tools[name].input_schema)
             is_plain = plan.choice is None and name not in self._domain.wrappers and self._domain.only_reads(tool)
             if not is_plain or plan.entity is None:
                 continue
             if plan.verb == "get" and plan.key is not None and needed <= {plan.key}:
-                found.setdefault((plan.entity, True), _Reader(tool, plan.key))
+                readers.setdefault((plan.entity, True), _Reader(tool, plan.key))
             if plan.verb == "list" and not needed:
-                found.setdefault((plan.entity, False), _Reader(tool, None))
-        return found
+                readers.setdefault((plan.entity, False), _Reader(tool, None))
+        return readers
 
 
 def _is_key(entity: Entity | None, field: str) -> bool:

@@ -79,7 +79,7 @@ class Cassette:
         for search in (self._exactly, self._alike):
             for session in self._preferred(progress):
                 matching = search(session, tool, arguments, progress)
-                free = [one for one in matching if (session, one[0]) not in progress.served]
+                free = [pair for pair in matching if (session, pair[0]) not in progress.served]
                 if free or (matching and repeats):
                     n, names = free[0] if free else matching[-1]
                     is_exact = canonical(self._sessions[session].calls[n].arguments) == canonical(arguments)
@@ -95,11 +95,11 @@ class Cassette:
         for at in self._preferred(progress):
             position = max((n + 1 for session, n in progress.served if session == at), default=0)
             known = progress.renamed.get(at, {})
-            found = (
+            requests = (
                 (recorded_request, self._names(recorded_request, method, params, known))
                 for recorded_request in self._sessions[at].requests
             )
-            matching = [(recorded_request, names) for recorded_request, names in found if names is not None]
+            matching = [(recorded_request, names) for recorded_request, names in requests if names is not None]
             if matching:
                 request, names = next((pair for pair in matching if pair[0].after >= position), matching[-1])
                 return renamed(request.answer, names)
@@ -109,7 +109,7 @@ class Cassette:
         """Return what stands for the values of a recorded request; None if it is another one."""
         if recorded.method != method:
             return None
-        asked, given = ({name: part for name, part in one.items() if part} for one in (recorded.params, params))
+        asked, given = ({name: value for name, value in row.items() if value} for row in (recorded.params, params))
         return self._likeness.renamed(asked, given, known, lambda _: False)
 
     def offers(self) -> frozenset[str]:
@@ -139,8 +139,8 @@ class Cassette:
             return f"no call of {tool} is recorded"
         matcher = SequenceMatcher(None, b=canonical(arguments)[:LONGEST_COMPARED])
 
-        def likeness(one: tuple[Session, RecordedCall]) -> float:
-            matcher.set_seq1(canonical(one[1].arguments)[:LONGEST_COMPARED])
+        def likeness(pair: tuple[Session, RecordedCall]) -> float:
+            matcher.set_seq1(canonical(pair[1].arguments)[:LONGEST_COMPARED])
             return matcher.ratio()
 
         session, call = max(calls[:MOST_COMPARED], key=likeness)
@@ -159,16 +159,16 @@ class Cassette:
         same = self._exact.get((session, tool, canonical(arguments)), ())
         if same or not names:
             return [(n, names) for n in same]
-        return [one for one in self._alike(session, tool, arguments, progress) if one[1] == names]
+        return [pair for pair in self._alike(session, tool, arguments, progress) if pair[1] == names]
 
     def _alike(self, session: int, tool: str, arguments: Record, progress: Progress) -> list[tuple[int, Renamed]]:
         known = progress.renamed.get(session, {})
         calls = self._sessions[session].calls
-        found = (
+        candidates = (
             (n, self._likeness.renamed(calls[n].arguments, arguments, known, partial(self._is_own, session, n)))
             for n in self._by_tool.get((session, tool), ())
         )
-        return [(n, names) for n, names in found if names is not None]
+        return [(n, names) for n, names in candidates if names is not None]
 
     def _is_own(self, session: int, n: int, value: str) -> bool:
         """Whether no answer before a recorded call had shown a value. The answers are searched once for each value."""
@@ -203,6 +203,6 @@ class Cassette:
         served = renamed(self._sessions[at].calls[n].answer, names[at])
         for other, used in progress.used.items():
             if other != at and -1 not in used:
-                found = dict(pairs(self._sessions[other].calls[used[-1]].answer, served))
-                result[other] = {**found, **result.get(other, {})}
+                renames = dict(pairs(self._sessions[other].calls[used[-1]].answer, served))
+                result[other] = {**renames, **result.get(other, {})}
         return result

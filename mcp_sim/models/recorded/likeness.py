@@ -43,10 +43,10 @@ class Likeness:
         `is_own` says whether a recorded value was the caller's own, not one that the server had shown: only these may
         differ in every run. None if the arguments differ in more.
         """
-        found = dict(known)
-        is_like = self._is_like(recorded, given, "", found)
-        may_differ = (one in known or PLACEHOLDER.fullmatch(one) or is_own(one) for one in found)
-        return found if is_like and all(may_differ) else None
+        names = dict(known)
+        is_like = self._is_like(recorded, given, "", names)
+        may_differ = (value in known or PLACEHOLDER.fullmatch(value) or is_own(value) for value in names)
+        return names if is_like and all(may_differ) else None
 
     def differences(self, recorded: Json, given: Json, path: str = "") -> Iterator[str]:
         """Yield where the given arguments differ from recorded ones, as phrases."""
@@ -95,20 +95,20 @@ def _below(path: str, name: str | int) -> str:
     return f"{path}.{name}" if path else str(name)
 
 
-def _is_alike(recorded: Any, given: Any, found: dict[str, str]) -> bool:
+def _is_alike(recorded: Any, given: Any, names: dict[str, str]) -> bool:
     """Whether two values are the same in their runs; notes which stand for each other."""
     ours, theirs = str(recorded), str(given)
-    if ours in found or theirs in found.values():
-        return found.get(ours) == theirs
-    if isinstance(recorded, str) and (renamed(recorded, found) == given or _is_secret(recorded, given, found)):
+    if ours in names or theirs in names.values():
+        return names.get(ours) == theirs
+    if isinstance(recorded, str) and (renamed(recorded, names) == given or _is_secret(recorded, given, names)):
         return True
     is_volatile = not isinstance(recorded, bool) and not isinstance(given, bool) and _have_one_form(ours, theirs)
     if is_volatile:
-        found[ours] = theirs
+        names[ours] = theirs
     return is_volatile
 
 
-def _is_secret(recorded: str, given: Any, found: dict[str, str]) -> bool:
+def _is_secret(recorded: str, given: Any, names: dict[str, str]) -> bool:
     """Whether a text is a recorded one whose secrets were redacted; notes the secrets."""
     hidden = PLACEHOLDER.findall(recorded)
     if not hidden or not isinstance(given, str) or len(given) > LONGEST_WITH_SECRETS:
@@ -117,19 +117,21 @@ def _is_secret(recorded: str, given: Any, found: dict[str, str]) -> bool:
     whole = re.fullmatch(pattern, given, re.DOTALL)
     secrets = zip(hidden, whole.groups(), strict=True) if whole else ()
     fresh = dict[str, str]()
-    is_same = whole is not None and all(found.get(one, fresh.setdefault(one, value)) == value for one, value in secrets)
-    found.update(fresh if is_same else {})
+    is_same = whole is not None and all(
+        names.get(item, fresh.setdefault(item, value)) == value for item, value in secrets
+    )
+    names.update(fresh if is_same else {})
     return is_same
 
 
-def _have_one_form(one: str, other: str) -> bool:
+def _have_one_form(value: str, other: str) -> bool:
     """Whether two texts are both times, or both generated ids of one form."""
-    if _TIME.match(one) and _TIME.match(other):
-        return parse_time(one) is not None and parse_time(other) is not None
-    if len(one) == len(other) and any(form.fullmatch(one) and form.fullmatch(other) for form in _FORMS):
+    if _TIME.match(value) and _TIME.match(other):
+        return parse_time(value) is not None and parse_time(other) is not None
+    if len(value) == len(other) and any(form.fullmatch(value) and form.fullmatch(other) for form in _FORMS):
         return True
-    ours, theirs = _PREFIXED.fullmatch(one), _PREFIXED.fullmatch(other)
-    if ours is None or theirs is None or ours[1] != theirs[1] or len(one) != len(other):
+    ours, theirs = _PREFIXED.fullmatch(value), _PREFIXED.fullmatch(other)
+    if ours is None or theirs is None or ours[1] != theirs[1] or len(value) != len(other):
         return False
     return all(any(map(str.isdigit, tail)) for tail in (ours[2], theirs[2]))
 
@@ -150,9 +152,9 @@ def _pattern(names: Renamed) -> re.Pattern[str]:
 def _renamed(value: Json, names: Renamed, pattern: re.Pattern[str]) -> Json:
     match value:
         case dict():
-            return {name: _renamed(part, names, pattern) for name, part in cast("Record", value).items()}
+            return {name: _renamed(inner, names, pattern) for name, inner in cast("Record", value).items()}
         case list():
-            return [_renamed(part, names, pattern) for part in cast("list[Json]", value)]
+            return [_renamed(item, names, pattern) for item in cast("list[Json]", value)]
         case str():
             return pattern.sub(lambda match: names[match[0]], value)
         case int() if not isinstance(value, bool) and str(value) in names:
@@ -167,8 +169,8 @@ def pairs(recorded: Json, served: Json, name: str = "") -> Iterator[tuple[str, s
     match recorded, served:
         case dict(), dict():
             theirs = cast("Record", served)
-            for inner, part in cast("Record", recorded).items():
-                yield from pairs(part, theirs.get(inner), inner)
+            for inner, value in cast("Record", recorded).items():
+                yield from pairs(value, theirs.get(inner), inner)
         case list(), list():
             for ours, other in zip(cast("list[Json]", recorded), cast("list[Json]", served), strict=False):
                 yield from pairs(ours, other, name)
@@ -187,6 +189,6 @@ _MIXED = re.compile(r"(?=.*[A-Za-z])(?=.*\d).+")
 def _pairs_in_text(recorded: str, served: str) -> Iterator[tuple[str, str]]:
     """Yield the tokens of letters and digits, and generated values, in which two texts of one form differ."""
     ours, theirs = _TOKEN.findall(recorded), _TOKEN.findall(served)
-    for one, other in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
-        if one != other and (_have_one_form(one, other) or (_MIXED.fullmatch(one) and _MIXED.fullmatch(other))):
-            yield one, other
+    for first, other in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
+        if first != other and (_have_one_form(first, other) or (_MIXED.fullmatch(first) and _MIXED.fullmatch(other))):
+            yield first, other

@@ -102,4 +102,4 @@ def _is_large(value: Json, levels: int = 3) -> bool:
     if len(parts) > LARGE_COUNT:
         return True
     inner = cast("dict[str, Json]", value).values() if isinstance(value, dict) else parts
-    return levels > 0 and any(_is_large(one, levels - 1) for one in inner)
+    return levels > 0 and any(_is_large(item, levels - 1) for item in inner)

@@ -138,12 +138,12 @@ class _Replaying:
         earlier: tuple[Turn, Transition] | None = turn.memories.shared.get("replay")
         if earlier is not None and earlier[0].call is turn.call and earlier[0].draws == turn.draws:
             return earlier[1]
-        found = self._found(turn)
-        observation = observation_of_answer(renamed(found.call.answer, found.names))
+        call = self._found(turn)
+        observation = observation_of_answer(renamed(call.call.answer, call.names))
         transition = self._answers.taken(turn, observation)
         wrote = observation.ok and not self._domain.only_reads(turn.tool)
-        place = f"{found.session.file.name}, call {found.call.seq}"
-        transition = replace(transition, wrote_outside=wrote, measured={"recorded": place, "match": found.how})
+        place = f"{call.session.file.name}, call {call.call.seq}"
+        transition = replace(transition, wrote_outside=wrote, measured={"recorded": place, "match": call.how})
         turn.memories.shared["replay"] = turn, transition
         return transition
 
@@ -160,8 +160,8 @@ class _Replaying:
         memory = turn.memories.of("replay")
         tool, arguments = turn.tool.name, turn.call.arguments
         progress: Progress = memory.get(PROGRESS, Progress())
-        found = self._cassette.find(tool, arguments, progress, repeats=self._domain.only_reads(turn.tool))
-        if found is None:
+        call = self._cassette.find(tool, arguments, progress, repeats=self._domain.only_reads(turn.tool))
+        if call is None:
             raise Unmatched(f"no recorded call matches; {self._cassette.nearest(tool, arguments)}")
-        memory.set(PROGRESS, found.progress)
-        return found
+        memory.set(PROGRESS, call.progress)
+        return call

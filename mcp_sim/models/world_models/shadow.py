@@ -61,8 +61,8 @@ def _not_laid_over(writing: Iterable[Plan], reading: Iterable[Plan]) -> Iterator
 
 def _by_store(plans: Iterable[Plan]) -> Mapping[str, Sequence[str]]:
     """Return the tools of plans by their stores, without those on records, and those without a store."""
-    found = dict[str, list[str]]()
+    groups = dict[str, list[str]]()
     for plan in plans:
         if plan.backend not in ("records", "schema_only"):
-            found.setdefault(plan.backend, []).append(plan.tool)
-    return found
+            groups.setdefault(plan.backend, []).append(plan.tool)
+    return groups

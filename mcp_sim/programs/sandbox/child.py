@@ -32,13 +32,13 @@ class Channel:
             rest = rest[os.write(self._write, rest) :]
 
     def _bytes(self, size: int) -> bytes:
-        found = b""
-        while len(found) < size:
-            read = os.read(self._read, size - len(found))
+        data = b""
+        while len(data) < size:
+            read = os.read(self._read, size - len(data))
             if not read:
                 raise EOFError
-            found += read
-        return found
+            data += read
+        return data
 
 
 def answer(channel: Channel) -> None:

@@ -71,11 +71,11 @@ class Conversation:
             if not isinstance(message, dict):
                 self._invalid[side] += 1
                 continue
-            one = cast("Record", message)
-            if isinstance(one.get("method"), str):
-                self._noted(side, one, parsed, at, scope)
-            elif "id" in one and ("result" in one or "error" in one):
-                self._answered(side, one, parsed, at, scope)
+            body = cast("Record", message)
+            if isinstance(body.get("method"), str):
+                self._noted(side, body, parsed, at, scope)
+            elif "id" in body and ("result" in body or "error" in body):
+                self._answered(side, body, parsed, at, scope)
             else:
                 self._invalid[side] += 1
 
@@ -83,8 +83,8 @@ class Conversation:
         """Write the requests without an answer, and what was counted."""
         if self.is_ended:
             return
-        for one in sorted((one for several in self._open.values() for one in several), key=lambda one: one.number):
-            self._unanswered(one)
+        for pending in sorted((one for several in self._open.values() for one in several), key=lambda one: one.number):
+            self._unanswered(pending)
         self._open.clear()
         if self._file is not None:
             counts = {"notifications": dict(self._notifications), "invalid": dict(self._invalid)}
@@ -100,15 +100,15 @@ class Conversation:
 
     def give_up(self, scope: str) -> None:
         """Mark the requests of an HTTP exchange that the server took too long to answer."""
-        for one in (one for several in self._open.values() for one in several if one.scope == scope):
-            one.is_late = True
+        for pending in (one for several in self._open.values() for one in several if one.scope == scope):
+            pending.is_late = True
 
     def close(self, scope: str, status: int = 0) -> None:
         """Write the requests of an HTTP exchange that has ended without their answers, and its status."""
         for key, several in list(self._open.items()):
-            for one in [one for one in several if one.scope == scope and one.side == "client"]:
-                several.remove(one)
-                self._unanswered(one, status)
+            for pending in [one for one in several if one.scope == scope and one.side == "client"]:
+                several.remove(pending)
+                self._unanswered(pending, status)
             if not several:
                 del self._open[key]
 
@@ -126,16 +126,16 @@ class Conversation:
                 self._described.setdefault(name, meta[f"{META}{key}"])
         token = canonical(meta["progressToken"]) if "progressToken" in meta else None
         self._numbers += 1
-        one = Open(side, scope, method, params, at, self._numbers, token, parsed.is_whole)
+        request = Open(side, scope, method, params, at, self._numbers, token, parsed.is_whole)
         for other in self._running("tools/call") if method == "tools/call" else ():
             other.overlaps += 1
-            one.overlaps += 1
-        self._open.setdefault(canonical(message["id"]), []).append(one)
+            request.overlaps += 1
+        self._open.setdefault(canonical(message["id"]), []).append(request)
         if sum(map(len, self._open.values())) > MOST_OPEN:
             self._drop_oldest()
 
     def _running(self, method: str) -> list[Open]:
-        return [one for several in self._open.values() for one in several if one.method == method]
+        return [request for several in self._open.values() for request in several if request.method == method]
 
     def _drop_oldest(self) -> None:
         key, several = min(self._open.items(), key=lambda item: item[1][0].number)
@@ -147,11 +147,11 @@ class Conversation:
         self._notifications[method] += 1
         if method == "notifications/progress" and "progressToken" in params:
             token = canonical(params["progressToken"])
-            for one in (one for several in self._open.values() for one in several if one.token == token):
-                one.progress += 1
+            for pending in (one for several in self._open.values() for one in several if one.token == token):
+                pending.progress += 1
         if method == "notifications/cancelled":
-            for one in self._open.get(canonical(params.get("requestId")), ()):
-                one.is_cancelled = True
+            for pending in self._open.get(canonical(params.get("requestId")), ()):
+                pending.is_cancelled = True
 
     # answers ----------------------------------------------------------------------------------------------------------
 
@@ -177,25 +177,25 @@ class Conversation:
 
     def _taken(self, key: str, side: Side, scope: str) -> Open | None:
         """Take the request that an answer belongs to: that of the same exchange, else the oldest of the same id."""
-        several = [one for one in self._open.get(key, ()) if one.side == side]
+        several = [request for request in self._open.get(key, ()) if request.side == side]
         if not several:
             return None
-        found = next((one for one in several if one.scope == scope), several[0])
-        self._open[key].remove(found)
+        pending = next((candidate for candidate in several if candidate.scope == scope), several[0])
+        self._open[key].remove(pending)
         if not self._open[key]:
             del self._open[key]
-        return found
+        return pending
 
     def _describe(self, asked: Open, result: Record) -> None:
         """Keep what a handshake or a discovery says of both sides, and begin the file."""
-        found = {
+        described = {
             "protocol": result.get("protocolVersion") or self._described.get("protocol"),
             "server_info": result.get("serverInfo") or as_object(result.get("_meta")).get(f"{META}serverInfo"),
             "capabilities": result.get("capabilities"),
             "instructions": result.get("instructions"),
             "client_info": asked.params.get("clientInfo") or self._described.get("client_info"),
         }
-        self._described |= {name: part for name, part in found.items() if part is not None}
+        self._described |= {name: value for name, value in described.items() if value is not None}
         self.folder.refuse_another_server(self._described.get("server_info"))
         self._opened()
 
@@ -232,7 +232,7 @@ class Conversation:
         if asked.method in QUIET or asked.method in {"initialize", "server/discover", "tools/list"}:
             return
         known = {"status": status, "timed_out": asked.is_late, "cancelled": asked.is_cancelled}
-        facts = {name: part for name, part in known.items() if part}
+        facts = {name: value for name, value in known.items() if value}
         self._write({"type": "unanswered", "method": asked.method, **_question(asked), "at": iso(asked.at), **facts})
 
     # the file ---------------------------------------------------------------------------------------------------------
@@ -288,8 +288,8 @@ def _stripped(answer: Record) -> Record:
     if not isinstance(answer.get("result"), dict):
         return answer
     result = cast("Record", answer["result"])
-    meta = {name: part for name, part in as_object(result.get("_meta")).items() if name != f"{META}serverInfo"}
+    meta = {name: value for name, value in as_object(result.get("_meta")).items() if name != f"{META}serverInfo"}
     kept = {
-        name: part for name, part in result.items() if name != "_meta" and (name, part) != ("resultType", "complete")
+        name: value for name, value in result.items() if name != "_meta" and (name, value) != ("resultType", "complete")
     }
     return {**answer, "result": {**kept, **({"_meta": meta} if meta else {})}}

@@ -99,7 +99,7 @@ class Folder:
         if name is None:
             return
         if self._earlier is None:
-            self._earlier = {found for path in self._earlier_sessions() if (found := _server_of(path)) is not None}
+            self._earlier = {server for path in self._earlier_sessions() if (server := _server_of(path)) is not None}
         if self._earlier and name not in self._earlier:
             known = ", ".join(sorted(self._earlier))
             raise UsageError(

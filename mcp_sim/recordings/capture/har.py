@@ -29,15 +29,17 @@ def is_har(value: Json) -> bool:
 def har_events(value: Json) -> list[Event]:
     """Return what happened in the exchanges that carry JSON-RPC, in the order of time."""
     entries = [as_object(entry) for entry in as_list(as_object(value)["log"]["entries"])]
-    found = [event for number, entry in enumerate(entries) for event in _events(number, entry)]
-    return sorted(found, key=lambda event: event[0])
+    events = [event for number, entry in enumerate(entries) for event in _events(number, entry)]
+    return sorted(events, key=lambda event: event[0])
 
 
 def urls(value: Json) -> Sequence[str]:
     """Return the URLs of those exchanges, without their queries."""
     entries = [as_object(entry) for entry in as_list(as_object(value)["log"]["entries"])]
-    found = [str(as_object(entry.get("request")).get("url", "")).partition("?")[0] for entry in entries if _body(entry)]
-    return list(dict.fromkeys(found))
+    addresses = [
+        str(as_object(entry.get("request")).get("url", "")).partition("?")[0] for entry in entries if _body(entry)
+    ]
+    return list(dict.fromkeys(addresses))
 
 
 def _events(number: int, entry: Record) -> Iterator[Event]:

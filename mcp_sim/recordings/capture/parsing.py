@@ -86,8 +86,8 @@ def _beginning(head: bytes, tail: bytes) -> Json:
     if not isinstance(value, dict) or {"id", "method"} & cast("Record", value).keys():
         return cast("Json", value)
     number = _last_id(tail)
-    found = cast("Record", value)
-    return found if number is None else {**found, "id": number}
+    event = cast("Record", value)
+    return event if number is None else {**event, "id": number}
 
 
 def _last_id(tail: bytes) -> int | str | None:
@@ -113,9 +113,9 @@ class Lines:
 
     def rest(self) -> Iterator[Parsed]:
         """Yield the message that has begun, if any."""
-        found, self._piece = self._piece.parsed(), Piece()
-        if found is not None:
-            yield found
+        remainder, self._piece = self._piece.parsed(), Piece()
+        if remainder is not None:
+            yield remainder
 
 
 class Events:
@@ -131,8 +131,8 @@ class Events:
     def feed(self, data: bytes) -> Iterator[Parsed]:
         """Yield the messages that are complete with these bytes."""
         *ends, last = data.split(b"\n")
-        for part in ends:
-            self._take(part)
+        for chunk in ends:
+            self._take(chunk)
             yield from self._end_line()
         self._take(last)
 
@@ -141,28 +141,28 @@ class Events:
         event, data, self._event, self._data = self._event.strip(), self._data, b"", Piece()
         if event == b"endpoint":
             yield Parsed(None, is_whole=True, size=data.size, endpoint=data.text().strip())
-        elif (found := data.parsed()) is not None:
-            yield found
+        elif (remainder := data.parsed()) is not None:
+            yield remainder
 
-    def _take(self, part: bytes) -> None:
+    def _take(self, chunk: bytes) -> None:
         if self._field is None:
-            self._start += part
+            self._start += chunk
             if len(self._start) < _LONGEST_FIELD:
                 return
-            self._field, part = _split(self._start)
-        self._add(part)
+            self._field, chunk = _split(self._start)
+        self._add(chunk)
 
-    def _add(self, part: bytes) -> None:
+    def _add(self, chunk: bytes) -> None:
         if self._field == "data":
-            self._data.add(part)
+            self._data.add(chunk)
         elif self._field == "event":
-            self._event = (self._event + part)[:_LONGEST_EVENT]
+            self._event = (self._event + chunk)[:_LONGEST_EVENT]
 
     def _end_line(self) -> Iterator[Parsed]:
         is_blank = self._field is None and not self._start.strip()
         if self._field is None:
-            self._field, part = _split(self._start)
-            self._add(part)
+            self._field, line = _split(self._start)
+            self._add(line)
         if self._field == "data":
             self._data.add(b"\n")
         self._start, self._field = b"", None

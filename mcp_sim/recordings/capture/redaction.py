@@ -109,8 +109,8 @@ class Redactor:
 
     def redact_command(self, words: Sequence[str]) -> list[str]:
         """Return the words of a command, or a URL, without secrets, which are learned."""
-        found = {*find_secrets(words, (), {}).values, *(part for word in words for part in _in_path(word))}
-        secrets = [value for value in found if not is_open_value(value)]
+        hidden = {*find_secrets(words, (), {}).values, *(segment for word in words for segment in _in_path(word))}
+        secrets = [value for value in hidden if not is_open_value(value)]
         known = {value: self.learn(value, "argument") for value in sorted(secrets, key=len, reverse=True)}
         return [reduce(lambda text, value: text.replace(value, known[value]), known, word) for word in words]
 
@@ -163,9 +163,9 @@ class Redactor:
             named = self._named_kind(parts)
             return {
                 self._text(name, place): self._redacted(
-                    part, f"{place}.{name}", self._kind(name) or (named if name.lower() in _NAMED else None) or kind
+                    inner, f"{place}.{name}", self._kind(name) or (named if name.lower() in _NAMED else None) or kind
                 )
-                for name, part in parts.items()
+                for name, inner in parts.items()
             }
         if isinstance(value, list):
             return self._redacted_list(cast("list[Json]", value), place, kind)
@@ -180,7 +180,7 @@ class Redactor:
             case [str() as name, str() as value] if kind is None and re.search(r"\d", value):
                 return [self._text(name, place), self._redacted(value, place, self._kind(name))]
             case _:
-                return [self._redacted(part, place, kind) for part in values]
+                return [self._redacted(item, place, kind) for item in values]
 
     def _without_split(self, values: list[Json], place: str) -> list[Json]:
         """Return content blocks without known secrets that begin in one text and end in a later one."""
@@ -202,7 +202,7 @@ class Redactor:
 
     def _named_kind(self, parts: Record) -> str | None:
         """Return the kind of secret that an object holds under `value`, by what it has under `name`."""
-        names = (part for name, part in parts.items() if name.lower() in _NAMING and isinstance(part, str))
+        names = (value for name, value in parts.items() if name.lower() in _NAMING and isinstance(value, str))
         return next((kind for name in names if (kind := self._kind(name)) is not None), None)
 
     def _in_schema(self, value: Json, place: str, kind: str | None, *, has_names: bool = False) -> Json:
@@ -212,19 +212,19 @@ class Redactor:
         """
         if isinstance(value, dict):
             parts = {
-                name: self._redacted(part, f"{place}.{name}", kind)
+                name: self._redacted(inner, f"{place}.{name}", kind)
                 if name in _SCHEMA_VALUES and not has_names
                 else self._in_schema(
-                    part,
+                    inner,
                     f"{place}.{name}",
                     self._kind(name) or (kind if name in _SCHEMA_PARTS else None),
                     has_names=name in _SCHEMA_NAMES and not has_names,
                 )
-                for name, part in cast("Record", value).items()
+                for name, inner in cast("Record", value).items()
             }
-            return {self._text(name, place): part for name, part in parts.items()}
+            return {self._text(name, place): inner for name, inner in parts.items()}
         if isinstance(value, list):
-            return [self._in_schema(part, place, kind) for part in cast("list[Json]", value)]
+            return [self._in_schema(item, place, kind) for item in cast("list[Json]", value)]
         return self._text(value, place) if isinstance(value, str) else value
 
     def _kind(self, name: str) -> str | None:
@@ -258,11 +258,11 @@ class Redactor:
         if finder is None:
             return text
 
-        def placeholder(found: Any) -> str:
-            return self._note(self._known[found[0]], place)
+        def placeholder(value: Any) -> str:
+            return self._note(self._known[value[0]], place)
 
-        found = cast("str", finder.sub(placeholder, text))
-        return _WRAPPED.sub(lambda lines: self._without_wrapped(lines[0], place), found)
+        shown = cast("str", finder.sub(placeholder, text))
+        return _WRAPPED.sub(lambda lines: self._without_wrapped(lines[0], place), shown)
 
     def _without_wrapped(self, lines: str, place: str) -> str:
         """Return Base64 in several lines as it is, or the placeholder of a known secret in it."""
@@ -386,15 +386,15 @@ def _is_path(value: str) -> bool:
 
 def _in_path(word: str) -> Iterator[str]:
     """Yield the parts of a URL's path that look like secrets."""
-    for part in urlsplit(word).path.split("/") if "://" in word else ():
-        if _LONG_PART.fullmatch(part) and re.search(r"\d", part):
-            yield part
+    for segment in urlsplit(word).path.split("/") if "://" in word else ():
+        if _LONG_PART.fullmatch(segment) and re.search(r"\d", segment):
+            yield segment
 
 
-def _replaced(text: str, found: Iterable[tuple[int, int, str]]) -> str:
+def _replaced(text: str, value: Iterable[tuple[int, int, str]]) -> str:
     """Return a text with parts replaced, which do not overlap and come in order."""
     parts, at = list[str](), 0
-    for start, end, other in found:
+    for start, end, other in value:
         if start >= at:
             parts += [text[at:start], other]
             at = end

@@ -25,7 +25,7 @@ _MOST_NAMED = 3
 async def determined_calls(probe: Probe, given: Json) -> list[Record]:
     """Return calls that plans answer from the given state, and what they show of it."""
     texts = {text for text in _texts(given) if len(text) >= _LEAST}
-    found = list[Record]()
+    calls = list[Record]()
     for plan in probe.domain.plans.values():
         if plan.verb not in _READS or plan.entity not in probe.filled:
             continue
@@ -34,8 +34,8 @@ async def determined_calls(probe: Probe, given: Json) -> list[Record]:
             own = {leaf for _, leaf in leaves(arguments)}
             shown = [] if seen is None or seen.failed else [text for text in _texts(seen.value) if text in texts - own]
             if shown:
-                found.append({"tool": plan.tool, "arguments": arguments, "shows": [*dict.fromkeys(shown)]})
-    return found
+                calls.append({"tool": plan.tool, "arguments": arguments, "shows": [*dict.fromkeys(shown)]})
+    return calls
 
 
 def _arguments(probe: Probe, plan: Plan) -> Iterator[Record]:
@@ -46,7 +46,7 @@ def _arguments(probe: Probe, plan: Plan) -> Iterator[Record]:
     if plan.verb == "get" and plan.key is not None and plan.entity is not None:
         keys = [key for key, _ in probe.world.view.rows(plan.entity)][:_MOST_ROWS]
         sets = [{**usual, plan.key: key} for key in keys]
-    yield from (one for one in sets if not valid.problems(one))
+    yield from (row for row in sets if not valid.problems(row))
 
 
 async def check_determined(probe: Probe, start: World, calls: Iterable[Record]) -> None:
@@ -57,7 +57,7 @@ async def check_determined(probe: Probe, start: World, calls: Iterable[Record]) 
         answers = [await probe.call(tool, arguments, world.fork()) for world in (start, probe.world)]
         seen = [answer for answer in answers if answer is not None]
         if seen and not any(_shows(observed, shows) for observed in seen):
-            values = ", ".join(short(one) for one in shows[:_MOST_NAMED])
+            values = ", ".join(short(item) for item in shows[:_MOST_NAMED])
             what = "refused" if all(observed.failed for observed in seen) else "shows nothing of it"
             message = f"{tool}({short(arguments)}) answered {short(seen[0].value)}: the given state has {values}, and"
             probe.note(tool, "advice", f"{message} a guess from the tool list shows that; the program {what}")
@@ -72,13 +72,13 @@ def _texts(value: Json, depth: int = 0) -> Iterator[str]:
     """Yield the texts in a value, and the names in it but the outermost: they may be keys of records."""
     match value:
         case dict():
-            for name, part in cast("Record", value).items():
+            for name, inner in cast("Record", value).items():
                 if depth:
                     yield str(name)
-                yield from _texts(part, depth + 1)
+                yield from _texts(inner, depth + 1)
         case list():
-            for part in cast("list[Json]", value):
-                yield from _texts(part, depth + 1)
+            for inner in cast("list[Json]", value):
+                yield from _texts(inner, depth + 1)
         case str():
             yield value
         case _:

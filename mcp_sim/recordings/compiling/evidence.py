@@ -63,7 +63,7 @@ def answer_text(answer: Answer, most: int = LONGEST_RESULT) -> str:
         if _are_items(blocks, structured)
         else [_block_text(block, structured, most) for block in blocks]
     )
-    return "\n".join([f"{sign} {part}" for part in parts]) or f"{sign} no content"
+    return "\n".join([f"{sign} {piece}" for piece in parts]) or f"{sign} no content"
 
 
 def canonical_in_order(value: Json) -> str:
@@ -144,8 +144,8 @@ def _ranked(sessions: Sequence[Session]) -> Iterator[_Shown]:
             longest = _LONGEST_REPEATED if kinds[kind] >= _OFTEN else LONGEST_RESULT
             kinds[kind] += 1
             tools[outcome] += 1
-            made = f"{call.seq}. {call.tool} {canonical_in_order(call.arguments)}"
-            yield _Shown(at, call.seq, f"{made}\n{answer_text(call.answer, longest)}", rank)
+            heading = f"{call.seq}. {call.tool} {canonical_in_order(call.arguments)}"
+            yield _Shown(at, call.seq, f"{heading}\n{answer_text(call.answer, longest)}", rank)
 
 
 def _session_text(at: int, session: Session, calls: Sequence[_Shown], kept: set[tuple[int, int]]) -> str:

@@ -66,10 +66,10 @@ class Agreement:
     calls: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @classmethod
-    def of(cls, found: Record) -> Agreement:
-        tools: Mapping[str, Record] = found["tools"]
-        scores = {tool: float(one["score"]) for tool, one in tools.items()}
-        return cls(found["score"], scores, {tool: int(one["calls"]) for tool, one in tools.items()})
+    def of(cls, row: Record) -> Agreement:
+        tools: Mapping[str, Record] = row["tools"]
+        scores = {tool: float(value["score"]) for tool, value in tools.items()}
+        return cls(row["score"], scores, {tool: int(value["calls"]) for tool, value in tools.items()})
 
 
 @frozen
@@ -105,11 +105,11 @@ class Judged:
 
     def failing(self) -> dict[str, list[str]]:
         """Return the tools and hooks with a function that may not be kept, and why."""
-        found: dict[str, list[str]] = {}
+        failures: dict[str, list[str]] = {}
         for finding in self.relevant():
             if finding.tool in self.answering and finding.kind not in {"defect", "advice"}:
-                found.setdefault(finding.tool, []).append(self.placed(finding))
-        return found
+                failures.setdefault(finding.tool, []).append(self.placed(finding))
+        return failures
 
     @property
     def answering(self) -> dict[str, ProgramFunction]:
@@ -204,21 +204,21 @@ class Gate:
             folder = Path(name)
             write_server(self.subject, folder)
             try:
-                found = self._run(folder, _HASH_SEEDS[0], None, has_sessions=True)
+                plans = self._run(folder, _HASH_SEEDS[0], None, has_sessions=True)
             except Stopped as error:
                 raise UsageError(f"{self.subject.server}: its tools cannot be tried: it {error}") from None
-        if found["problems"]:
-            raise UsageError(f"{self.subject.server}: {'; '.join(_said(problem) for problem in found['problems'])}")
-        findings = [Finding(**finding) for finding in found["findings"]]
-        held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
-        built_in = {tool: BuiltIn(**answer) for tool, answer in found["built_in"].items()}
+        if plans["problems"]:
+            raise UsageError(f"{self.subject.server}: {'; '.join(_said(problem) for problem in plans['problems'])}")
+        findings = [Finding(**finding) for finding in plans["findings"]]
+        held, shown = (Agreement.of(plans[which]) for which in ("held", "shown"))
+        built_in = {tool: BuiltIn(**answer) for tool, answer in plans["built_in"].items()}
         return Judged(
             "",
             findings=findings,
             held=held,
             shown=shown,
-            writes=found["writes"],
-            determined=found["determined"],
+            writes=plans["writes"],
+            determined=plans["determined"],
             built_in=built_in,
         )
 
@@ -251,9 +251,11 @@ class Gate:
 
     def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
         problems = [*static]
-        for _, found in checked(folder / "scenario.json", [folder]):
+        for _, listed in checked(folder / "scenario.json", [folder]):
             problems += [
-                (problem.line, f"{problem.path}: {problem.message}") for problem in found if problem.severity == "error"
+                (problem.line, f"{problem.path}: {problem.message}")
+                for problem in listed
+                if problem.severity == "error"
             ]
         if problems:
             return self._without(text, problems)
@@ -301,20 +303,20 @@ class Gate:
             determined = self.plans.determined
             runs = [pool.submit(self._run, folder, seed, determined, has_sessions=not seed) for seed in _HASH_SEEDS]
             try:
-                one, other = (run.result() for run in runs)
+                first, other = (run.result() for run in runs)
             except Stopped as error:
                 return Judged(text, functions, [f"{PROGRAM}: running it {error}"])
-        problems = [_said(problem) for found in (one, other) for problem in found["problems"]]
+        problems = [_said(problem) for row in (first, other) for problem in row["problems"]]
         if problems:
             return Judged(text, functions, [*dict.fromkeys(problems)])
-        findings = [Finding(**finding) for finding in one["findings"]]
-        for tool, arguments in differences(one["answers"], other["answers"]):
+        findings = [Finding(**finding) for finding in first["findings"]]
+        for tool, arguments in differences(first["answers"], other["answers"]):
             message = f"{tool}({arguments}) answers otherwise under another hash seed: sort what comes from a set"
             findings.append(Finding(tool, "varies", message))
-        found = [Difference(**difference) for difference in one["differences"]]
-        held, shown = (Agreement.of(one[which]) for which in ("held", "shown"))
-        seen = {"checks": one["checks"], "writes": one["writes"], "filled": one["filled"]}
-        return Judged(text, functions, findings=findings, held=held, shown=shown, differences=found, **seen)
+        differing = [Difference(**difference) for difference in first["differences"]]
+        held, shown = (Agreement.of(first[which]) for which in ("held", "shown"))
+        seen = {"checks": first["checks"], "writes": first["writes"], "filled": first["filled"]}
+        return Judged(text, functions, findings=findings, held=held, shown=shown, differences=differing, **seen)
 
     def _run(self, folder: Path, hash_seed: int, determined: Sequence[Record] | None, *, has_sessions: bool) -> Record:
         """Try out what is in a folder. `determined`: see `determined_calls`; None to find them."""
@@ -326,8 +328,8 @@ class Gate:
 
     def _confined(self, job: Record, folder: Path, hash_seed: int) -> Record:
         try:
-            found = run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
-            return _without_path(found, f"{folder}/")
+            report = run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
+            return _without_path(report, f"{folder}/")
         except Unconfined as error:
             raise UsageError(f"programs that a model wrote cannot be tried here: {error}") from None
 
@@ -336,9 +338,9 @@ def _without_path(value: Json, folder: str) -> Json:
     """Return a result without the path of a folder that is gone afterwards."""
     match value:
         case dict():
-            return {name: _without_path(part, folder) for name, part in cast("Record", value).items()}
+            return {name: _without_path(inner, folder) for name, inner in cast("Record", value).items()}
         case list():
-            return [_without_path(part, folder) for part in cast("list[Json]", value)]
+            return [_without_path(item, folder) for item in cast("list[Json]", value)]
         case str():
             return value.replace(folder, "")
         case _:

@@ -59,15 +59,15 @@ async def _check_refusal(probe: Probe, hook: str, tool: str, arguments: Record) 
     """Check that a call which the server must refuse fails, without a crash."""
     if sum(finding.tool == hook for finding in probe.findings) >= MOST_CRASHES:
         return
-    made = f"{tool}({short(arguments)})"
+    call = f"{tool}({short(arguments)})"
     probe.checked(hook, "answers")
     try:
         seen = observe(answer_of(await probe.world.fork().call(tool, arguments)))
     except (Crash, BadArguments) as error:
-        probe.note(hook, "crash", f"{made} crashed: {str(error).removeprefix(f'{tool}: ')}; expected a failure")
+        probe.note(hook, "crash", f"{call} crashed: {str(error).removeprefix(f'{tool}: ')}; expected a failure")
         return
     if not seen.failed:
-        probe.note(hook, "advice", f"{made} answered {short(seen.value)}, which does not read like a failure")
+        probe.note(hook, "advice", f"{call} answered {short(seen.value)}, which does not read like a failure")
 
 
 def _unknown_tools(_probe: Probe) -> Iterator[tuple[str, Record]]:
@@ -76,7 +76,7 @@ def _unknown_tools(_probe: Probe) -> Iterator[tuple[str, Record]]:
 
 def _invalid_calls(probe: Probe) -> Iterator[tuple[str, Record]]:
     """Yield calls without arguments, and with one of another type, of a few tools that do not allow them."""
-    made = 0
+    invalid_calls = 0
     for tool, plan in probe.domain.plans.items():
         program = probe.domain.program_of(tool)
         function = None if program is None else program.functions.get(tool)
@@ -85,10 +85,10 @@ def _invalid_calls(probe: Probe) -> Iterator[tuple[str, Record]]:
         valid = Validator(expanded(probe.domain.tools[tool].input_schema))
         usual = probe.succeeded.get(plan.tool, {})
         wrong: list[Record] = [{}, *({**usual, name: {"unexpected": [None]}} for name in islice(usual, 1))]
-        invalid = [one for one in wrong if valid.problems(one)]
-        yield from ((tool, one) for one in invalid)
-        made += bool(invalid)
-        if made >= _MOST_TOOLS:
+        invalid = [row for row in wrong if valid.problems(row)]
+        yield from ((tool, row) for row in invalid)
+        invalid_calls += bool(invalid)
+        if invalid_calls >= _MOST_TOOLS:
             return
 
 

@@ -93,30 +93,30 @@ class _Life:
         """Check the tools with a record of each tool that creates some; if none does, with one from elsewhere."""
         is_done = False
         for creator in own_plans(self._probe, self._entity, "create"):
-            made = await self._created(creator)
-            if made is not None:
+            subject = await self._created(creator)
+            if subject is not None:
                 is_done = True
-                await self._check_with(made)
+                await self._check_with(subject)
         if is_done or not (self._getters or self._removers or self._updaters):
             return
-        made = self._existing()
-        if made is not None:
-            await self._check_with(made)
+        subject = self._existing()
+        if subject is not None:
+            await self._check_with(subject)
             return
-        made = self._inserted()
-        if made is not None:
+        subject = self._inserted()
+        if subject is not None:
             with self._probe.artificial():
-                await self._check_with(made)
+                await self._check_with(subject)
 
-    async def _check_with(self, made: _Made) -> None:
+    async def _check_with(self, subject: _Made) -> None:
         for plan in self._getters:
-            await self._check_read(plan, made)
+            await self._check_read(plan, subject)
         for plan in self._listers:
-            await self._check_listed(plan, made)
+            await self._check_listed(plan, subject)
         for plan in self._updaters:
-            await self._check_updated(plan, made)
+            await self._check_updated(plan, subject)
         for plan in self._removers:
-            await self._check_removed(plan, made)
+            await self._check_removed(plan, subject)
 
     # records
 
@@ -134,13 +134,13 @@ class _Life:
             if not new:
                 continue
             key, record = new[-1]
-            made = _Made(key, record, world, arguments, lists, f"just created by {plan.tool}({short(arguments)})")
+            created = _Made(key, record, world, arguments, lists, f"just created by {plan.tool}({short(arguments)})")
             probe.checked(plan.tool, "creates")
             probe.makers.setdefault(name, []).append(plan.tool)
             if len(new) == 1:
-                self._check_echo(plan, made, seen)
-            await self._check_ids(plan, made)
-            return made
+                self._check_echo(plan, created, seen)
+            await self._check_ids(plan, created)
+            return created
         return None
 
     def _existing(self) -> _Made | None:
@@ -187,132 +187,140 @@ class _Life:
 
     # checks
 
-    def _check_echo(self, plan: Plan, made: _Made, seen: Observed) -> None:
+    def _check_echo(self, plan: Plan, subject: _Made, seen: Observed) -> None:
         """Check that the answer of a tool that creates does not show another id than that of the record."""
-        wrong = self._wrong_id(made, seen)
+        wrong = self._wrong_id(subject, seen)
         if wrong is not None:
-            expected = f"expected that of the new {self._entity.name}, {made.key!r}"
-            answered = f"{plan.tool}({short(made.arguments)}) answered {short(seen.value)}"
+            expected = f"expected that of the new {self._entity.name}, {subject.key!r}"
+            answered = f"{plan.tool}({short(subject.arguments)}) answered {short(seen.value)}"
             self._probe.note(plan.tool, "lifecycle", f"{answered}, with the id {wrong!r}; {expected}")
 
-    async def _check_ids(self, plan: Plan, made: _Made) -> None:
+    async def _check_ids(self, plan: Plan, subject: _Made) -> None:
         """Check that a tool also creates a record where others have the next ids, and where some of them are gone."""
-        entity, given = self._entity, {str(leaf) for _, leaf in leaves(made.arguments)}
+        entity, given = self._entity, {str(leaf) for _, leaf in leaves(subject.arguments)}
         if entity.natural or entity.key_like is None or entity.inside is not None:
             return
         world = self._probe.world.fork()
         taken = [self._insert(world)[0] for _ in range(_INSERTED)]
         self._probe.checked(plan.tool, "ids")
         for _ in range(2):
-            seen = await self._probe.call(plan.tool, made.arguments, world)
+            seen = await self._probe.call(plan.tool, subject.arguments, world)
             text = "" if seen is None or not seen.failed else _text_of(seen)
             used = [key for key, _ in world.view.rows(entity.name) if str(key) not in given and _names(text, key)]
             if used and _IS_USED.search(text):
-                message = f"{plan.tool}({short(made.arguments)}) answered {short(text)}, where records have the ids"
+                message = f"{plan.tool}({short(subject.arguments)}) answered {short(text)}, where records have the ids"
                 message = f"{message} {', '.join(map(repr, taken))}: expected the next free id; leave it to add()"
                 self._probe.note(plan.tool, "defect", message)
                 return
             self._apply(world, Change("remove", entity.name, taken[0], None))
 
-    def _wrong_id(self, made: _Made, seen: Observed) -> Json:
+    def _wrong_id(self, subject: _Made, seen: Observed) -> Json:
         """Return the id that an answer shows in place of a record's; None if there is none."""
-        if str(made.key) in _text_of(seen):
+        if str(subject.key) in _text_of(seen):
             return None
-        known = {str(leaf) for _, leaf in leaves([made.record, made.arguments])}
-        known |= {str(key) for name in made.world.view.entities() for key, _ in made.world.view.rows(name)}
+        known = {str(leaf) for _, leaf in leaves([subject.record, subject.arguments])}
+        known |= {str(key) for name in subject.world.view.entities() for key, _ in subject.world.view.rows(name)}
         shown: list[Json]
         if seen.is_data:
             shown = [value for name, value in _shallow(as_object(seen.value)) if name == self._entity.key]
         else:
-            form = _form(str(made.key)) if is_id("", str(made.key)) else ""
+            form = _form(str(subject.key)) if is_id("", str(subject.key)) else ""
             shown = [name for name in ID.findall(str(seen.value)) if _form(name) == form]
         return next((value for value in shown if value is not None and str(value) not in known), None)
 
-    async def _check_read(self, plan: Plan, made: _Made) -> None:
+    async def _check_read(self, plan: Plan, subject: _Made) -> None:
         """Check that a read shows a record."""
-        seen, arguments = await self._named(plan, made, made.world)
+        seen, arguments = await self._named(plan, subject, subject.world)
         if seen is None:
             return
         made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
         if seen.failed:
-            self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
+            self._probe.refused(
+                plan.tool, f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
+            )
             return
         self._probe.checked(plan.tool, "reads what exists")
         if not is_about(self._probe, plan, self._entity):
             return
-        wrong = self._wrong_id(made, seen)
-        if wrong is not None or not _shows(seen, made.texts()):
-            expected = f"expected the {self._entity.name} {made.key!r}, {made.source}: {short(made.record)}"
+        wrong = self._wrong_id(subject, seen)
+        if wrong is not None or not _shows(seen, subject.texts()):
+            expected = f"expected the {self._entity.name} {subject.key!r}, {subject.source}: {short(subject.record)}"
             self._probe.note(plan.tool, "lifecycle", f"{made_call}; {expected}")
 
-    async def _check_listed(self, plan: Plan, made: _Made) -> None:
+    async def _check_listed(self, plan: Plan, subject: _Made) -> None:
         """Check that a list shows a record that was created, or differs from the list before."""
-        if not made.arguments or not is_about(self._probe, plan, self._entity):
+        if not subject.arguments or not is_about(self._probe, plan, self._entity):
             return
-        seen = await self._list(plan, made.world)
+        seen = await self._list(plan, subject.world)
         if seen is None or seen.failed:
             return
         self._probe.checked(plan.tool, "lists what exists")
-        if _shows(seen, made.texts()):
+        if _shows(seen, subject.texts()):
             return
-        others = [(key, record) for key, record in made.world.view.rows(self._entity.name) if key != made.key]
+        others = [(key, record) for key, record in subject.world.view.rows(self._entity.name) if key != subject.key]
         shown = [record for key, record in others if _shows(seen, [str(key), *_own_texts(record)])]
-        if 0 < len(shown) < len(others) or _is_elsewhere(made.record, shown, self._entity):
+        if 0 < len(shown) < len(others) or _is_elsewhere(subject.record, shown, self._entity):
             return
-        if not shown and made.lists.get(plan.tool, seen.value) != seen.value:
+        if not shown and subject.lists.get(plan.tool, seen.value) != seen.value:
             return  # it shows a number of records, perhaps
-        expected = f"expected it to show the {self._entity.name} {made.key!r}, {made.source}"
+        expected = f"expected it to show the {self._entity.name} {subject.key!r}, {subject.source}"
         self._probe.note(plan.tool, "lifecycle", f"{plan.tool}({{}}) answered {short(seen.value)}; {expected}")
 
-    async def _check_updated(self, plan: Plan, made: _Made) -> None:
+    async def _check_updated(self, plan: Plan, subject: _Made) -> None:
         """Check that an update with a new text writes something."""
         schema = expanded(self._probe.domain.tools[plan.tool].input_schema)
-        named = {name: part for name, part in properties(schema).items() if name in self._entity.fields}
-        texts = [name for name, part in named.items() if main_type(part) == "string" and "enum" not in part]
-        fixed = {plan.key, self._entity.key, *(name for name, part in named.items() if "format" in part)}
+        named = {name: subschema for name, subschema in properties(schema).items() if name in self._entity.fields}
+        texts = [
+            name for name, subschema in named.items() if main_type(subschema) == "string" and "enum" not in subschema
+        ]
+        fixed = {plan.key, self._entity.key, *(name for name, value in named.items() if "format" in value)}
         text = next((name for name in texts if name not in fixed), None)
         if text is None or self._entity.fields[text].link is not None:
             return
         new = f"Trial {text} 7"
-        world = made.world.fork()
-        seen, arguments = await self._named(plan, made, world, {text: new})
+        world = subject.world.fork()
+        seen, arguments = await self._named(plan, subject, world, {text: new})
         if seen is None or arguments.get(text) != new:
             return
         made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
         if seen.failed:
-            self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
+            self._probe.refused(
+                plan.tool, f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
+            )
             return
         self._probe.checked(plan.tool, "updates")
-        if not is_changed(made.world.view, world.view) and not says_nothing(seen.value):
+        if not is_changed(subject.world.view, world.view) and not says_nothing(seen.value):
             expected = f"expected {text} to be {new!r}"
             self._probe.note(plan.tool, "lifecycle", f"{made_call}, but has changed nothing; {expected}")
 
-    async def _check_removed(self, plan: Plan, made: _Made) -> None:
+    async def _check_removed(self, plan: Plan, subject: _Made) -> None:
         """Check that a deleted record is gone, and cannot be deleted again."""
-        world = made.world.fork()
-        seen, arguments = await self._named(plan, made, world)
+        world = subject.world.fork()
+        seen, arguments = await self._named(plan, subject, world)
         if seen is None:
             return
         made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
         if seen.failed:
-            self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
+            self._probe.refused(
+                plan.tool, f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
+            )
             return
-        is_whole, which = is_about(self._probe, plan, self._entity), f"the {self._entity.name} {made.key!r}"
+        is_whole, which = is_about(self._probe, plan, self._entity), f"the {self._entity.name} {subject.key!r}"
         self._probe.checked(plan.tool, "deletes")
-        if not is_changed(made.world.view, world.view):
+        if not is_changed(subject.world.view, world.view):
             if is_whole and not says_nothing(seen.value):
                 message = f"{made_call}, but has changed nothing; expected {which} to be gone"
                 self._probe.note(plan.tool, "lifecycle", message)
             return
-        if world.view.get(self._entity.name, made.key) is not None or not is_whole:
+        if world.view.get(self._entity.name, subject.key) is not None or not is_whole:
             return  # it is kept, perhaps as deleted
-        await self._check_gone(plan, made, world)
+        await self._check_gone(plan, subject, world)
 
-    async def _check_gone(self, remover: Plan, made: _Made, world: World) -> None:
+    async def _check_gone(self, remover: Plan, subject: _Made, world: World) -> None:
         """Check that no tool shows or deletes a record that is gone."""
-        which = f"the {self._entity.name} {made.key!r}, which {remover.tool} has deleted"
+        which = f"the {self._entity.name} {subject.key!r}, which {remover.tool} has deleted"
         before = world.fork()
-        again, arguments = await self._named(remover, made, before)
+        again, arguments = await self._named(remover, subject, before)
         if again is not None and not again.failed and not says_nothing(again.value):
             certain: Kind = "advice" if self._entity.natural else "lifecycle"
             message = f"{remover.tool}({short(arguments)}) answered {short(again.value)} the second time"
@@ -320,28 +328,30 @@ class _Life:
         for plan in self._getters:
             if not is_about(self._probe, plan, self._entity):
                 continue
-            seen, arguments = await self._named(plan, made, world.fork())
+            seen, arguments = await self._named(plan, subject, world.fork())
             self._probe.checked(plan.tool, "gone after deletion")
-            if seen is not None and not seen.failed and _shows(seen, made.texts()[1:]):
+            if seen is not None and not seen.failed and _shows(seen, subject.texts()[1:]):
                 message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
                 self._probe.note(plan.tool, "lifecycle", f"{message}; expected a failure, without {which}")
 
     async def _named(
-        self, plan: Plan, made: _Made, world: World, more: Mapping[str, Json] | None = None
+        self, plan: Plan, subject: _Made, world: World, more: Mapping[str, Json] | None = None
     ) -> tuple[Observed | None, Record]:
         """Call a tool for a record; None if its arguments cannot name it.
 
         A key that callers choose may consist of several arguments: then all of them are given as they were.
         """
         schema = expanded(self._probe.domain.tools[plan.tool].input_schema)
-        part = properties(schema).get(plan.key or "")
-        if plan.key is None or part is None:
+        schema_of_key = properties(schema).get(plan.key or "")
+        if plan.key is None or schema_of_key is None:
             return None, {}
-        named: Json = made.arguments.get(plan.key, made.key) if self._entity.natural else made.key
-        own = {name: value for name, value in {**made.record, **made.arguments}.items() if name in properties(schema)}
+        named: Json = subject.arguments.get(plan.key, subject.key) if self._entity.natural else subject.key
+        own = {
+            name: value for name, value in {**subject.record, **subject.arguments}.items() if name in properties(schema)
+        }
         usual = usual_arguments(self._probe, plan)
         arguments = {**usual, **{name: value for name, value in own.items() if name in usual}}
-        arguments |= {plan.key: [named] if main_type(part) == "array" else named, **(more or {})}
+        arguments |= {plan.key: [named] if main_type(schema_of_key) == "array" else named, **(more or {})}
         if Validator(schema).problems(arguments):
             return None, arguments
         return await self._probe.call(plan.tool, arguments, world), arguments
@@ -356,10 +366,10 @@ def _is_elsewhere(record: Record, shown: Iterable[Record], entity: Entity) -> bo
 
 def _shallow(value: Record) -> Iterator[tuple[str, Json]]:
     """Yield the fields of an object and of the objects in it, but not of lists."""
-    for name, part in value.items():
-        yield name, part
-        if isinstance(part, dict):
-            yield from cast("Record", part).items()
+    for name, inner in value.items():
+        yield name, inner
+        if isinstance(inner, dict):
+            yield from cast("Record", inner).items()
 
 
 def _own_texts(record: Record) -> list[str]:

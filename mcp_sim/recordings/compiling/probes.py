@@ -140,14 +140,14 @@ class Probe:
                 if self.intent(plan) != "delete":
                     self.world = world
                 return
-            made = f"{plan.tool}({short(arguments)})"
-            self._refusals.setdefault(plan.tool, f"{made} answered {short(seen.value)}")
+            call = f"{plan.tool}({short(arguments)})"
+            self._refusals.setdefault(plan.tool, f"{call} answered {short(seen.value)}")
 
     async def call(self, tool: str, arguments: Record, world: World) -> Observed | None:
         """Return what the answer of a tool shows; None if it crashed, or has crashed too often."""
         if self._crashes.get(tool, 0) >= MOST_CRASHES:
             return None
-        made = f"{tool}({short(arguments)})"
+        call = f"{tool}({short(arguments)})"
         self.checked(tool, "answers")
         view = world.view
         try:
@@ -157,13 +157,13 @@ class Probe:
             why = str(error).removeprefix(f"{tool}: ")
             if tool in self.lax:
                 why += " (if the outputSchema is the reason: recorded answers violate it, so use @tool(conforms=False))"
-            self.note(tool, "crash", f"{made} crashed: {why}; expected a result, or Refused")
+            self.note(tool, "crash", f"{call} crashed: {why}; expected a result, or Refused")
             self.answers.append((tool, short(arguments), "crash"))
             return None
         answer = answer_of(observation)
         self.answers.append((tool, short(arguments), _digest(answer)))
-        self._check_schema(self.domain.tools[tool], made, answer)
-        self._check_references(tool, made, arguments, world)
+        self._check_schema(self.domain.tools[tool], call, answer)
+        self._check_references(tool, call, arguments, world)
         seen = observe(answer)
         if not seen.failed:
             self.examples.setdefault(tool, Example(arguments, answer, view))
@@ -195,7 +195,7 @@ class Probe:
 
     # checks of single answers
 
-    def _check_schema(self, tool: Tool, made: str, answer: Answer) -> None:
+    def _check_schema(self, tool: Tool, call: str, answer: Answer) -> None:
         result: Record = answer.get("result") or {}
         schema = tool.output_schema
         if schema is None or tool.id in self.lax or result.get("isError") or not result:
@@ -203,7 +203,7 @@ class Probe:
         self.checked(tool.id, "schema")
         if "structuredContent" not in result:
             message = (
-                f"{made} has no structured content, but the tool has an outputSchema: return a value valid under it"
+                f"{call} has no structured content, but the tool has an outputSchema: return a value valid under it"
             )
             self.note(tool.id, "schema", message)
             return
@@ -211,16 +211,16 @@ class Probe:
         if problems:
             shown = short(result["structuredContent"])
             wrong = "; ".join(problems[:3])
-            self.note(tool.id, "schema", f"{made} answered {shown}, not valid under the outputSchema: {wrong}")
+            self.note(tool.id, "schema", f"{call} answered {shown}, not valid under the outputSchema: {wrong}")
 
-    def _check_references(self, tool: str, made: str, arguments: Record, world: World) -> None:
+    def _check_references(self, tool: str, call: str, arguments: Record, world: World) -> None:
         """Note new links to nothing that the function itself made. Other findings are advice: real servers differ."""
         measured: Record = world.ledger.newest.get("measured") or {}
         findings: Sequence[str] = measured.get("findings") or ()
         given = {repr(leaf) for _, leaf in leaves(arguments)}
         for finding in findings:
             is_own = finding.startswith("R5") and not any(value in finding for value in given)
-            self.note(tool, "lifecycle" if is_own else "advice", f"{made}: {finding}")
+            self.note(tool, "lifecycle" if is_own else "advice", f"{call}: {finding}")
 
     def note(self, tool: str, kind: Kind, message: str) -> None:
         """Note what is wrong with a tool, once."""
@@ -243,15 +243,15 @@ def _digest(answer: Answer) -> str:
     return sha256(json.dumps(answer, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def differences(one: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+def differences(value: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield the tools and arguments of the first call of each tool that is answered differently in two runs.
 
     Which calls are made depends on the answers: what follows another call is not compared.
     """
-    found = set[str]()
-    for (tool, arguments, answer), (second_tool, second_arguments, second) in zip(one, other, strict=False):
+    seen = set[str]()
+    for (tool, arguments, answer), (second_tool, second_arguments, second) in zip(value, other, strict=False):
         if (tool, arguments) != (second_tool, second_arguments):
             return
-        if answer != second and tool not in found:
-            found.add(tool)
+        if answer != second and tool not in seen:
+            seen.add(tool)
             yield tool, arguments

@@ -37,7 +37,7 @@ def prompt_text(subject: Subject, built_in: Mapping[str, BuiltIn], longest: int 
     documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
     left -= len(state) + len(documentation)
     parts = [*fixed[:2], state, documentation, _recordings(subject, max(left, _LEAST)), fixed[2]]
-    return encodable("\n\n".join(part for part in parts if part) + "\n")
+    return encodable("\n\n".join(piece for piece in parts if piece) + "\n")
 
 
 def _guide() -> str:
@@ -141,12 +141,12 @@ def _abridged(value: Json, items: int, length: int) -> Json:
         case dict():
             parts = [*cast("Record", value).items()]
             limit = items if _is_table(cast("Record", value)) else len(parts)
-            kept = {name: _abridged(part, items, length) for name, part in parts[:limit]}
+            kept = {name: _abridged(inner, items, length) for name, inner in parts[:limit]}
             return {**kept, **({"...": f"{len(parts)} entries in all"} if len(parts) > limit else {})}
         case list():
             parts = cast("list[Json]", value)
             more = [f"... {len(parts)} items in all"] if len(parts) > items else []
-            return [*(_abridged(part, items, length) for part in parts[:items]), *more]
+            return [*(_abridged(inner, items, length) for inner in parts[:items]), *more]
         case str():
             return shortened(value, length)
         case _:
@@ -155,7 +155,7 @@ def _abridged(value: Json, items: int, length: int) -> Json:
 
 def _is_table(value: Record) -> bool:
     """Whether the values of a mapping are alike, so that a few of them show the others."""
-    forms = [frozenset(cast("Record", part)) for part in value.values() if isinstance(part, dict)]
+    forms = [frozenset(cast("Record", row)) for row in value.values() if isinstance(row, dict)]
     return len(value) > 3 and len(forms) == len(value) and len({*forms}) <= len(forms) // 2 + 1
 
 

@@ -56,8 +56,8 @@ def enclosing_function(text: str, line: int) -> str | None:
 
 def import_lines(text: str) -> dict[int, ast.Import | ast.ImportFrom]:
     """Return the import statements at the top of a file, by each of their lines."""
-    found = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return {line: node for node in found for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {line: node for node in lines for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 def without_imports(text: str, lines: Collection[int]) -> tuple[str, list[tuple[int, str]]]:
@@ -93,9 +93,9 @@ def _replace(lines: list[bytes], node: ast.stmt, text: str) -> None:
 
 def without_waiting(text: str) -> str:
     """Return a program whose coroutines are functions, as those of servers often are: it waits for nothing."""
-    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.AsyncFunctionDef | ast.Await)]
+    waiting = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.AsyncFunctionDef | ast.Await)]
     lines = [line.encode() for line in text.split("\n")]
-    for node in sorted(found, key=lambda node: node.col_offset, reverse=True):
+    for node in sorted(waiting, key=lambda node: node.col_offset, reverse=True):
         line, at = lines[node.lineno - 1], node.col_offset
         lines[node.lineno - 1] = line[:at] + _WAITING.sub(b"", line[at:], count=1)
     return b"\n".join(lines).decode()

@@ -31,10 +31,10 @@ def program_in(reply: Reply) -> str:
     content = reply.content.replace("\r\n", "\n").replace("\r", "\n")  # all three end a line of Python
     text = _THINKING.sub("", content, count=1) if "</think" in content else content
     blocks = [match["text"] for match in _FENCED.finditer(text)]
-    found = _best(blocks) if blocks else _unfenced(text)
-    if found is None:
+    program = _best(blocks) if blocks else _unfenced(text)
+    if program is None:
         raise Rejected(reply.content, ["The reply has no Python file. Answer with one fenced block of Python."])
-    return f"{found.strip()}\n"
+    return f"{program.strip()}\n"
 
 
 def _best(blocks: list[str]) -> str | None:

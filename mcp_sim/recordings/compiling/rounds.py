@@ -135,7 +135,7 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
     if judged.whole:
         return
     for tool, why in judged.left_out.items():
-        yield "\n".join([f"## {tool}", *(f"- {one}" for one in why)])
+        yield "\n".join([f"## {tool}", *(f"- {reason}" for reason in why)])
     known = {*judged.functions, *judged.left_out, *plans.built_in}
     missing = [tool for tool in tools if tool not in known]
     if missing:
@@ -144,7 +144,7 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
         findings = [finding for finding in judged.relevant() if finding.tool == tool]
         said = [*(_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]), *_scored_low(judged, tool, plans)]
         if said:
-            yield "\n".join([f"## {tool}", *(f"- {one}" for one in said)])
+            yield "\n".join([f"## {tool}", *(f"- {remark}" for remark in said)])
     if judged.differs() and judged.differences:
         yield "\n\n".join(
             [
@@ -180,7 +180,7 @@ def _distinct(differences: Sequence[Difference]) -> Iterator[Difference]:
     """Yield the differences that have another cause than those before them, as far as the values show it."""
     seen = set[str]()
     for difference in differences:
-        causes = {part for reason in difference.reasons for part in _RECORDED.findall(reason)}
+        causes = {item for reason in difference.reasons for item in _RECORDED.findall(reason)}
         if not causes or causes - seen:
             yield difference
         seen |= causes
@@ -285,7 +285,7 @@ def _worse(judged: Judged, plans: Judged) -> list[str]:
 
     Sessions that the author has seen count for tools that no others have.
     """
-    ours, theirs = ({**one.shown.tools, **one.held.tools} for one in (judged, plans))
+    ours, theirs = ({**verdict.shown.tools, **verdict.held.tools} for verdict in (judged, plans))
     lost = {tool: theirs[tool] - ours[tool] for tool in judged.functions if tool in ours and tool in theirs}
     return sorted((tool for tool, loss in lost.items() if loss > _TOLERANCE), key=lambda tool: -lost[tool])
 
@@ -295,5 +295,5 @@ async def _without(gate: Gate, judged: Judged, tools: Sequence[str]) -> Judged |
     if not judged.functions.keys() - {*tools}:
         return None
     text = without_tools(judged.text, judged.answering, tools)
-    found = await to_thread.run_sync(gate.judge, text)
-    return None if found.whole else found
+    verdict = await to_thread.run_sync(gate.judge, text)
+    return None if verdict.whole else verdict

@@ -32,25 +32,25 @@ def shared_parts(schemas: Iterable[Json]) -> dict[str, str]:
 def with_references(schema: Json, names: Mapping[str, str], *, is_part: bool = False) -> Json:
     """Return a schema with `{"$ref": NAME}` in place of shared parts. `is_part`: it is itself one of them."""
     if isinstance(schema, list):
-        return [with_references(part, names) for part in cast("list[Json]", schema)]
+        return [with_references(subschema, names) for subschema in cast("list[Json]", schema)]
     if not isinstance(schema, dict):
         return schema
     name = None if is_part else names.get(_text(schema))
     if name is not None:
         return {"$ref": name}
-    return {key: with_references(part, names) for key, part in cast("Record", schema).items()}
+    return {key: with_references(subschema, names) for key, subschema in cast("Record", schema).items()}
 
 
 def _objects(value: Json) -> Iterator[str]:
     if isinstance(value, list):
-        for part in cast("list[Json]", value):
-            yield from _objects(part)
+        for item in cast("list[Json]", value):
+            yield from _objects(item)
     elif isinstance(value, dict):
         text = _text(value)
         if len(text) >= _LEAST:
             yield text
-            for part in cast("Record", value).values():
-                yield from _objects(part)
+            for item in cast("Record", value).values():
+                yield from _objects(item)
 
 
 def _text(value: Json) -> str:

@@ -77,7 +77,7 @@ def says_nothing(value: Json, asked: Record | None = None) -> bool:
         return not value or (isinstance(value, str) and _NOTHING.search(value) is not None)
     given = [leaf for _, leaf in leaves(asked or {})]
     negative = [leaf in (None, 0, "") or _is_negative(leaf) for _, leaf in leaves(value) if leaf not in given]
-    return all(negative) if asked is not None else any(negative) or any(part in ([], {}) for part in _parts(value))
+    return all(negative) if asked is not None else any(negative) or any(item in ([], {}) for item in _parts(value))
 
 
 def _is_negative(leaf: Json) -> bool:

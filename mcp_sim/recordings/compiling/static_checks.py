@@ -31,8 +31,8 @@ def static_problems(text: str) -> Iterator[tuple[int, str]]:
         line = getattr(node, "lineno", 0)
         match node:
             case ast.Import(names=names):
-                yield from ((line, _not_importable(one.name)) for one in names if not is_importable(one.name))
-            case ast.ImportFrom(module="pathlib", names=names) if {one.name for one in names} <= _PURE_PATHS:
+                yield from ((line, _not_importable(alias.name)) for alias in names if not is_importable(alias.name))
+            case ast.ImportFrom(module="pathlib", names=names) if {alias.name for alias in names} <= _PURE_PATHS:
                 pass
             case ast.ImportFrom(module=module, level=level):
                 name = "." * level + (module or "")
@@ -122,5 +122,5 @@ def _misfits(call: ast.Call, parameters: ast.arguments) -> Iterator[str]:
     optional = places[len(places) - len(parameters.defaults) :]
     needed = [name for name in places if name not in optional]
     pairs = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
-    needed += [one.arg for one, default in pairs if default is None]
+    needed += [parameter.arg for parameter, default in pairs if default is None]
     yield from (f"without {name!r}" for name in needed if name not in taken and name not in named)

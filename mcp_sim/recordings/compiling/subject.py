@@ -162,7 +162,7 @@ def _title(value: Json, name: str, file: Path) -> str:
 def _document(value: Json, name: str, scenario: Scenario) -> Record:
     """Return a tool spec with its tools in it, without its program."""
     body: Mapping[str, Json] = {} if is_tool_list(value) else cast("Record", value)
-    kept = {key: part for key, part in body.items() if key not in {"mcp_sim", "name", "tools", "program"}}
+    kept = {key: inner for key, inner in body.items() if key not in {"mcp_sim", "name", "tools", "program"}}
     tools = [tool.definition for tool in scenario.domain.tools.values()]
     return {"mcp_sim": 1, "name": name, "tools": tools, **kept}
 

@@ -92,7 +92,7 @@ def _job_session(session: Session, state: int) -> Record:
 def try_out(job: Json) -> Json:
     """Return what is found in a job: problems of the file, findings of probes, and scores of recorded sessions."""
     folder = Path(job["folder"])
-    problems = [problem for _, found in checked(folder / "scenario.json", [folder]) for problem in found]
+    problems = [problem for _, listed in checked(folder / "scenario.json", [folder]) for problem in listed]
     problems = [problem for problem in problems if problem.severity == "error"]
     if problems:
         return {"problems": [asdict(problem) for problem in problems]}
@@ -194,9 +194,9 @@ async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list
         return [Finding(INITIAL, "advice", f"leaves all tables empty, though the given state is {short(state)}")]
     shapes: list[tuple[str, Record, bool]] = [
         ("nothing", {}, False),
-        *((f"no {name!r}", {other: part for other, part in state.items() if other != name}, False) for name in state),
+        *((f"no {name!r}", {other: first for other, first in state.items() if other != name}, False) for name in state),
         ("all of it under a key", {"database": state}, True),
-        ("mappings by id in place of lists", {name: _as_mapping(part) for name, part in state.items()}, True),
+        ("mappings by id in place of lists", {name: _as_mapping(value) for name, value in state.items()}, True),
     ]
     findings = list[Finding]()
     for what, shape, has_all in shapes[:_MOST_SHAPES]:
@@ -228,23 +228,23 @@ def _as_mapping(value: Json) -> Json:
     if not isinstance(value, list):
         return value
     rows = [cast("Record", row) for row in cast("list[Json]", value) if isinstance(row, dict) and "id" in row]
-    keyed: Record = {str(row["id"]): {name: part for name, part in row.items() if name != "id"} for row in rows}
+    keyed: Record = {str(row["id"]): {name: inner for name, inner in row.items() if name != "id"} for row in rows}
     return keyed if rows and len(keyed) == len(cast("list[Json]", value)) else cast("Json", value)
 
 
 async def _scored(folder: Path, job: Record, which: str) -> list[CallScore]:
-    sessions = [_session(one, job["states"]) for one in job[which]]
+    sessions = [_session(item, job["states"]) for item in job[which]]
     async with Simulations(folder / "server.json", [folder]) as responders:
         return await score_sessions(responders, sessions)
 
 
-def _session(one: Record, states: Sequence[Json]) -> Session:
+def _session(row: Record, states: Sequence[Json]) -> Session:
     calls = [
         RecordedCall(call["tool"], call["arguments"], call["answer"], seq, {"at": call["at"]})
-        for seq, call in enumerate(one["calls"], 1)
+        for seq, call in enumerate(row["calls"], 1)
     ]
     return Session(
-        one["server"], one["name"], Path(one["name"]), [], states[one["state"]], calls, {"started": one["started"]}
+        row["server"], row["name"], Path(row["name"]), [], states[row["state"]], calls, {"started": row["started"]}
     )
 
 
@@ -257,8 +257,8 @@ def _crashed(calls: Iterable[CallScore], *, is_held: bool = False) -> Iterable[F
     """Yield the calls of recorded sessions that crashed, without the arguments of those that are held back."""
     for call in calls:
         if call.answered is None:
-            made = call.tool if is_held else f"{call.tool}({canonical_in_order(call.arguments)[:300]})"
-            yield Finding(call.tool, "crash", f"{made} crashed: {call.crash.removeprefix(f'{call.tool}: ')}")
+            label = call.tool if is_held else f"{call.tool}({canonical_in_order(call.arguments)[:300]})"
+            yield Finding(call.tool, "crash", f"{label} crashed: {call.crash.removeprefix(f'{call.tool}: ')}")
 
 
 def _worst(calls: Sequence[CallScore]) -> Iterable[CallScore]:
@@ -277,7 +277,7 @@ def _mean(call: CallScore) -> float:
 
 
 def _difference(call: CallScore) -> Record:
-    reasons = [reason for found in call.reasons.values() for reason in found if reason]
+    reasons = [reason for group in call.reasons.values() for reason in group if reason]
     return {
         "tool": call.tool,
         "mean": _mean(call),

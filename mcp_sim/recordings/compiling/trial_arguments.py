@@ -54,14 +54,14 @@ class KnownArguments:
     @classmethod
     def of(cls, state: Json, recorded: Mapping[str, Sequence[Record]]) -> KnownArguments:
         objects = [*islice(_objects(state), _MOST_PARTS)]
-        leaves = [(name, value) for one in objects for name, value in one.items()]
-        mappings = [one for one in objects if _is_mapping(one)]
+        leaves = [(name, value) for row in objects for name, value in row.items()]
+        mappings = [row for row in objects if _is_mapping(row)]
         keys = [
-            part
+            side
             for mapping in mappings
             for pair in mapping.items()
-            for part in pair
-            if not isinstance(part, dict | list)
+            for side in pair
+            if not isinstance(side, dict | list)
         ]
         ids = [value for name, value in leaves if not isinstance(value, dict | list) and is_id(name, value)]
         return cls(objects, [*dict.fromkeys([*ids, *keys])][: 4 * _MOST_VALUES], recorded)
@@ -74,13 +74,13 @@ def _objects(value: Json) -> Iterator[Record]:
         parts = cast("Record", value).values()
     elif isinstance(value, list):
         parts = cast("list[Json]", value)
-    for part in parts:
-        yield from _objects(part)
+    for inner in parts:
+        yield from _objects(inner)
 
 
 def _is_mapping(value: Record) -> bool:
     """Whether the names in an object are keys of things rather than fields: their values are alike."""
-    kinds = {type_name(part) for part in value.values()}
+    kinds = {type_name(item) for item in value.values()}
     return len(value) > 1 and len(kinds) == 1
 
 
@@ -129,8 +129,10 @@ class ArgumentSets:
         """Return arguments with these names: the fixed values, and the likeliest of the others."""
         arguments: Record = {}
         for name in names:
-            part = properties(schema)[name]
-            arguments[name] = fixed[name] if name in fixed else self._values(plan, name, part, salt, creates=creates)[0]
+            argument_schema = properties(schema)[name]
+            arguments[name] = (
+                fixed[name] if name in fixed else self._values(plan, name, argument_schema, salt, creates=creates)[0]
+            )
         return arguments
 
     # values of one argument
@@ -143,10 +145,13 @@ class ArgumentSets:
         generated = value_maker(plan.entity or "", name, schema)(chance_of(plan.tool, name, salt), {}, Moment.unknown())
         if main_type(schema) == "array":
             parts = self._values(plan, name, items(schema), salt, creates=creates) if items(schema) else [generated]
-            return [[part] if items(schema) else part for part in parts]
+            return [[value] if items(schema) else value for value in parts]
         if main_type(schema) == "object":
             inner = properties(schema)
-            fields: Record = {part: self._values(plan, part, inner[part], salt, creates=creates)[0] for part in inner}
+            fields: Record = {
+                inner_name: self._values(plan, inner_name, inner[inner_name], salt, creates=creates)[0]
+                for inner_name in inner
+            }
             return [fields or generated]
         if main_type(schema) == "boolean":
             return [True, False]
@@ -162,14 +167,14 @@ class ArgumentSets:
     def _known(self, plan: Plan, name: str, schema: Record, *, creates: bool) -> Iterator[Json]:
         """Yield values that an argument may mean: of recordings, of records, of the given state."""
         recorded = [sets for tool, sets in self.known.recorded.items() if tool == plan.tool or not creates]
-        values: list[Json] = [one[name] for sets in recorded for one in sets if name in one]
+        values: list[Json] = [row[name] for sets in recorded for row in sets if name in row]
         entity = entity_named_by(self.domain, plan, name)
         if entity is not None:
             values += self._keys(entity)
         is_reference = entity is not None or is_id(name, "x") or bool({*words(name)} & _IDENTIFIES)
         if is_reference or not creates:
             values += [row[name] for row in self._rows(plan) if name in row]
-            values += [one[name] for one in self.known.given if name in one]
+            values += [row[name] for row in self.known.given if name in row]
         if not creates and main_type(schema) in {"string", ""}:
             values += [value for row in self._own_rows(plan) for value in _names_in(row)]
         if is_reference:
@@ -185,8 +190,8 @@ class ArgumentSets:
     def _own_rows(self, plan: Plan) -> list[Record]:
         """Return a few records of the tool's own entity."""
         entity = self.domain.entities.get(plan.entity or "")
-        found = [] if entity is None else [self.view.get(entity.name, key) for key in self._keys(entity)]
-        return [row for row in found if row is not None]
+        own_rows = [] if entity is None else [self.view.get(entity.name, key) for key in self._keys(entity)]
+        return [row for row in own_rows if row is not None]
 
     # values of one record
 
@@ -202,8 +207,8 @@ class ArgumentSets:
         named = {snake(name): value for name, value in row.items()}
         if entity is not None and entity.key in row and plan.key is not None:
             named.setdefault(snake(plan.key), row[entity.key])
-        found = {name: named[snake(name)] for name in properties(schema) if snake(name) in named}
-        return {name: value for name, value in found.items() if fitting_type(value, properties(schema)[name])}
+        taken = {name: named[snake(name)] for name in properties(schema) if snake(name) in named}
+        return {name: value for name, value in taken.items() if fitting_type(value, properties(schema)[name])}
 
 
 def _names_in(row: Record) -> Iterator[Json]:

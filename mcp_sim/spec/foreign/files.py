@@ -76,34 +76,34 @@ _PARAMETERS = ("function", "parameters", "input_schema")
 
 def import_hint(value: Json) -> str | None:
     """Return what a file of another program is and which command imports it, to be put after its name; else None."""
-    found = _mark(value)
-    return None if found is None else f"is {found[1]}; convert it with `mcp-sim import {found[0]} FILE`"
+    mark = _mark(value)
+    return None if mark is None else f"is {mark[1]}; convert it with `mcp-sim import {mark[0]} FILE`"
 
 
 def kind_of_file(value: Json) -> str | None:
     """Return the importer for the file of another program, None if it has no sign of one."""
-    found = _mark(value)
-    return None if found is None else found[0]
+    mark = _mark(value)
+    return None if mark is None else mark[0]
 
 
 def _mark(value: Json) -> tuple[str, str] | None:
     body = as_object(value)
     if "mcp_sim" in body:
         return None
-    found = next((_MARKS[key] for key in body if key in _MARKS), None)
-    if found is None and _are_functions(value if isinstance(value, list) else body.get("tools")):
+    mark = next((_MARKS[key] for key in body if key in _MARKS), None)
+    if mark is None and _are_functions(value if isinstance(value, list) else body.get("tools")):
         return _MARKS["functionDeclarations"]
-    return found
+    return mark
 
 
 def _are_functions(value: Json) -> bool:
     """Whether a value lists functions for language models, rather than the tools of an MCP server."""
     parts = as_list(value)
-    return bool(parts) and all(_is_function(as_object(part)) for part in parts)
+    return bool(parts) and all(_is_function(as_object(inner)) for inner in parts)
 
 
-def _is_function(part: Record) -> bool:
-    return "inputSchema" not in part and any(isinstance(part.get(key), dict) for key in _PARAMETERS)
+def _is_function(row: Record) -> bool:
+    return "inputSchema" not in row and any(isinstance(row.get(key), dict) for key in _PARAMETERS)
 
 
 # names ----------------------------------------------------------------------------------------------------------------

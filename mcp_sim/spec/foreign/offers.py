@@ -62,11 +62,11 @@ class Offers:
         """Return the contents of a resource, by keys of a tool spec."""
         uri = str(resource["uri"])
         try:
-            found = _plain(await self._session.read_resource(uri))
+            contents = _plain(await self._session.read_resource(uri))
         except self._failures as error:
             self.doubts.append(f"resource {uri} cannot be read, and is empty: {_reason(error)}")
             return {"text": ""}
-        first = as_object(next(iter(as_list(found.get("contents"))), None))
+        first = as_object(next(iter(as_list(contents.get("contents"))), None))
         for key in ("text", "blob"):
             if isinstance(first.get(key), str) and len(first[key]) <= LONGEST:
                 return {key: first[key]}
@@ -81,11 +81,11 @@ class Offers:
         """Return the messages of a prompt, with a slot for each argument."""
         names = [str(as_object(argument).get("name")) for argument in as_list(prompt.get("arguments"))]
         try:
-            found = _plain(await self._session.get_prompt(prompt["name"], {name: f"{{{name}}}" for name in names}))
+            messages = _plain(await self._session.get_prompt(prompt["name"], {name: f"{{{name}}}" for name in names}))
         except self._failures as error:
             self.doubts.append(f"prompt {prompt['name']} cannot be read; write its messages: {_reason(error)}")
             return {"messages": [str(prompt.get("description") or prompt["name"])]}
-        return {"messages": [_message(as_object(message)) for message in as_list(found.get("messages"))]}
+        return {"messages": [_message(as_object(message)) for message in as_list(messages.get("messages"))]}
 
     def _keep(self, kind: str, model: type[BaseModel], entries: Iterator[tuple[Record, Record]]) -> None:
         """Keep the entries that a tool spec may have. Keys that it does not know are left out."""

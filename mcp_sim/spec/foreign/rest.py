@@ -32,15 +32,15 @@ class Resource:
 
 def resources(document: Record) -> dict[str, Resource]:
     """Return the component schemas of objects that have a key, by entity."""
-    found: dict[str, Resource] = {}
+    by_path: dict[str, Resource] = {}
     schemas = as_object(as_object(document.get("components")).get("schemas"))
     for component in schemas:
         schema = expanded({**document, "$ref": _COMPONENT + component})
         entity = singular(snake(component))
         key = _key(entity, properties(schema))
-        if key is not None and entity not in found:
-            found[entity] = Resource(component, entity, key, {**schema, "$defs": None})
-    return found
+        if key is not None and entity not in by_path:
+            by_path[entity] = Resource(component, entity, key, {**schema, "$defs": None})
+    return by_path
 
 
 def _key(entity: str, fields: Mapping[str, Record]) -> str | None:
@@ -74,7 +74,7 @@ def sim_entry(
 
     `names` maps its parameters to arguments; `arguments` are all arguments.
     """
-    parts = [part for part in operation.path.split("/") if part]
+    parts = [segment for segment in operation.path.split("/") if segment]
     ends_with_key = bool(parts) and _PARAMETER.fullmatch(parts[-1]) is not None
     place = parts[-2:-1] if ends_with_key else parts[-1:]
     entity = next(iter(_entities(place, known)), None)
@@ -111,20 +111,20 @@ def _owners(
 ) -> dict[str, str]:
     """Return the field that names the owner, by argument: in `/books/{id}/loans`, `id` is the `bookId` of a loan."""
     named = {snake(name): name for name in fields}
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for place, inside in pairwise(parts):
         owner, parameter = next(_entities([place], known), None), _PARAMETER.fullmatch(inside)
         argument = names.get(parameter[1]) if parameter and owner else None
         field = named.get(f"{owner}_id")
         if argument is not None and field is not None and snake(argument) != snake(field):
-            found[argument] = field
-    return found
+            owners[argument] = field
+    return owners
 
 
 def _entities(parts: list[str], known: Mapping[str, Resource]) -> Iterator[str]:
     """Yield the entities that parts of a path name in the plural."""
-    for part in parts:
-        name = snake(part)
+    for piece in parts:
+        name = snake(piece)
         if singular(name) in known and plural(singular(name)) == name:
             yield singular(name)
 

@@ -29,9 +29,9 @@ class Secrets:
 
 def find_secrets(words: Iterable[str], values: Iterable[str], headers: Mapping[str, str]) -> Secrets:
     """Return what must not be shown of a command or URL and of headers. `values` are secret as a whole."""
-    found = {*values, *headers.values(), *_in_words(list(words))}
-    found |= {part for value in headers.values() for part in value.split()}
-    return Secrets(frozenset(value for value in found if len(value) >= _SHORTEST))
+    secrets = {*values, *headers.values(), *_in_words(list(words))}
+    secrets |= {piece for value in headers.values() for piece in value.split()}
+    return Secrets(frozenset(value for value in secrets if len(value) >= _SHORTEST))
 
 
 def _in_words(words: list[str]) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _in_url(url: str) -> Iterator[str]:
         if value:
             yield from (value, unquote(value))
     yield from (value for _, value in parse_qsl(parts.query))
-    yield from (part for part in parts.query.split("&") if part)
+    yield from (piece for piece in parts.query.split("&") if piece)
 
 
 # placeholders ---------------------------------------------------------------------------------------------------------

@@ -59,18 +59,18 @@ class Client(Importer):
 
     async def imported(self) -> Sequence[Imported | Unreached]:
         chosen = self._chosen()
-        found: list[Imported | Unreached] = [Unreached(entry.name, "was not asked") for entry in chosen]
+        servers: list[Imported | Unreached] = [Unreached(entry.name, "was not asked") for entry in chosen]
         limit = anyio.CapacityLimiter(AT_ONCE)
         names = list(distinct([file_name(entry.name) for entry in chosen]))
 
         async def ask(place: int) -> None:
             async with limit:
-                found[place] = await self._asked(chosen[place], names[place])
+                servers[place] = await self._asked(chosen[place], names[place])
 
         async with anyio.create_task_group() as group:
             for place in range(len(chosen)):
                 group.start_soon(ask, place)
-        return found
+        return servers
 
     def _chosen(self) -> list[_Entry]:
         entries = [entry for source in self.sources for entry in _entries(Path(source).expanduser())]
@@ -95,8 +95,8 @@ class Client(Importer):
             importer = kind.model_validate(options)
         except ValidationError as error:
             return Unreached(name, "; ".join(message for _, message in error_messages(error, kind, options)))
-        (found,) = await importer.imported()
-        return found
+        (imported,) = await importer.imported()
+        return imported
 
 
 # files ----------------------------------------------------------------------------------------------------------------
@@ -108,11 +108,11 @@ def _entries(path: Path) -> Iterator[_Entry]:
     here = str(path.absolute().parent)
     project = str(Path(here).parent) if Path(here).name in {".vscode", ".cursor"} else here
     folders = {"workspaceFolder": project, "userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep}
-    found = False
+    entries = False
     for name, definition in _servers(as_object(value)):
-        found = True
+        entries = True
         yield _Entry(name, as_object(definition), folders)
-    if not found:
+    if not entries:
         raise UsageError(f"{path}: has no MCP servers; expected them under `mcpServers` or `servers`")
 
 
@@ -123,13 +123,13 @@ def _servers(value: Record) -> Iterator[tuple[str, Json]]:
     yield from (pair for key in ("mcp", "mcp.servers") for pair in _nested(key, value))
     for project in as_object(value.get("projects")).values():
         yield from as_object(as_object(project).get("mcpServers")).items()
-    if value and all(_is_server(part) for part in value.values()):
+    if value and all(_is_server(item) for item in value.values()):
         yield from value.items()
 
 
 def _nested(key: str, value: Record) -> Iterator[tuple[str, Json]]:
-    part = as_object(value.get(key))
-    yield from as_object(part.get("servers")).items() if key == "mcp" else part.items()
+    inner = as_object(value.get(key))
+    yield from as_object(inner.get("servers")).items() if key == "mcp" else inner.items()
 
 
 def _is_server(value: Json) -> bool:
@@ -174,7 +174,7 @@ def _text(text: str, entry: _Entry) -> str:
 
 
 def _texts(value: Json, entry: _Entry) -> dict[str, str]:
-    texts = {name: part if isinstance(part, str) else json.dumps(part) for name, part in as_object(value).items()}
+    texts = {name: inner if isinstance(inner, str) else json.dumps(inner) for name, inner in as_object(value).items()}
     return {name: _text(text, entry) for name, text in texts.items()}
 
 

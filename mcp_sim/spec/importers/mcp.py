@@ -179,5 +179,5 @@ async def _page(ask: Callable[..., Awaitable[Any]], kind: str, params: Any, seen
     except ValidationError:
         if not any(kind in result for result in seen):
             raise
-    found: list[Record] = [result for result in seen if kind in result]
-    return found[-1] if found else {}
+    pages: list[Record] = [result for result in seen if kind in result]
+    return pages[-1] if pages else {}

@@ -54,8 +54,8 @@ def _tools(value: Json, doubts: list[str]) -> Iterator[Json]:
 
 def _functions(value: Json) -> Iterator[Record]:
     if isinstance(value, list):
-        for part in as_list(value):
-            yield from _functions(part)
+        for item in as_list(value):
+            yield from _functions(item)
         return
     body = as_object(value)
     if isinstance(body.get("function"), dict):

@@ -17,10 +17,10 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
-def one_of(part: Part, *keys: str) -> None:
+def one_of(entry: Part, *keys: str) -> None:
     """Raise `ValueError` unless exactly one of the keys is written."""
-    if len(part.model_fields_set & set(keys)) != 1:
-        names = [type(part).model_fields[key].alias or key for key in keys]
+    if len(entry.model_fields_set & set(keys)) != 1:
+        names = [type(entry).model_fields[key].alias or key for key in keys]
         raise ValueError(f"write exactly one of {', '.join(names)}")
 
 

@@ -47,7 +47,7 @@ class ResultPart(Part):
 def _as_results(value: Any) -> Any:
     """Return results as a list: a text is one, and so is a mapping."""
     listed = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return [{"text": one} if isinstance(one, str) else one for one in listed]
+    return [{"text": text} if isinstance(text, str) else text for text in listed]
 
 
 Result = Annotated[

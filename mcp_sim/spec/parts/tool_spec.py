@@ -24,7 +24,7 @@ class Root(Part):
         if not isinstance(value, dict):
             return value
         body = cast("dict[str, Any]", value)
-        return {key: part for key, part in body.items() if part is not None or key not in cls.model_fields}
+        return {key: inner for key, inner in body.items() if inner is not None or key not in cls.model_fields}
 
 
 def _empty_for_null(value: Any) -> Any:

@@ -103,27 +103,27 @@ class _Insertion:
         else:
             yield self._below(node, fresh, path)
 
-    def _onto(self, entry: _Entry, part: Json, path: Path, node: Any) -> Iterator[_Edit]:
+    def _onto(self, entry: _Entry, value: Json, path: Path, node: Any) -> Iterator[_Edit]:
         """Yield the edits for an existing entry."""
         if entry.is_null:
-            yield self._in_place(entry, part, path, in_braces=node.flow_style)
-        elif not (isinstance(part, dict) and hasattr(entry.value, "flow_style") and self.is_open(path)):
+            yield self._in_place(entry, value, path, in_braces=node.flow_style)
+        elif not (isinstance(value, dict) and hasattr(entry.value, "flow_style") and self.is_open(path)):
             return
         elif entry.is_elsewhere:
-            if cast("Record", part).keys() <= {key.value for key, _ in entry.value.value}:
+            if cast("Record", value).keys() <= {key.value for key, _ in entry.value.value}:
                 return
             raise UsageError(f"{dotted(path)} is an alias of another part, so nothing can be inserted there")
         elif not entry.value.value and not node.flow_style:
-            yield self._in_place(entry, part, path, in_braces=False)
+            yield self._in_place(entry, value, path, in_braces=False)
         elif entry.value.tag == "tag:yaml.org,2002:map":
-            yield from self._into(entry.value, cast("Record", part), path)
+            yield from self._into(entry.value, cast("Record", value), path)
 
-    def _in_place(self, entry: _Entry, part: Json, path: Path, *, in_braces: bool) -> _Edit:
+    def _in_place(self, entry: _Entry, value: Json, path: Path, *, in_braces: bool) -> _Edit:
         """Replace null or an empty mapping by a value."""
         start, end = entry.value.start_mark.index, entry.value.end_mark.index
         if in_braces:
-            return _Edit(start, end, self._flow(part))
-        lines = "".join(self._lines(cast("Record", part), entry.key.start_mark.column + _STEP, path))
+            return _Edit(start, end, self._flow(value))
+        lines = "".join(self._lines(cast("Record", value), entry.key.start_mark.column + _STEP, path))
         at = self._line_end(max(end, entry.key.end_mark.index))
         kept = self.text[end:at].rstrip() if end > entry.key.end_mark.index else self.text[start:at].rstrip()
         return _Edit(min(start, at), at, f"{kept.lstrip(' ')}\n{lines.removesuffix(chr(10))}")
@@ -134,7 +134,7 @@ class _Insertion:
         last = _end(node.value[-1][1]) if node.value else node.start_mark.index + 1
         is_tall = first is not None and first.start_mark.line > node.start_mark.line
         gap = f"\n{' ' * first.start_mark.column}" if is_tall and first is not None else " " if node.value else ""
-        body = f",{gap}".join(f"{self._flow(name)}: {self._flow(part)}" for name, part in fresh.items())
+        body = f",{gap}".join(f"{self._flow(name)}: {self._flow(value)}" for name, value in fresh.items())
         return _Edit(last, last, f",{gap}{body}" if node.value else body)
 
     def _below(self, node: Any, fresh: Record, path: Path) -> _Edit:

@@ -39,11 +39,11 @@ class Document:
         """Return the line of a part, counted from 1. If the part does not exist, return the line of its container."""
         value, lines = self._places
         line = 1
-        for part in path:
+        for segment in path:
             here = lines.get(id(value), {})
-            if part not in here:
+            if segment not in here:
                 break
-            line, value = here[part], value[part]
+            line, value = here[segment], value[segment]
         return line
 
     @cached_property
@@ -150,7 +150,7 @@ def _height(value: Json) -> int:
     while layer and height <= DEEPEST:
         height += 1
         inner = chain.from_iterable(map(_parts, layer))
-        layer = [part for part in inner if isinstance(part, dict | list)]
+        layer = [inner_value for inner_value in inner if isinstance(inner_value, dict | list)]
     return height
 
 

@@ -32,7 +32,7 @@ _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None
 
 def dotted(path: Sequence[str | int]) -> str:
     """Return a path as text, such as `perturbations[0].when.nth`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    return "".join(f"[{segment}]" if isinstance(segment, int) else f".{segment}" for segment in path).removeprefix(".")
 
 
 # events ---------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def dump(value: Json, indent: int = 0, blocks: int = 1) -> str:
 def flow(value: Json) -> str:
     """Return a value as YAML in one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{scalar(key)}: {flow(part)}" for key, part in _items(value)) + "}"
+        return "{" + ", ".join(f"{scalar(key)}: {flow(inner)}" for key, inner in _items(value)) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow, cast("list[Json]", value))) + "]"
     return scalar(value)
@@ -39,16 +39,16 @@ def scalar(value: Json) -> str:
     """Return a string, number, boolean or null as YAML. Strings are quoted only if they could be misread."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _TAKEN:
         return value
-    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return CONTROL.sub(lambda item: f"\\u{ord(item[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def _lines(value: Json, width: int, blocks: int) -> Iterator[str]:
     if isinstance(value, dict) and value:
-        for key, part in _items(value):
-            yield from _entry(f"{scalar(key)}:", part, width, blocks)
+        for key, item in _items(value):
+            yield from _entry(f"{scalar(key)}:", item, width, blocks)
     elif isinstance(value, list) and value:
-        for part in cast("list[Json]", value):
-            yield from _item(part, width, blocks)
+        for item in cast("list[Json]", value):
+            yield from _item(item, width, blocks)
     else:
         yield flow(value)
 
@@ -57,24 +57,24 @@ def _items(value: Json) -> list[tuple[str, Json]]:
     return list(cast("Mapping[str, Json]", value).items())
 
 
-def _entry(head: str, part: Json, width: int, blocks: int) -> Iterator[str]:
-    line = f"{head} {flow(part)}"
-    if _fits(line, part, width, blocks):
+def _entry(head: str, value: Json, width: int, blocks: int) -> Iterator[str]:
+    line = f"{head} {flow(value)}"
+    if _fits(line, value, width, blocks):
         yield line
         return
     yield head
-    yield from (f"  {inner}" for inner in _lines(part, width - 2, blocks - 1))
+    yield from (f"  {inner}" for inner in _lines(value, width - 2, blocks - 1))
 
 
-def _item(part: Json, width: int, blocks: int) -> Iterator[str]:
-    line = f"- {flow(part)}"
-    if _fits(line, part, width, blocks):
+def _item(value: Json, width: int, blocks: int) -> Iterator[str]:
+    line = f"- {flow(value)}"
+    if _fits(line, value, width, blocks):
         yield line
         return
-    for number, inner in enumerate(_lines(part, width - 2, blocks - 1)):
+    for number, inner in enumerate(_lines(value, width - 2, blocks - 1)):
         yield f"{'  ' if number else '- '}{inner}"
 
 
-def _fits(line: str, part: Json, width: int, blocks: int) -> bool:
+def _fits(line: str, value: Json, width: int, blocks: int) -> bool:
     """Whether a value is written in the same line as its key."""
-    return not (isinstance(part, dict | list) and part) or (blocks <= 0 and len(line) <= width)
+    return not (isinstance(value, dict | list) and value) or (blocks <= 0 and len(line) <= width)

@@ -24,7 +24,7 @@ def with_alternatives(schema: Record) -> Record:
     for word in _ALTERNATIVES:
         forms = [as_object(form) for form in as_list(merged.get(word))]
         if any(map(properties, forms)):
-            merged = _united({name: part for name, part in merged.items() if name != word}, forms)
+            merged = _united({name: value for name, value in merged.items() if name != word}, forms)
     return merged
 
 
@@ -40,8 +40,8 @@ def _united(common: Record, forms: Sequence[Record]) -> Record:
 
 def _either(parts: Sequence[Record]) -> Record:
     """Return a schema for the values that any of these allows: all constants, else the first of one type."""
-    values: list[Json] = [value for part in parts for value in constants(part)]
+    values: list[Json] = [value for schema in parts for value in constants(schema)]
     if values and all(map(constants, parts)):
         rest = {word: value for word, value in parts[0].items() if word != "const"}
         return {**rest, "enum": [value for at, value in enumerate(values) if value not in values[:at]]}
-    return parts[0] if len({main_type(part) for part in parts}) == 1 else {"anyOf": [*parts]}
+    return parts[0] if len({main_type(schema) for schema in parts}) == 1 else {"anyOf": [*parts]}

@@ -32,41 +32,41 @@ def modernised(schema: Record, dialect: int) -> Record:
     known = schema if dialect == len(_DIALECTS) - 1 else _known(schema, dialect)
     if _OLD.isdisjoint(known):
         return known
-    made = dict(known)
-    _separate_bounds(made)
-    if isinstance(made.get("items"), list):
-        made["prefixItems"] = made.pop("items")
-        if "additionalItems" in made:
-            made["items"] = made.pop("additionalItems")
-    if "dependencies" in made:
-        _divide_dependencies(made)
-    return made
+    known_words = dict(known)
+    _separate_bounds(known_words)
+    if isinstance(known_words.get("items"), list):
+        known_words["prefixItems"] = known_words.pop("items")
+        if "additionalItems" in known_words:
+            known_words["items"] = known_words.pop("additionalItems")
+    if "dependencies" in known_words:
+        _divide_dependencies(known_words)
+    return known_words
 
 
 def _known(schema: Record, dialect: int) -> Record:
     """Return the keywords that a dialect knows; beside a reference, dialects before 2019-09 know none."""
     if dialect < _DIALECTS.index("2019-09") and "$ref" in schema:
         return {"$ref": schema["$ref"]}
-    return {word: part for word, part in schema.items() if _INTRODUCED.get(word, 0) <= dialect}
+    return {word: value for word, value in schema.items() if _INTRODUCED.get(word, 0) <= dialect}
 
 
-def _separate_bounds(made: Record) -> None:
+def _separate_bounds(row: Record) -> None:
     """Replace `exclusiveMinimum: true` beside a bound by an exclusive bound."""
     for exclusive, bound in _BOUNDS:
-        if isinstance(made.get(exclusive), bool):
-            is_exclusive: Json = made.pop(exclusive)
-            if is_exclusive and bound in made:
-                made[exclusive] = made.pop(bound)
+        if isinstance(row.get(exclusive), bool):
+            is_exclusive: Json = row.pop(exclusive)
+            if is_exclusive and bound in row:
+                row[exclusive] = row.pop(bound)
 
 
-def _divide_dependencies(made: Record) -> None:
+def _divide_dependencies(row: Record) -> None:
     """Replace `dependencies` by `dependentRequired` and `dependentSchemas`."""
-    dependencies = as_object(made.pop("dependencies"))
+    dependencies = as_object(row.pop("dependencies"))
     names: Record = {name: dependency for name, dependency in dependencies.items() if isinstance(dependency, list)}
     schemas: Record = {
         name: dependency for name, dependency in dependencies.items() if not isinstance(dependency, list)
     }
     if names:
-        made["dependentRequired"] = {**as_object(made.get("dependentRequired")), **names}
+        row["dependentRequired"] = {**as_object(row.get("dependentRequired")), **names}
     if schemas:
-        made["dependentSchemas"] = {**as_object(made.get("dependentSchemas")), **schemas}
+        row["dependentSchemas"] = {**as_object(row.get("dependentSchemas")), **schemas}

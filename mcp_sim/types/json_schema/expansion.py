@@ -70,25 +70,25 @@ def expanded(schema: Json) -> Record:
     known = _known.get(id(root))
     if known is not None:
         return known[1]
-    found = _expanded_anew(root)
+    expansion = _expanded_anew(root)
     if len(_known) >= _MOST_KNOWN:
         _known.clear()
-    _known[id(root)] = root, found
-    return found
+    _known[id(root)] = root, expansion
+    return expansion
 
 
 def _expanded_anew(root: Record) -> Record:
-    found: Record = {}
+    expansion: Record = {}
     reached = max(_DEEPEST)
     for deepest in _DEEPEST:
         if deepest > reached:
             continue  # the same expansion again
         source = _Source(root, deepest)
-        found = _expand(root, source, (), 0)
+        expansion = _expand(root, source, (), 0)
         if source.left >= 0:
             break
         reached = source.reached
-    return found
+    return expansion
 
 
 def resolve_reference(root: Record, reference: str) -> Record:
@@ -97,16 +97,16 @@ def resolve_reference(root: Record, reference: str) -> Record:
         return {}
     if len(reference) > 1 and reference[1] != "/":
         return _anchored(root, reference[1:])
-    found: Json = root
-    for part in unquote(reference[1:]).strip("/").split("/") if len(reference) > 1 else ():
-        found = _inside(found, part.replace("~1", "/").replace("~0", "~"))
-    return as_object(found)
+    target: Json = root
+    for segment in unquote(reference[1:]).strip("/").split("/") if len(reference) > 1 else ():
+        target = _inside(target, segment.replace("~1", "/").replace("~0", "~"))
+    return as_object(target)
 
 
-def _inside(value: Json, part: str) -> Json:
+def _inside(value: Json, segment: str) -> Json:
     """Return the part of an object with this name, or of a list with this index."""
     listed = as_list(value)
-    return listed[int(part)] if part.isdecimal() and int(part) < len(listed) else as_object(value).get(part)
+    return listed[int(segment)] if segment.isdecimal() and int(segment) < len(listed) else as_object(value).get(segment)
 
 
 def _anchored(schema: Json, name: str) -> Record:
@@ -116,7 +116,7 @@ def _anchored(schema: Json, name: str) -> Record:
         return body
     parts = body.values() if body else as_list(schema)
     nothing: Record = {}
-    return next((found for part in parts if (found := _anchored(part, name))), nothing)
+    return next((anchor for inner in parts if (anchor := _anchored(inner, name))), nothing)
 
 
 def count_unfolded(schema: Json, back: int = 0) -> int:
@@ -136,11 +136,11 @@ def _all_references(schema: Json) -> Iterator[str]:
     if isinstance(schema, list):
         for item in as_list(cast("Json", schema)):
             yield from _all_references(item)
-    for word, part in as_object(schema).items():
-        if word in _REFERENCES and isinstance(part, str):
-            yield part
+    for word, value in as_object(schema).items():
+        if word in _REFERENCES and isinstance(value, str):
+            yield value
         else:
-            yield from _all_references(part)
+            yield from _all_references(value)
 
 
 def _count_unfolded(schema: Json, root: Record, known: dict[str, int], back: int) -> int:
@@ -149,10 +149,10 @@ def _count_unfolded(schema: Json, root: Record, known: dict[str, int], back: int
     if isinstance(reference, str) and reference not in known:
         known[reference] = back
         known[reference] = _count_unfolded(resolve_reference(root, reference), root, known, back)
-    parts = [part for word in ("allOf", "anyOf", "oneOf") for part in as_list(body.get(word))]
+    parts = [item for word in ("allOf", "anyOf", "oneOf") for item in as_list(body.get(word))]
     parts += [body[word] for word in ("not", "if", "then", "else") if word in body]
     parts += as_object(body.get("dependentSchemas")).values()
-    return 1 + known.get(str(reference), 0) + sum(_count_unfolded(part, root, known, back) for part in parts)
+    return 1 + known.get(str(reference), 0) + sum(_count_unfolded(inner, root, known, back) for inner in parts)
 
 
 class _Source:
@@ -186,24 +186,26 @@ def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int)
             parts = as_object(flat[word])
             if depth >= source.deepest:
                 parts = {name: parts[name] for name in required_among(parts, flat)}
-            nested[word] = {name: _part(part, source, trail, depth) for name, part in parts.items()}
+            nested[word] = {name: _part(value, source, trail, depth) for name, value in parts.items()}
     for word in _INNER:
         if isinstance(flat.get(word), dict):
             nested[word] = _part(flat[word], source, trail, depth)
     for word in _LISTED:
         if isinstance(flat.get(word), list):
             nested[word] = [_part(branch, source, trail, depth) for branch in as_list(flat[word])]
-    return {name: part for name, part in {**flat, **nested}.items() if name not in {"$defs", "definitions", "$schema"}}
+    return {
+        name: value for name, value in {**flat, **nested}.items() if name not in {"$defs", "definitions", "$schema"}
+    }
 
 
 def _part(schema: Json, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
     if schema is False:
         return IMPOSSIBLE
-    found = _expand(as_object(schema), source, trail, depth + 1)
-    parts = properties(found)
-    if types_of(found) == ("object",) and any(parts.get(name) == IMPOSSIBLE for name in required(found)):
+    inner = _expand(as_object(schema), source, trail, depth + 1)
+    parts = properties(inner)
+    if types_of(inner) == ("object",) and any(parts.get(name) == IMPOSSIBLE for name in required(inner)):
         return IMPOSSIBLE  # what must be there cannot be
-    return found
+    return inner
 
 
 def _without_references(schema: Record, source: _Source, trail: tuple[str, ...]) -> tuple[Record, tuple[str, ...]]:
@@ -218,16 +220,16 @@ def _without_references(schema: Record, source: _Source, trail: tuple[str, ...])
         whole = pending.pop(0)
         if whole is False:
             return IMPOSSIBLE, trail
-        part = dict(modernised(as_object(whole), source.dialect))
-        pending = [*as_list(part.pop("allOf", [])), *pending]
-        for word in part.keys() & _REFERENCES:
-            reference: Json = part.pop(word)
+        modern = dict(modernised(as_object(whole), source.dialect))
+        pending = [*as_list(modern.pop("allOf", [])), *pending]
+        for word in modern.keys() & _REFERENCES:
+            reference: Json = modern.pop(word)
             if reference in trail:
                 return IMPOSSIBLE, trail
             if isinstance(reference, str) and reference not in here:
                 here[reference] = None
                 pending.insert(0, resolve_reference(source.root, reference))
-        flat = as_object(merge_schemas(part, flat))
+        flat = as_object(merge_schemas(modern, flat))
     return flat, (*trail, *here)
 
 
@@ -240,7 +242,7 @@ def _without_single_branches(schema: Record, source: _Source, trail: tuple[str, 
             continue
         if len(branches) > 1 and not _TYPELESS.isdisjoint(as_object(real[0])) and not types_of(as_object(real[0])):
             continue  # whether null is valid would depend on more than types
-        rest = {name: part for name, part in schema.items() if name != word}
+        rest = {name: value for name, value in schema.items() if name != word}
         branch = _expand(as_object(real[0]), source, trail, depth + 1)
         schema = as_object(merge_schemas(branch, rest))
         if len(branches) > 1 and _allows_null(rest):

@@ -63,18 +63,18 @@ def _is_meant(word: str, *values: Json) -> bool:
 
 
 def _list(schema: Record, word: str) -> list[Json]:
-    found: Json = schema.get(word)
-    return cast("list[Json]", found) if isinstance(found, list) else []
+    value: Json = schema.get(word)
+    return cast("list[Json]", value) if isinstance(value, list) else []
 
 
 def _object(schema: Record, word: str) -> Record:
-    found: Json = schema.get(word)
-    return cast("Record", found) if isinstance(found, dict) else {}
+    value: Json = schema.get(word)
+    return cast("Record", value) if isinstance(value, dict) else {}
 
 
 def _aligned(schema: Record, other: Record) -> Record:
     """Return the schema with as many items in `prefixItems` as the other schema has."""
-    own, others = (_list(one, "prefixItems") for one in (schema, other))
+    own, others = (_list(row, "prefixItems") for row in (schema, other))
     if "items" not in schema or len(own) >= len(others):
         return schema
     return {**schema, "prefixItems": [*own, *[schema["items"]] * (len(others) - len(own))]}

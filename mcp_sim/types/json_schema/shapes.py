@@ -95,7 +95,7 @@ def takes_null(schema: Record) -> bool:
 def properties(schema: Record) -> dict[str, Record]:
     """Return the declared properties of an object schema, by name."""
     declared = as_object(schema.get("properties"))
-    return {name: as_object(part) for name, part in declared.items()}
+    return {name: as_object(value) for name, value in declared.items()}
 
 
 def property_of(schema: Record, name: str) -> Record:
@@ -126,7 +126,7 @@ def map_of(schema: Record) -> Record:
 
 def is_open(schema: Record) -> bool:
     """Whether a schema declares an object without its contents, as frameworks do for any mapping."""
-    declared = {name for name, part in schema.items() if part not in ({}, [], None)}
+    declared = {name for name, value in schema.items() if value not in ({}, [], None)}
     return (
         schema.get("type") == "object"
         and declared <= {"type", "additionalProperties", "title", "description"}
@@ -141,8 +141,8 @@ def is_rows(schema: Record) -> bool:
 
 def at(schema: Record, path: str) -> Record:
     """Return the schema at a dotted path of properties; '' is the whole, {} means that there is none."""
-    for part in path.split(".") if path else ():
-        schema = property_of(schema, part)
+    for segment in path.split(".") if path else ():
+        schema = property_of(schema, segment)
     return schema
 
 
@@ -150,7 +150,7 @@ def schema_of(value: Json) -> Record:
     """Return a schema that describes an example: its types, and everything in it required."""
     match value:
         case dict():
-            parts = {name: schema_of(part) for name, part in cast("Record", value).items()}
+            parts = {name: schema_of(inner) for name, inner in cast("Record", value).items()}
             return {"type": "object", "properties": parts, "required": [*parts]}
         case list():
             first = next(iter(as_list(cast("Json", value))), None)

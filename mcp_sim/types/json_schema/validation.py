@@ -43,21 +43,21 @@ class Validator:
         if self._error_finder is None:
             self._error_finder = _error_finder(self.schema)
         try:
-            found: list[Any] = list(self._error_finder(value))
+            problems: list[Any] = list(self._error_finder(value))
         except RecursionError:  # the value is too deep for jsonschema
-            found = []
-        errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
+            problems = []
+        errors = sorted(problems, key=lambda error: [str(item) for item in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
         return tuple(sentences) or self._checker_problems(value)
 
     def invalid_parts(self, value: Json) -> list[tuple[str | int, ...]]:
         """Return the paths of the parts of a value that violate the schema; empty if it is valid."""
-        found = list[tuple[str | int, ...]]()
+        invalid_parts = list[tuple[str | int, ...]]()
         for error in self._checker.iter_errors(value):
             path = tuple(error.instance_path)
             unexpected: Any = getattr(error.kind, "unexpected", None)
-            found += [path] if unexpected is None else [(*path, part) for part in unexpected]
-        return found
+            invalid_parts += [path] if unexpected is None else [(*path, item) for item in unexpected]
+        return invalid_parts
 
     def _checker_problems(self, value: Json) -> tuple[str, ...]:
         """Return the explanations of jsonschema-rs, if those of jsonschema are missing or the two libraries differ."""
@@ -159,7 +159,7 @@ def enforceable(pattern: str) -> str | None:
 
 
 def _sentence(path: Sequence[str | int], message: str) -> str:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    where = "".join(f"[{segment}]" if isinstance(segment, int) else f".{segment}" for segment in path).removeprefix(".")
     text = message
     if len(message) > LONGEST_SENTENCE:  # the message holds the value, which may be megabytes
         text = f"{message[: LONGEST_SENTENCE // 2]} ... {message[-LONGEST_SENTENCE // 3 :]}"

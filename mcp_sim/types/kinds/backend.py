@@ -75,7 +75,7 @@ class ServerEvidence:
         It may choose the backend for some values of an argument only, under `choices`.
         """
         parts = {tool: (given, *given.get("choices", {}).values()) for tool, given in self.overrides.items()}
-        chosen = [tool for tool in parts if any(part.get("backend") == backend for part in parts[tool])]
+        chosen = [tool for tool in parts if any(declared.get("backend") == backend for declared in parts[tool])]
         return {tool: self.overrides[tool] for tool in chosen}
 
 
@@ -172,10 +172,10 @@ def _worded(tool: Tool, answer: Answer) -> Answer:
 
 def _confirmed(tool: Tool, plan: Plan, answer: Answer) -> Answer:
     """Return the answer of a tool that writes nothing unless its flag `confirm` is true, if it has one."""
-    found = confirmation(expanded(tool.input_schema), plan.sets.keys())
-    if found is None:
+    flag = confirmation(expanded(tool.input_schema), plan.sets.keys())
+    if flag is None:
         return answer
-    (name, usual), choice = found, plan.choice or ""
+    (name, usual), choice = flag, plan.choice or ""
 
     def confirmed(turn: Turn, invent: Invent) -> Transition:
         arguments = turn.call.arguments

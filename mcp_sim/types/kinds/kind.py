@@ -37,8 +37,8 @@ class Kind(BaseModel):
 
     def scaled(self, intensity: float) -> Self:
         """Return the kind with its severities scaled by `intensity`, 0 to 1; itself if it has none."""
-        found = {name: getattr(self, name) for name in self.severities}
-        milder = {name: _milder(value, intensity) for name, value in found.items() if value is not None}
+        options = {name: getattr(self, name) for name in self.severities}
+        milder = {name: _milder(value, intensity) for name, value in options.items() if value is not None}
         return self.model_construct(self.model_fields_set, **{**dict(self), **milder}) if milder else self
 
 

@@ -96,10 +96,10 @@ class Registry(Generic[T]):
 
     @cached_property
     def _shipped(self) -> set[str]:
-        found = iter_modules(import_module(self.package).__path__)
+        modules = iter_modules(import_module(self.package).__path__)
         if not self._module:
-            return {kind.name for kind in found}
-        return {*self.elsewhere, *(kind.name for kind in found if kind.ispkg and self._has_module(kind.name))}
+            return {kind.name for kind in modules}
+        return {*self.elsewhere, *(kind.name for kind in modules if kind.ispkg and self._has_module(kind.name))}
 
     def _has_module(self, name: str) -> bool:
         paths = [f"{path}/{name}" for path in import_module(self.package).__path__]

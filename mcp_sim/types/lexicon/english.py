@@ -30,7 +30,7 @@ _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 @lru_cache(maxsize=4096)
 def words(name: str) -> tuple[str, ...]:
     """Split a name: `createPullRequest`, `create-pull-request` and `create_pull_request` are the same three words."""
-    return tuple(part.lower() for part in _PARTS.findall(name))
+    return tuple(item.lower() for item in _PARTS.findall(name))
 
 
 def snake(name: str) -> str:

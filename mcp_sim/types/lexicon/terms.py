@@ -19,10 +19,10 @@ def _lexicon() -> Mapping[str, Any]:
 
 def _group(path: str) -> Any:
     """Return a group of the lexicon. Raises `KeyError` if there is none."""
-    found: Any = _lexicon()
+    group: Any = _lexicon()
     for name in path.split("."):
-        found = found[name]
-    return found
+        group = group[name]
+    return group
 
 
 def ordered(path: str) -> tuple[str, ...]:

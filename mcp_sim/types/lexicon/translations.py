@@ -62,15 +62,17 @@ def one_noun_each(names: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, 
 
 def _of_one(parts: tuple[str, ...], ones: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     noun = parts[1:]
-    known = next((one for one in ones if one[:-1] == noun[:-1] and _is_alike(one[-1], noun[-1])), noun) if noun else ()
+    known = (
+        next((pair for pair in ones if pair[:-1] == noun[:-1] and _is_alike(pair[-1], noun[-1])), noun) if noun else ()
+    )
     if noun in ones or known == noun:
         return parts
     return ("list" if parts[0] in _GETS else parts[0], *known)
 
 
-def _is_alike(one: str, other: str) -> bool:
-    stem = max(3, len(one) - 1)
-    return one[:stem] == other[:stem] and max(len(one), len(other)) - stem <= 3
+def _is_alike(value: str, other: str) -> bool:
+    stem = max(3, len(value) - 1)
+    return value[:stem] == other[:stem] and max(len(value), len(other)) - stem <= 3
 
 
 @lru_cache(maxsize=4096)

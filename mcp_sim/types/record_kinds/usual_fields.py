@@ -79,7 +79,7 @@ def _nouns_beside() -> frozenset[str]:
 
 @cache
 def _fields_of_verbs() -> dict[str, tuple[str, ...]]:
-    return {verb: tuple(one["fields"]) for one in _data()["verbs"] for verb in one["verbs"]}
+    return {verb: tuple(item["fields"]) for item in _data()["verbs"] for verb in item["verbs"]}
 
 
 def kind_fields(parts: Sequence[str], about: Container[str] = ()) -> tuple[str, ...]:
@@ -87,16 +87,16 @@ def kind_fields(parts: Sequence[str], about: Container[str] = ()) -> tuple[str, 
 
     `about` are the words of the description.
     """
-    found: list[str] = []
+    names: list[str] = []
     if len(parts) > 1 and parts[-1] in _data()["aspects"] and any(_known_nouns(parts[:-1])):
         parts = parts[:-1]
     for noun in _known_nouns(parts):
         fields, is_attribute = _kinds().get(noun, ((), False))
         fields = _fields_beside(noun, about) or fields
-        found = [*fields, *found]
+        names = [*fields, *names]
         if not is_attribute:
             break
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def _known_nouns(parts: Sequence[str]) -> Iterator[str]:
@@ -128,11 +128,11 @@ def described_fields(description: str) -> tuple[str, ...]:
 
 def _listed_names(text: str) -> Iterator[str]:
     """Yield the names in a list, up to the first part that is no name."""
-    for part in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", _BEGIN.sub("", text)):
-        bare = _ARTICLES.sub("", _END.split(part)[0].strip(" \"'`*-"))
+    for piece in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", _BEGIN.sub("", text)):
+        bare = _ARTICLES.sub("", _END.split(piece)[0].strip(" \"'`*-"))
         if _NAME.fullmatch(bare) and bare not in _data()["forms"]:
             yield snake(re.sub(r"[ -]", "_", bare.removesuffix(" etc")))
-        if _END.search(part):
+        if _END.search(piece):
             return
 
 
@@ -148,8 +148,8 @@ def field_schema(name: str) -> Record:
 def _listed_schema(name: str) -> Record | None:
     """Return the schema that is listed for a field or for the last word of its name."""
     known, last = _data()["fields"], name.rsplit("_", 1)[-1]
-    parts = (one for one in (singular(last), last) if one not in _data()["exact"])
-    return next((known[one] for one in (name, *parts) if one in known), None)
+    parts = (noun for noun in (singular(last), last) if noun not in _data()["exact"])
+    return next((known[noun] for noun in (name, *parts) if noun in known), None)
 
 
 def _schema_by_form(name: str) -> Record:
@@ -205,7 +205,7 @@ def kind_of_result(parts: Sequence[str], description: str) -> tuple[str, ...]:
     match = _OBJECT.match(description) if parts and singular(parts[-1]) in _data()["vague"] else None
     described = words(snake(match[1].replace(" ", "_"))) if match is not None else ()
     about = frozenset(_WORDS.findall(description[:_MOST_READ].lower()))
-    precise = [one for one in described if singular(one) not in _data()["vague"]]
+    precise = [noun for noun in described if singular(noun) not in _data()["vague"]]
     return kind_fields(precise, about) or kind_fields(parts, about)
 
 
@@ -215,9 +215,9 @@ def usual_fields(name: str, description: str) -> dict[str, Record]:
     A list without a name or title takes that of the kind.
     """
     listed, kind = described_fields(description), kind_of_result(words(name), description)
-    total = next((one for one in kind if one.startswith("total")), "total")
-    listed = tuple(total if one == "totals" else one for one in listed)
-    names = [] if not _NAMES.isdisjoint(listed) else [one for one in kind if one in _NAMES]
+    total = next((field for field in kind if field.startswith("total")), "total")
+    listed = tuple(total if field == "totals" else field for field in listed)
+    names = [] if not _NAMES.isdisjoint(listed) else [field for field in kind if field in _NAMES]
     schemas = schemas_of((*names, *listed) if listed else kind)
     is_sum = not set(_data()["sums"]).isdisjoint(words(name))
     return {

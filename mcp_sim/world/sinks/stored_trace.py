@@ -95,9 +95,9 @@ class StoredTrace:
         """
         behind = end
         known = max(self._end - 1, 0)
-        while (found := text.rfind(self._start, known, behind)) >= 0:
-            line_end = text.find(b"\n", found + 1)
-            at = store.find(self._world, text[found + 1 : line_end])
+        while (number := text.rfind(self._start, known, behind)) >= 0:
+            line_end = text.find(b"\n", number + 1)
+            at = store.find(self._world, text[number + 1 : line_end])
             if at:
                 if behind == end:
                     return end, at
@@ -106,7 +106,7 @@ class StoredTrace:
                     break
                 logger.warning("%s: removed %d entries that the store does not have", self._path, lost)
                 return line_end + 1, at
-            behind = found + 1
+            behind = number + 1
         if behind == end:
             return end, self._at
         raise self._unwritable(

@@ -83,16 +83,16 @@ class OpenSqlite:
     def find(self, world: str, line: bytes) -> int:
         with _reported(self._path):
             asked = "SELECT at FROM entries WHERE world = ? AND line = ? ORDER BY at DESC LIMIT 1"
-            found = self._connection.execute(asked, (world, line)).fetchone()
-        return found[0] if found else 0
+            row = self._connection.execute(asked, (world, line)).fetchone()
+        return row[0] if row else 0
 
     def snapshot(self, world: str) -> Snapshot | None:
         with _reported(self._path):
             asked = "SELECT at, body, checksum FROM snapshots WHERE world = ?"
-            found = self._connection.execute(asked, (world,)).fetchone()
-        if found is None:
+            row = self._connection.execute(asked, (world,)).fetchone()
+        if row is None:
             return None
-        at, body, checksum = found
+        at, body, checksum = row
         if _checksum(body) != checksum or at > self.newest(world):
             raise _damaged(self._path, f"the snapshot of the world {world} is not as it was saved")
         return Snapshot(at, body)
@@ -128,15 +128,15 @@ def _prepare(connection: sqlite3.Connection, path: Path, identity: str) -> None:
                 for statement in TABLES:
                     connection.execute(statement)
                 connection.execute("INSERT INTO about VALUES (?)", (identity,))
-            found = connection.execute("SELECT identity FROM about").fetchone()
+            row = connection.execute("SELECT identity FROM about").fetchone()
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-    if found is None:
+    if row is None:
         raise _damaged(path, "it names no scenario")
-    if found[0] != identity:
-        raise StoreFailure(f"{path} has worlds of {found[0]}, not of {identity}; use another file, or remove it")
+    if row[0] != identity:
+        raise StoreFailure(f"{path} has worlds of {row[0]}, not of {identity}; use another file, or remove it")
 
 
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
@@ -144,9 +144,9 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     tables = _tables(connection)
     if tables and "about" not in tables:
         raise StoreFailure(f"{path} is not a store of worlds; use another file")
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if tables and found != FORMAT:
-        older = f"is {found}" if found else f"is older than {FORMAT}"
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if tables and version != FORMAT:
+        older = f"is {version}" if version else f"is older than {FORMAT}"
         raise StoreFailure(f"{path} cannot be read: its format {older}, not {FORMAT}; use another file, or remove it")
 
 
@@ -166,10 +166,10 @@ def _patiently(attempt: Callable[[], T], patience: float) -> T:
 def _checksum(*parts: object) -> int:
     """Return the checksum of values as they were stored; -1 if one of them is not bytes any more."""
     total = 0
-    for part in parts:
-        if not isinstance(part, bytes):
+    for piece in parts:
+        if not isinstance(piece, bytes):
             return -1
-        total = crc32(part, total)
+        total = crc32(piece, total)
     return total
 
 
