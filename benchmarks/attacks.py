@@ -3,8 +3,9 @@
     python benchmarks/attacks.py [NAMES...]
 
 A client calls a tool in a world of its own, again and again, before and during each attack. Time in which other
-programs had the processor is not counted. NAMES choose the attacks
-whose names contain one of them. The exit status is 1 if a call waited for more than 250 ms during an attack.
+programs had the processor is not counted. NAMES choose the attacks whose names contain one of them. Floods run in a
+process of their own, so that they do not delay the client that measures. The exit status is 1 if a call waited for more
+than 250 ms during an attack.
 """
 
 from __future__ import annotations
@@ -14,18 +15,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
-import floods
-from raw_client import ERAS
-from raw_http import Connection, Listening, Refused, queued_seconds, start_server
-from table import ratio
+from measuring import ratio
+from wire import ERAS, Connection, Listening, Refused, queued_seconds, start_server
 
 MOST_MILLISECONDS = 250
 LIMIT = 20.0
@@ -43,6 +42,14 @@ NODES = {
 }
 EDGES = {"type": "array", "items": {"type": "object", "properties": {"from": TEXT, "to": TEXT, "relationType": TEXT}}}
 MILLION = 1_000_000
+
+
+SECONDS = 4.0
+"""How long the pressure of a flood is kept up."""
+
+AT_ONCE = 64
+ANNOUNCE = "announce"
+"""A tool of the server `news` that sends notifications: a long log entry, and that the list of tools has changed."""
 
 
 def tool(name: str, about: str, /, **arguments: Any) -> dict[str, Any]:
@@ -120,7 +127,7 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("read_file", "Read a file", path=TEXT),
         tool("list_directory", "List a directory", path=TEXT),
     ],
-    "news": [tool(floods.ANNOUNCE, "Announce something", text=TEXT)],
+    "news": [tool(ANNOUNCE, "Announce something", text=TEXT)],
     "program": [tool("loop", "Loop", text=TEXT), tool("grow", "Grow", text=TEXT)],
 }
 
@@ -146,7 +153,7 @@ def grow(world, text):
 }
 """The programs of servers. They are not trusted, and run in a sandbox."""
 
-EFFECTS: dict[str, Any] = {"news": {floods.ANNOUNCE: {"notify": [{"log": "x" * 100_000}, {"changed": "tools"}]}}}
+EFFECTS: dict[str, Any] = {"news": {ANNOUNCE: {"notify": [{"log": "x" * 100_000}, {"changed": "tools"}]}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +167,172 @@ class Attack:
     async def run(self, server: Listening) -> str:
         """Make the calls one after the other. Return the beginning of the last answer."""
         return await run_calls(server, self.server, self.calls)
+
+
+class Flood(Protocol):
+    """An attack that runs in a process of its own."""
+
+    async def run(self, server: Listening) -> str:
+        """Attack a server. Return in a few words what was done."""
+        ...
+
+
+@asynccontextmanager
+async def opened(server: Listening, paths: list[str], era: str) -> AsyncGenerator[list[Connection]]:
+    """Yield open connections, which are aborted in the end. Those that are refused are left out."""
+    limit, connections = asyncio.Semaphore(AT_ONCE), list[Connection]()
+
+    async def open_one(path: str) -> None:
+        connection = Connection(server.port, path, era)
+        async with limit:
+            try:
+                await connection.open()
+            except Refused:
+                connection.abort()
+            else:
+                connections.append(connection)
+
+    await asyncio.gather(*map(open_one, paths))
+    try:
+        yield connections
+    finally:
+        for connection in connections:
+            connection.abort()
+
+
+def call(connection: Connection, name: str, arguments: dict[str, Any] | None = None) -> bytes:
+    return connection.encode_request("tools/call", {"name": name, "arguments": arguments or {}})
+
+
+async def keep_calling(server: Listening, path: str, name: str) -> int:
+    """Call a tool for some seconds, one call after the other. Return how many calls were answered."""
+    answered = 0
+    async with opened(server, [path], ERAS[1]) as (connection,):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS):
+                while True:
+                    await connection.exchange(call(connection, name))
+                    answered += 1
+    return answered
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The same request on many connections, several times ahead; the answers are not read."""
+
+    connections: int
+    worlds: int
+    ahead: int
+
+    async def run(self, server: Listening) -> str:
+        paths = [f"/w/flood{n % self.worlds}/desk/mcp" for n in range(self.connections)]
+        async with opened(server, paths, ERAS[1]) as connections:
+            for connection in connections:
+                connection.send(call(connection, "list_items", {"limit": 50}) * self.ahead)
+            await asyncio.sleep(SECONDS)
+        return f"{self.connections * self.ahead:,} requests sent"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadStreams:
+    """Event streams of sessions in one world that are never read, while calls cause notifications to all of them."""
+
+    streams: int
+
+    async def run(self, server: Listening) -> str:
+        async with opened(server, ["/w/flood/news/mcp"] * self.streams, ERAS[0]) as connections:
+            for connection in connections:
+                await connection.exchange(connection.encode_request("logging/setLevel", {"level": "info"}))
+                connection.listen()
+            answered = await keep_calling(server, "/w/flood/news/mcp", ANNOUNCE)
+        return f"{len(connections):,} streams, {answered:,} calls that notify"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadAnswers:
+    """Calls that answer with long event streams, which are never read."""
+
+    connections: int
+
+    async def run(self, server: Listening) -> str:
+        paths = [f"/w/flood{n}/news/mcp" for n in range(self.connections)]
+        async with opened(server, paths, ERAS[0]) as connections:
+            for connection in connections:
+                connection.send(call(connection, ANNOUNCE) * 20)
+            await asyncio.sleep(SECONDS)
+        return f"{len(connections):,} connections with 20 calls each"
+
+
+@dataclass(frozen=True, slots=True)
+class ManySessions:
+    """Sessions in new worlds, opened as fast as possible on some connections, each with a call; then all are ended."""
+
+    sessions: int
+
+    async def run(self, server: Listening) -> str:
+        limit, left = asyncio.Semaphore(AT_ONCE), list[Connection]()
+
+        async def open_one(number: int) -> None:
+            async with limit, opened(server, [f"/w/flood{number}/desk/mcp"], ERAS[0]) as connections:
+                for connection in connections:
+                    await connection.exchange(call(connection, "list_items", {"limit": 1}))
+                    left.append(connection)
+
+        async def end(connection: Connection) -> None:
+            async with limit:
+                await connection.end_session()
+
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * SECONDS):
+                await asyncio.gather(*map(open_one, range(self.sessions)))
+        await asyncio.gather(*map(end, left))
+        return f"{len(left):,} sessions opened, and ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """Bodies that arrive in many pieces, on many connections at the same time."""
+
+    connections: int
+    head: bytes
+    piece: bytes
+    pause: float
+    """Seconds between two pieces on one connection."""
+
+    async def run(self, server: Listening) -> str:
+        async with opened(server, ["/w/flood/desk/mcp"] * self.connections, ERAS[1]) as connections:
+            pieces = await asyncio.gather(*map(self._upload, connections))
+        return f"{sum(pieces):,} pieces of {len(self.piece):,} bytes"
+
+    async def _upload(self, connection: Connection) -> int:
+        """Send pieces for some seconds, or until the server closes the connection. Return how many were sent."""
+        sent = 0
+        with suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(SECONDS):
+                await connection.send_and_drain(connection.head(self.head))
+                while True:
+                    await connection.send_and_drain(self.piece)
+                    sent += 1
+                    await asyncio.sleep(self.pause)
+        return sent
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """One request whose body is made by a function, with `@` where its arguments would be."""
+
+    make: Callable[[bytes], bytes]
+
+    async def run(self, server: Listening) -> str:
+        async with opened(server, ["/w/attacked/desk/mcp"], ERAS[1]) as (connection,):
+            whole = call(connection, "create_item", {"title": "a", "data": "@"})
+            body = self.make(whole.partition(b"\r\n\r\n")[2])
+            length = b"content-length: %d\r\nmcp-method: tools/call\r\nmcp-name: create_item" % len(body)
+            try:
+                answer = await connection.exchange(connection.head(length) + body)
+            except Refused as refused:
+                return f"HTTP status {refused.status}"
+        return " ".join(json.dumps(json.loads(answer).get("error") or json.loads(answer)["result"])[:60].split())
 
 
 def statement(sql: str) -> Attack:
@@ -209,7 +382,7 @@ CELLS = [["=1"], *([f"=A{n}+A{n}+A{n}"] for n in range(1, 60))]
 GRAPH = [{"name": f"n{n}", "entityType": "a", "observations": ["x"]} for n in range(4_000)]
 GROUPS = 20_000
 
-ATTACKS: Mapping[str, Attack | floods.Flood] = {
+ATTACKS: Mapping[str, Attack | Flood] = {
     "SQL printf": statement("SELECT printf('%.*c', 900000000, 'x')"),
     "SQL recursion": statement(NUMBERS.replace(" LIMIT 100000", "") + "SELECT sum(n) FROM n"),
     "SQL join": statement(f"WITH a(x) AS (VALUES {VALUES}) SELECT count(*) FROM a, a b, a c WHERE a.x + b.x + c.x = 1"),
@@ -276,24 +449,24 @@ ATTACKS: Mapping[str, Attack | floods.Flood] = {
     "a graph": Attack("graph", [("read_graph", {})], [("create_entities", {"entities": GRAPH})]),
     "a program that loops": Attack("program", [("loop", {"text": "a"})]),
     "a program that grows": Attack("program", [("grow", {"text": "a"})]),
-    "requests ahead, one world": floods.Ahead(300, 1, 60),
-    "requests ahead, 300 worlds": floods.Ahead(300, 300, 60),
-    "unread event streams": floods.UnreadStreams(500),
-    "unread answers with events": floods.UnreadAnswers(300),
-    "3,000 sessions": floods.ManySessions(3_000),
-    "bodies that trickle": floods.Uploads(1_000, b"content-length: 4000000", b" ", 0.05),
-    "chunks that trickle": floods.Uploads(1_000, b"transfer-encoding: chunked", b"1\r\n \r\n", 0.05),
-    "300 large bodies": floods.Uploads(300, b"content-length: 4000000", b" " * 65_536, 0.0),
-    "300 bodies of small chunks": floods.Uploads(300, b"transfer-encoding: chunked", b"1\r\n \r\n" * 10_000, 0.0),
-    "deep JSON": floods.Body(replacing("[" * 2 * MILLION)),
-    "deep JSON, closed": floods.Body(replacing("[" * MILLION + "]" * MILLION)),
-    "deep JSON, objects": floods.Body(replacing('{"a":' * 400_000 + "1" + "}" * 400_000)),
-    "deep JSON, 150 levels": floods.Body(replacing("[" * 150 + "1" + "]" * 150)),
-    "wide and deep JSON": floods.Body(replacing(f"[{','.join(['[' * 100 + ']' * 100] * 10_000)}]")),
-    "a JSON number of 4 MB": floods.Body(replacing("9" * 4 * MILLION)),
-    "a JSON fraction of 4 MB": floods.Body(replacing("0." + "9" * 4 * MILLION)),
-    "a JSON text of escapes": floods.Body(replacing('"' + "\\u00e9" * 600_000 + '"')),
-    "a batch of requests": floods.Body(batched),
+    "requests ahead, one world": Ahead(300, 1, 60),
+    "requests ahead, 300 worlds": Ahead(300, 300, 60),
+    "unread event streams": UnreadStreams(500),
+    "unread answers with events": UnreadAnswers(300),
+    "3,000 sessions": ManySessions(3_000),
+    "bodies that trickle": Uploads(1_000, b"content-length: 4000000", b" ", 0.05),
+    "chunks that trickle": Uploads(1_000, b"transfer-encoding: chunked", b"1\r\n \r\n", 0.05),
+    "300 large bodies": Uploads(300, b"content-length: 4000000", b" " * 65_536, 0.0),
+    "300 bodies of small chunks": Uploads(300, b"transfer-encoding: chunked", b"1\r\n \r\n" * 10_000, 0.0),
+    "deep JSON": Body(replacing("[" * 2 * MILLION)),
+    "deep JSON, closed": Body(replacing("[" * MILLION + "]" * MILLION)),
+    "deep JSON, objects": Body(replacing('{"a":' * 400_000 + "1" + "}" * 400_000)),
+    "deep JSON, 150 levels": Body(replacing("[" * 150 + "1" + "]" * 150)),
+    "wide and deep JSON": Body(replacing(f"[{','.join(['[' * 100 + ']' * 100] * 10_000)}]")),
+    "a JSON number of 4 MB": Body(replacing("9" * 4 * MILLION)),
+    "a JSON fraction of 4 MB": Body(replacing("0." + "9" * 4 * MILLION)),
+    "a JSON text of escapes": Body(replacing('"' + "\\u00e9" * 600_000 + '"')),
+    "a batch of requests": Body(batched),
 }
 
 

@@ -56,7 +56,7 @@ from tempfile import TemporaryDirectory
 import guard
 import oracle
 import plans
-from table import print_table
+from measuring import print_table
 
 import mcp_sim
 from mcp_sim.cli import main as command

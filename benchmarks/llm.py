@@ -19,7 +19,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -30,9 +33,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from httpx2 import AsyncClient, AsyncHTTPTransport, Request, Response
-from instant_endpoint import MODEL as INSTANT
-from instant_endpoint import start_endpoint
-from table import print_table, ratio
+from measuring import print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.cli.startup import freeze_collector
@@ -342,7 +343,67 @@ async def _ask_with_whole_state(
     await traffic.recording(endpoint.complete)(Question(conversation, schema, turn))
 
 
+INSTANT, SERVE = "instant", "--serve"
+TURN = re.compile(rb"### Turn (\d+)")
+LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+LONGEST = 2**24
+"""Maximum size of a request, in bytes."""
+
+
+@contextmanager
+def start_endpoint(replies: Sequence[str]) -> Generator[str]:
+    """Yield the URL of an endpoint that gives these replies to the turns."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "replies.json"
+        path.write_text(json.dumps(replies), encoding="utf-8")
+        with subprocess.Popen(
+            [sys.executable, __file__, SERVE, str(path)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            try:
+                yield process.stdout.readline().strip()
+            finally:
+                process.kill()
+
+
+async def serve(replies: Sequence[str]) -> None:
+    """Answer requests until the process is killed."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = LENGTH.search(head)
+                body = await reader.readexactly(int(length[1])) if length else b""
+            except asyncio.IncompleteReadError:
+                writer.close()
+                return
+            sent = json.dumps(completion(body, replies) if body else listed()).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n")
+            writer.write(b"content-length: %d\r\n\r\n%s" % (len(sent), sent))
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, limit=LONGEST)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await server.serve_forever()
+
+
+def listed() -> dict[str, Any]:
+    """Return the list of models."""
+    return {"object": "list", "data": [{"id": INSTANT, "object": "model"}]}
+
+
+def completion(body: bytes, replies: Sequence[str]) -> dict[str, Any]:
+    """Return the completion for a request."""
+    reply = replies[int(TURN.findall(body)[-1]) - 1]
+    message = {"role": "assistant", "content": reply}
+    usage = {"prompt_tokens": len(body) // 4, "completion_tokens": len(reply) // 4}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == [SERVE]:
+        asyncio.run(serve(json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))))
+        sys.exit()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url", nargs="?", default="")
     parser.add_argument("model", nargs="?", default="")

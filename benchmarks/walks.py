@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from table import print_table
+from measuring import print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -1,4 +1,4 @@
-"""Runs of the benchmarks of perturbations, abandoned sessions, world models, perfect answers and planning."""
+"""Runs of the benchmarks: of calls, growth, planning, stores, world models, perfect answers and the guard."""
 
 from __future__ import annotations
 
@@ -15,32 +15,14 @@ from support.places import ROOT
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": ""}
 
 
-def test_the_benchmark_of_rules_prints_a_ratio_for_every_number_of_rules() -> None:
-    done = subprocess.run(_quick("perturbations.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
-    rows = [line.split() for line in done.stdout.splitlines() if line[:1].isdigit()]
-    assert [row[0] for row in rows] == ["0", "10", "100"] * 2
-    assert all(row[2].endswith("x") for row in rows)
-
-
-def test_the_benchmark_of_abandoned_sessions_prints_refusals_and_the_statuses_of_later_clients() -> None:
-    done = subprocess.run(_quick("abandoned.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    names = ("default limits", "enough sessions", "closed after 1 s")
-    default, enough, closed = (line for line in lines if line.startswith(names))
-    assert default.startswith("default limits 20 30 ")
-    assert default.endswith(" 503 and 200")
-    assert enough.startswith("enough sessions 50 0 ")
-    assert closed.endswith(" 200 and 200")
-
-
 def test_the_benchmark_of_the_built_in_world_model_has_a_line_for_every_verb() -> None:
-    done = subprocess.run(_quick("builtin.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(_quick("calls.py", "verbs"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     for verb in ("get", "create", "update", "delete", "list", "search"):
         assert any(line.startswith(verb) for line in done.stdout.splitlines()), done.stdout
 
 
 def test_the_benchmark_of_planning_compares_two_sizes_of_every_case() -> None:
-    done = subprocess.run(_quick("planning.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(_quick("growth.py", "planning"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     rows = [line.split() for line in done.stdout.splitlines()]
     parts = {row[-8] for row in rows if row[-1:] and row[-1].endswith("x")}
     assert parts >= {"tool", "property", "word", "blank"}
@@ -108,18 +90,18 @@ def test_the_benchmark_of_perfect_answers_replies_with_all_that_a_server_can_ans
     assert measured[-1]["followed"]["records"] == 1
 
 
-def _quick(script: str) -> list[str]:
-    return [sys.executable, str(ROOT / "benchmarks" / script), "--quick"]
+def _quick(script: str, *words: str) -> list[str]:
+    return [sys.executable, str(ROOT / "benchmarks" / script), *words, "--quick"]
 
 
 def test_the_benchmark_of_stores_prints_a_ratio_for_one_process_and_two() -> None:
-    done = subprocess.run(_quick("stores.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(_quick("stores.py", "cost"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     rows = [line.split() for line in done.stdout.splitlines()]
     assert sum(row[:1] == ["create,"] and row[-1].endswith("x") for row in rows) == 3
 
 
 def test_killed_servers_lose_and_invent_no_calls_and_leave_a_trace_that_agrees_with_the_store() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "kills.py"), "--trials", "2", "--calls", "60"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "stores.py"), "kills", "--trials", "2", "--calls", "60"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     counted = {line.rpartition("  ")[0].strip(): line.split()[-1] for line in done.stdout.splitlines() if line}
@@ -130,7 +112,7 @@ def test_killed_servers_lose_and_invent_no_calls_and_leave_a_trace_that_agrees_w
 
 
 def test_the_benchmark_of_growth_fails_for_each_cost_that_grows_more_than_it_may() -> None:
-    command = [*_quick("growth.py"), "--most", "-9"]
+    command = [*_quick("growth.py", "calls"), "--most", "-9"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 1, done.stderr
     exponents = dict(line.split(": ") for line in done.stderr.splitlines())
@@ -138,3 +120,26 @@ def test_the_benchmark_of_growth_fails_for_each_cost_that_grows_more_than_it_may
     assert axes == {"records", "earlier calls", "earlier creates", "tools", "worlds"}
     assert float(exponents["create grows with the number of worlds"]) < 0.7
     assert float(exponents["get grows with the number of records"]) < 0.7
+
+
+def test_the_guard_finds_no_difference_to_its_own_snapshot_and_names_the_first_call_that_differs(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text(json.dumps({"tools": NOTES_TOOLS}))
+    before = tmp_path / "before.json"
+    command = [sys.executable, str(ROOT / "benchmarks" / "guard.py"), str(before), "--only", "answers"]
+
+    def guarded(*documents: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *documents], check=False, capture_output=True, text=True, env=ENVIRONMENT)
+
+    missing = guarded()
+    assert missing.returncode == 1
+    assert "no such snapshot" in missing.stderr
+    assert guarded(str(tmp_path / "notes.json")).returncode == 0
+    same = guarded()
+    assert (same.returncode, same.stdout.strip()) == (0, "no differences in answers")
+    snapshot = json.loads(before.read_text())
+    [name] = [name for name in snapshot["answers"] if name.endswith("/notes")]
+    snapshot["answers"][name][2] = "get_note 0"
+    before.write_text(json.dumps(snapshot))
+    different = guarded()
+    assert different.returncode == 1
+    assert f"{name}: entry 2 of 41: get_note 0 -> " in different.stdout

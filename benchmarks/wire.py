@@ -1,4 +1,12 @@
-"""An HTTP client over raw sockets, and a server in a subprocess."""
+"""Clients over raw pipes and sockets, servers as processes, and the bare SDK server that they are compared with.
+
+    python benchmarks/wire.py stdio|http TOOLS.json RESULTS.json
+
+The clients' own work distorts a measurement less than that of the SDK's client would. As a script this is the
+reference: the MCP SDK's own server, which answers with one constant result per tool. Over HTTP it is as fast as users
+get it without code of their own: JSON instead of event streams, uvloop, httptools. What the SDK and uvicorn do by
+default stays: the middleware for telemetry, and a line of log per request.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +15,101 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from types import TracebackType
+from typing import IO, Any, Self, cast
 
-from raw_client import CLIENT, ERAS, cpu_seconds, with_envelope
+import anyio
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
+
+ERAS = ("2025-11-25", "2026-07-28")
+META = "io.modelcontextprotocol/"
+CLIENT = {"name": "raw", "version": "1"}
+
+
+class Peer:
+    """A server process over stdio, in the era with a handshake or in the sessionless one."""
+
+    def __init__(self, command: Sequence[str], era: str = ERAS[0]) -> None:
+        self.started = time.perf_counter()
+        self._era = era
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self._process = subprocess.Popen(  # the first start compiles the modules, as an installation does
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin, self._process.stdout
+        self._id = 0
+
+    def __enter__(self) -> Self:
+        if self._era == ERAS[0]:
+            self.request("initialize", {"protocolVersion": self._era, "capabilities": {}, "clientInfo": CLIENT})
+            self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._to.close()
+        self._process.wait(timeout=30)
+        self._from.close()
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a request. Raises if the answer is an error."""
+        answer = json.loads(self.exchange(self.encode_request(method, params)))
+        if "result" not in answer:
+            raise RuntimeError(f"{method}: {answer.get('error')}")
+        return cast("dict[str, Any]", answer["result"])
+
+    def encode_request(self, method: str, params: dict[str, Any]) -> bytes:
+        """Return the line of a request, ready to be sent."""
+        self._id += 1
+        request = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": with_envelope(params, self._era)}
+        return json.dumps(request).encode() + b"\n"
+
+    def exchange(self, line: bytes) -> bytes:
+        """Send a line and return the next one."""
+        self._to.write(line)
+        self._to.flush()
+        answer = self._from.readline()
+        if not answer:
+            raise RuntimeError(f"the server ended with {self._process.wait(timeout=30)}")
+        return answer
+
+    def cpu_seconds(self) -> float:
+        """Return processor seconds of the server process so far (Linux; 0 elsewhere)."""
+        return cpu_seconds(self._process.pid)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._to.write(json.dumps(message).encode() + b"\n")
+        self._to.flush()
+
+
+def with_envelope(params: dict[str, Any], era: str) -> dict[str, Any]:
+    """Return the params of a request for its era; sessionless requests name their client."""
+    if era == ERAS[0]:
+        return params
+    about = {"protocolVersion": era, "clientCapabilities": {}, "clientInfo": CLIENT}
+    return {**params, "_meta": {META + name: value for name, value in about.items()}}
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return processor seconds of a process so far, to the nanosecond (Linux; 0 elsewhere)."""
+    tasks = Path(f"/proc/{pid}/task")
+    if not tasks.exists():
+        return 0.0
+    return sum(int(Path(task, "schedstat").read_text(encoding="ascii").split()[0]) for task in tasks.iterdir()) / 1e9
+
 
 URL = re.compile(rb"http://127\.0\.0\.1:(\d+)")
 
@@ -183,3 +277,41 @@ class Connection:
             await self._from.readexactly(2)
         await self._from.readexactly(2)
         return body
+
+
+def bare_server(definitions: list[dict[str, Any]], results: Mapping[str, dict[str, Any]]) -> Server[Any]:
+    """Return a server whose tools return their `results`."""
+    tools = [Tool.model_validate(definition) for definition in definitions]
+    inputs = {tool.name: tool.input_schema for tool in tools}
+    texts = {tool: json.dumps(result, separators=(",", ":"), ensure_ascii=False) for tool, result in results.items()}
+
+    async def list_tools(ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=tools)
+
+    async def call_tool(ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
+        text = TextContent(type="text", text=texts[params.name])
+        return CallToolResult(content=[text], structured_content=results[params.name])
+
+    return Server(
+        "bare", version="1", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=inputs.get
+    )
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve until stdin closes."""
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def serve_http(server: Server[Any]) -> None:
+    """Serve over HTTP until the process is terminated."""
+    import uvicorn  # noqa: PLC0415 (over stdio it would count as start-up of the reference)
+
+    app = server.streamable_http_app(json_response=True)
+    uvicorn.Server(uvicorn.Config(app, port=0, loop="uvloop", http="httptools", timeout_keep_alive=75)).run()
+
+
+if __name__ == "__main__":
+    listed, answers = (json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[2:4])
+    bare = bare_server(listed["tools"], answers)
+    serve_http(bare) if sys.argv[1] == "http" else anyio.run(serve_stdio, bare)
