@@ -122,7 +122,7 @@ def test_the_benchmark_of_growth_fails_for_each_cost_that_grows_more_than_it_may
     assert float(exponents["get grows with the number of records"]) < 0.7
 
 
-def test_the_guard_finds_no_difference_to_its_own_snapshot_and_names_the_first_call_that_differs(tmp_path: Path) -> None:
+def test_the_guard_finds_no_difference_to_its_own_snapshot_and_names_the_first_other_call(tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text(json.dumps({"tools": NOTES_TOOLS}))
     before = tmp_path / "before.json"
     command = [sys.executable, str(ROOT / "benchmarks" / "guard.py"), str(before), "--only", "answers"]
