@@ -168,4 +168,4 @@ if __name__ == "__main__":
     parser.add_argument("places", nargs="*", type=Path, metavar="DIR|FILE", help="documents (default: as in BEFORE)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=SECTIONS, help="sections, by commas")
     parser.add_argument("--first", type=int, default=40, metavar="N", help="print at most N differences (default 40)")
-    sys.exit(main(parser.parse_args()))
+    sys.exit(main(parser.parse_intermixed_args()))
