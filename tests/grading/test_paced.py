@@ -12,6 +12,7 @@ from mcp_sim import Simulator, World
 from mcp_sim.grading.expectations.paced import told_wait
 from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
 from mcp_sim.types.grades import GradedVerdict
+from mcp_sim.world.trace import step_from_json
 
 Json = Any
 Crm = Callable[[str], Simulator]
@@ -66,8 +67,11 @@ async def verdict(world: World, waits: Sequence[float]) -> GradedVerdict:
 async def test_waits_are_compared_with_what_the_agent_was_told(
     crm: Crm, faults: str, waits: Sequence[float], outcome: str, because: str
 ) -> None:
-    async with crm(f"{faults}expect: [{{paced: {{}}}}]").open() as world:
+    simulator = crm(f"{faults}expect: [{{paced: {{}}}}]")
+    async with simulator.open() as world:
         found = await verdict(world, waits)
+        again = simulator.repeated("again", [*map(step_from_json, world.ledger.steps)])
+        assert again.grade().verdicts[0] == found
     assert found.outcome == outcome, found.because
     assert found.because.startswith(because)
 
