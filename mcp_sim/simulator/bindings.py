@@ -103,6 +103,7 @@ class Bindings:
             "" if is_planned and is_alone else entry.kind,
             self._judges_arguments(tool.id, entry),
             is_planned,
+            entry.world_model.is_local,
             predictor.predict_at_once if isinstance(predictor, ImmediatePredictor) else None,
         )
 

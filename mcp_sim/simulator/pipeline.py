@@ -41,6 +41,8 @@ class Pipeline:
 
     faults: tuple[CompiledFault, ...]
     step: WorldStep
+    compared: frozenset[str] = frozenset()
+    """The ids of the faults whose calls some expectation compares with what they do without faults."""
 
     def decide(self, turn: Turn) -> Decided:
         """Decide which faults apply to a call."""
@@ -89,7 +91,14 @@ class Pipeline:
             )
             for fault in faults
         )
-        return AnsweredCall(course.truth, transition, named, course.is_stub, errors)
+        counterfactual = None
+        if course.truth is None and any(outcomes[name] == "applied" for name in self.compared & outcomes.keys()):
+            counterfactual = await self.step.counterfactual(
+                turn.after([change for due in transition.events for change in due.changes])
+                if transition.events
+                else turn
+            )
+        return AnsweredCall(course.truth, transition, named, course.is_stub, errors, counterfactual)
 
     def _nest(self, active: Sequence[CompiledFault], course: _Course) -> Proceed:
         """Nest the faults that apply around the world's step."""

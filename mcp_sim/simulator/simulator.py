@@ -60,6 +60,9 @@ class Simulator:
         self.sinks = tuple(sinks)
         self._ledger_keep = ledger_keep
         self._fault_sets = FaultSets(scenario)
+        self._compared = frozenset(
+            fault for entry in scenario.expectations for fault in entry.expectation.compares_with()
+        )
         self._bindings: Bindings | None = None
         self._exit_stack = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
@@ -300,7 +303,8 @@ class Simulator:
             faults.bindings = (
                 self._bindings if is_alike else await self._bindings.concealing(concealed, self._exit_stack)
             )
-        faults.pipelines[tool_id] = Pipeline(faults.compiled.of(tool_id), faults.bindings.step(tool))
+        step = faults.bindings.step(tool)
+        faults.pipelines[tool_id] = Pipeline(faults.compiled.of(tool_id), step, self._compared)
         return faults.pipelines[tool_id]
 
     def _tool(self, tool_id: str) -> Tool:

@@ -52,6 +52,8 @@ class Source:
     """Whether it answers calls with invalid arguments."""
     is_planned: bool = True
     """Whether it follows plans, so that its results are repaired. Those of the fallback always are."""
+    is_local: bool = True
+    """Whether it asks no language model and no real server."""
     predict_at_once: Callable[[Turn], Transition | None] | None = None
     """What the predictor answers without waiting, if it can (`ImmediatePredictor`)."""
 
@@ -89,6 +91,21 @@ class WorldStep:
         if self.interaction is not NO_INTERACTION:
             transition = self._with_interaction(transition, turn)
         return _named(source.name, transition)
+
+    async def counterfactual(self, turn: Turn) -> Transition | None:
+        """Return what a call that a fault answered would have done, without a trace of it in the turn.
+
+        None if a stub would have answered, or someone who is asked only once: a language model, a real server, the
+        client. So it is if the world cannot answer.
+        """
+        if not all(source.is_local for source in self.sources):
+            return None
+        with turn.memories.aside({}):
+            try:
+                transition, is_stub = await self.answered(turn)
+            except Exception:  # noqa: BLE001 (whatever goes wrong, the call itself was answered)
+                return None
+        return None if is_stub else transition
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""

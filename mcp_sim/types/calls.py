@@ -306,8 +306,13 @@ class Step:
     arguments: dict[str, Json] = field(default_factory=dict[str, Any])
     truth: Transition | None = None
     """The world model's transition for the unmodified call; None if it was not asked."""
+    counterfactual: Transition | None = None
+    """What the call would have done if no fault had answered instead of the world; None if no expectation compares the
+    call with it, or if that is not known."""
     served: Observation | None = None
     """What the agent got."""
+    before: View | None = None
+    """The state that the changes were written to. No trace has it."""
     committed: tuple[Change, ...] = ()
     """The changes that were written."""
     absorbed: tuple[Change, ...] = ()

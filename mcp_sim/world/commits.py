@@ -135,6 +135,8 @@ class AnsweredCall:
     decisions: tuple[Decision, ...]
     is_stub: bool
     errors: tuple[ConditionFailure, ...] = ()
+    counterfactual: Transition | None = None
+    """What the call would have done without its faults, where the world was not asked (`Step.counterfactual`)."""
 
 
 # before a call --------------------------------------------------------------------------------------------------------
@@ -257,17 +259,21 @@ def version_after(before: Version, turn: Turn, state: State) -> Version:
     )
 
 
-def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...], keeps: Kept = "") -> Step:
-    """Return the ledger entry of a call; `n` is its number in the ledger, `keeps` as in `Step`."""
+def step_of(
+    version: Version, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...], before: State, keeps: Kept = ""
+) -> Step:
+    """Return the ledger entry of a call; `before` is the state that its changes are written to, `keeps` as in `Step`."""
     transition = answered.transition
     return Step(
-        n=n,
+        n=version.n + 1,
         entry="call",
         at=turn.now,
         index=turn.index,
         tool=turn.call.tool,
         arguments=turn.call.arguments,
         truth=answered.truth,
+        counterfactual=answered.counterfactual,
+        before=before,
         served=transition.observation,
         committed=transition.changes,
         absorbed=absorbed,

@@ -107,7 +107,7 @@ def _call_bytes(step: Step) -> bytes:
     committed = changes_bytes(step.committed)
     meant = committed if truth is not None and truth.changes is step.committed else None
     return (
-        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b%b%b,"perturbations":%b%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b%b,"served":%b,"committed":%b,"absorbed":%b%b%b%b%b,"perturbations":%b%b'
         % (
             step.index,
             encode(step.tool),
@@ -115,6 +115,7 @@ def _call_bytes(step: Step) -> bytes:
             b',"answers":%b' % encode(step.answers) if step.answers else b"",
             b',"caller":%b' % encode(step.caller) if step.caller else b"",
             b"null" if truth is None else _transition_bytes(truth, meant),
+            b"" if step.counterfactual is None else _counterfactual_bytes(step.counterfactual),
             b"null" if same or served is None else observation_bytes(served),
             committed,
             changes_bytes(step.absorbed),
@@ -143,6 +144,11 @@ def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
         changes_bytes(transition.changes) if changes is None else changes,
         b',"repeats":%d' % transition.repeats if transition.repeats else b"",
     )
+
+
+def _counterfactual_bytes(transition: Transition) -> bytes:
+    guessed = b',"guessed":true}' if transition.guessed else b"}"
+    return b',"counterfactual":' + _transition_bytes(transition, None)[:-1] + guessed
 
 
 def observation_bytes(observation: Observation) -> bytes:
@@ -228,8 +234,8 @@ def changes_of(bodies: Iterable[Record]) -> tuple[Change, ...]:
 
 def transition_of(body: Record) -> Transition:
     """Return the world's own transition of a step."""
-    changes, repeats = changes_of(body["changes"]), body.get("repeats", 0)
-    return Transition(observation_of(body["observation"]), changes, repeats=repeats)
+    changes, repeats, guessed = changes_of(body["changes"]), body.get("repeats", 0), body.get("guessed", False)
+    return Transition(observation_of(body["observation"]), changes, repeats=repeats, guessed=guessed)
 
 
 def step_from_json(body: Record) -> Step:
@@ -245,6 +251,7 @@ def step_from_json(body: Record) -> Step:
         tool=body.get("tool", ""),
         arguments=body.get("arguments", {}),
         truth=truth,
+        counterfactual=None if "counterfactual" not in body else transition_of(body["counterfactual"]),
         served=truth.observation if served is None and truth is not None else served,
         committed=changes_of(body.get("committed", ())),
         absorbed=changes_of(body.get("absorbed", ())),

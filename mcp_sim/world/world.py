@@ -355,7 +355,7 @@ class World:
         version = version_after(self.version, turn, state)
         plan = self.scenario.domain.plans.get(turn.call.tool)
         keeps = "" if plan is None else answer_to_keep(turn, answered, absorbed, plan)
-        step = step_of(version.n + 1, turn, answered, absorbed, keeps)
+        step = step_of(version, turn, answered, absorbed, self.version.state, keeps)
         self.record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
         if self.unsaved is not None:
             self.unsaved.note(turn)
@@ -381,6 +381,7 @@ class World:
             self._forget()
             version = replace(self.origin.first, n=self.version.n)
         else:
+            step.before = self.version.state
             state = self.version.state.apply((*step.committed, *step.absorbed))
             faults = self.refit(step.steered)
             version = replace(self.version, state=state, index=step.index or self.version.index)
@@ -394,7 +395,8 @@ class World:
     def commit_due(self, due: Due) -> None:
         """Commit changes by someone other than the agent, as an event."""
         version = replace(self.version, state=self.version.state.apply(due.changes))
-        step = Step(self.version.n + 1, "event", due.at, committed=due.changes, actor=due.actor)
+        before = self.version.state
+        step = Step(self.version.n + 1, "event", due.at, before=before, committed=due.changes, actor=due.actor)
         self.record(step, version, {}, PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
 
     def record(self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None) -> None:

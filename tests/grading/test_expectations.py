@@ -197,7 +197,11 @@ async def test_a_fault_that_also_hits_the_retry_is_one_goal(crm: Crm) -> None:
     entry = "perturbations: [{error: 503, id: fault, fires: 2}]\nexpect: [{recovered: fault}]"
     assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
     judged = await verdict(crm(entry), [CREATE, CREATE])
-    assert (judged.outcome, judged.because) == ("failed", "call 1 (create_deal): it had no effect")
+    assert (judged.outcome, judged.because) == (
+        "failed",
+        'call 1 (create_deal): it had no effect: there is no deal with title "Spring order", amount 4000, '
+        'contact_id "con_00001"',
+    )
 
 
 async def test_null_for_a_field_that_does_not_take_it_is_not_part_of_the_goal(tmp_path: Path) -> None:

@@ -2,102 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Literal, cast
 
 from rpds import HashTrieMap
 
 from mcp_sim.grading.bases import AboutPerturbation
+from mcp_sim.grading.record_differences import Difference
+from mcp_sim.grading.effects import Effect, Write, effects_of, writes_of
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
-from mcp_sim.grading.relative_changes import RelativeChange, Write, times_made
-from mcp_sim.types import Change, Json, Key, Record, Step, View
-from mcp_sim.types.call_matchers import times
-from mcp_sim.types.conditions import ABSENT, at_path, equal
+from mcp_sim.grading.progress import By, Progress
+from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import takes_null
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
 
-MOST_GOALS = 100
+MOST_GOALS = 1000
 """The most faulted calls that are followed."""
 
-MOST_KEYS = 100
-"""The most records, or writes of a record, that are remembered for one goal."""
+MOST_OPEN_READS = 20
+"""The most unanswered reads for which an answer to another call is looked through."""
 
 
 @frozen
 class Goal:
-    """The intended effect of a faulted call, and the records that have had it since."""
+    """What a faulted call meant, and what became of it."""
 
     index: int
     tool: str
-    arguments: dict[str, Json]
-    plan: Plan | None
-    key: Any
-    """The key of the record that it works on; None if it names none."""
-    values: Record
-    """The fields that it sets."""
-    relative: tuple[RelativeChange, ...] = ()
-    """What an update adds, subtracts, appends or removes."""
-    writes: tuple[Write, ...] = ()
-    """The writes of its record since, if it has relative changes."""
-    keys: tuple[Key, ...] = ()
-    """The records that have been written with these values; without a plan, the calls that took effect."""
-    is_settled: bool = False
-    """Whether nothing is left to do: the call was answered as it should be, or the world itself refuses it."""
+    kind: Literal["effects", "answer", "unknown"]
+    """`effects`: it changes records, or finds nothing to change. `answer`: it reads, or the world would have refused
+    it. `unknown`: nothing shows what it would have done."""
+    call: str
+    """The name that equal calls share."""
+    progress: tuple[Progress, ...] = ()
+    has_these_keys: bool = False
+    """Whether the world gave its new records their keys, so that no others can get them."""
+    shows: frozenset[str] = frozenset()
+    """Of an answer: the objects in it, or the whole text."""
+    is_answered: bool = False
+    is_refused: bool = False
+    """Whether the world would have refused it, so that nothing is lost if it is not made again."""
     evidence: Evidence = NO_EVIDENCE
-    """The faulted call, and the steps that changed what is known about its goal."""
-
-    @property
-    def verb(self) -> str:
-        return "unknown" if self.plan is None else self.plan.verb
 
 
+_NO_GOALS: HashTrieMap[int, Goal] = HashTrieMap()
 _NOTHING_WATCHED: HashTrieMap[str, tuple[int, ...]] = HashTrieMap()
-_NO_RECORDS: HashTrieMap[tuple[str, Key], Record] = HashTrieMap()
 
 
 @frozen
 class Facts:
     """The goals of the faulted calls, in the order of the faults."""
 
-    goals: tuple[Goal, ...] = ()
+    goals: HashTrieMap[int, Goal] = _NO_GOALS
+    """By place, from 0."""
     watched: HashTrieMap[str, tuple[int, ...]] = _NOTHING_WATCHED
-    """The places of the goals that a call or a change may concern, by the name of the call or change."""
+    """The places of the goals that a call or a write may concern, by the name of the call or record."""
+    open_reads: tuple[int, ...] = ()
+    """The places of the newest reads that were not answered yet."""
     unfollowed: int = 0
     """The number of goals beyond MOST_GOALS."""
-    newest: HashTrieMap[tuple[str, Key], Record] = _NO_RECORDS
-    """The records that were written, of the entities that tools change relatively. A record that is gone is empty."""
 
 
 @expectations.register("recovered")
 class Recovered(AboutPerturbation):
-    """The goal of each call that the perturbation was applied to is reached exactly once; vacuous without such a call.
+    """What each call meant that the perturbation was applied to is there exactly once at the end.
 
-    The goal is judged at the end. It follows from the tool's plan:
+    What a call meant is what it would have changed and answered in the same state without the fault. The ledger has it:
+    as the truth where the world answered behind the fault, else as the counterfactual, which the world computes when a
+    fault answers in its place. Its effects are compared with what was written since, by whatever calls and events:
 
-    - create: one record with the values that the arguments set, written since the faulted call and still there. Records
-      that existed before do not count. Updating the record later does no harm, and a duplicate that was deleted is
+    - A new record: one record of that entity exists with the values that the call gives. Values that the server makes
+      (ids, times, hashes, defaults) are disregarded. Later updates do no harm, and a duplicate that was deleted is
       forgiven.
-    - update: the record has had the values since, or has them at the end. If it is not known which values, as with
-      programs: the same call took effect.
-    - update with `how` (a tool that adds, subtracts, appends or removes): the field has changed so exactly once, by the
-      records before and after each write since the faulted call. Changes by the same tool and by events count; those by
-      other tools count only if these made none. A change that was taken back does not count.
-    - delete: the record is gone at the end.
-    - get, list, search: the same call with the same arguments was answered as the world answers it.
-    - a tool without a plan: the same call took effect exactly once.
+    - A new value of a field: the field has had it since. What it changes to later does no harm, unless the same call
+      made again takes it back, as with a toggle. Setting it again is no repetition.
+    - A number that is added, a text or an item that is put in: it happened exactly once, by the writes in the ledger. A
+      repetition that was taken back is forgiven. Calls of other tools that do the same count only if no call of this
+      tool did.
+    - A deleted record: it was gone since, and is not back as it was.
+    - The same call that does the same to another record, as in taking the next of a queue, repeats the effect.
 
-    Each item of a batch has a goal. Faulted calls with the same tool and equal arguments have one goal. If the world
-    itself refuses the call when it is made again, there is nothing to reach and it counts as recovered. Only the final
-    records count, not how they came about: an update that gives another record the goal's values reaches it, a create
-    with another title does not.
+    The records of one call, or the items of a batch, are each compared: a call that writes three of them has one
+    effect. Counters that grow by one and values that the server computes count only where a call has no other effect.
+
+    A call that reads is recovered once it, or another call whose answer shows the same, was answered as the world
+    answers it. One that the world itself would have refused has nothing to recover. Calls with the same tool and equal
+    arguments have one goal. Vacuous if the perturbation was never applied, or only to calls that the world would have
+    refused and that were not made again. Not judged if it is not known what a call would have done: a real server or a
+    language model would have to be asked, or nothing shows the effect.
     """
+
+    def compares_with(self) -> frozenset[str]:
+        return frozenset([self.perturbation])
 
     def facts(self) -> Facts:
         return Facts()
@@ -107,280 +109,284 @@ class Recovered(AboutPerturbation):
         if step.entry == "reset":
             return facts
         facts = self._with_goal(facts, step, domain) if self.is_applied(step) else facts
-        before = facts
-        if step.committed or step.absorbed:
-            facts = replace(facts, newest=_newest_after(facts.newest, step, domain))
         if not facts.goals:
             return facts
-        places = {place for name in _names_of_step(step) for place in facts.watched.get(name, ())}
-        followed = {place: _followed(facts.goals[place], step, domain) for place in places}
-        followed = {place: _with_writes(goal, step, before) for place, goal in followed.items()}
-        changed = {place: goal for place, goal in followed.items() if goal is not facts.goals[place]}
-        if not changed:
+        call = _name_of_call(step, domain) if step.entry == "call" else ""
+        places = {place for name in _names_of_step(step, call) for place in facts.watched.get(name, ())}
+        if step.entry == "call" and facts.open_reads and _is_answered(step):
+            places.update(facts.open_reads)
+        if not places:
             return facts
-        goals = list(facts.goals)
-        for place, goal in changed.items():
-            goals[place] = _with_evidence(goal, step)
-        return replace(facts, goals=tuple(goals))
+        follow = _Follow(step, call, bool(facts.watched.get(call)), domain)
+        for place in sorted(places):
+            goal = facts.goals[place]
+            followed = follow.after(goal)
+            if followed is not goal:
+                followed = replace(followed, evidence=_with_step(followed.evidence, step))
+                facts = _watching(replace(facts, goals=facts.goals.insert(place, followed)), place, goal, followed)
+        return facts
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
-        view = end.view
-        if not facts.goals:
+        goals = [facts.goals[place] for place in range(len(facts.goals))]
+        if not goals:
             return judged("vacuous", f"{self.perturbation} was never applied")
-        wrong = [(goal, problem) for goal in facts.goals if (problem := problem_of(goal, view))]
+        wrong = [(goal, problem) for goal in goals if (problem := _problem_of(goal, end))]
         if wrong:
             because = "; ".join(f"call {goal.index} ({goal.tool}): {problem}" for goal, problem in wrong)
             return judged("failed", because, *(goal.evidence for goal, _ in wrong))
-        beyond = f"; {facts.unfollowed} more were not followed" if facts.unfollowed else ""
-        n = len({goal.index for goal in facts.goals})
+        unknown = [goal for goal in goals if goal.kind == "unknown"]
+        if unknown:
+            calls = ", ".join(f"call {goal.index} ({goal.tool})" for goal in unknown[:3])
+            because = f"nothing shows what {calls} would have done"
+            return judged("not judged", because, *(goal.evidence for goal in unknown))
+        evidence = [goal.evidence for goal in goals]
+        if facts.unfollowed:
+            return judged("not judged", f"{facts.unfollowed} faulted calls were too many to be followed", *evidence)
+        reached = [goal for goal in goals if goal.is_answered or not goal.is_refused]
+        if not reached:
+            return judged("vacuous", "nothing to recover: the world itself would have refused it", *evidence)
+        n = len(reached)
         recovered = "1 faulted call, recovered" if n == 1 else f"{n} faulted calls, each recovered"
-        return judged("passed", f"{recovered} exactly once{beyond}", *(goal.evidence for goal in facts.goals))
+        return judged("passed", f"{recovered} exactly once", *evidence)
 
     @staticmethod
     def _with_goal(facts: Facts, step: Step, domain: Domain) -> Facts:
-        if _name_of_call(step.tool, step.arguments) in facts.watched:
+        call = _name_of_call(step, domain)
+        if call in facts.watched:
             return facts
         if len(facts.goals) >= MOST_GOALS:
             return replace(facts, unfollowed=facts.unfollowed + 1)
-        plan = _plan_of(step, domain)
-        goals = [_goal(step, plan, arguments, domain) for arguments in _items(plan, step.arguments)]
-        watched = facts.watched
-        for place, goal in enumerate(goals, len(facts.goals)):
-            for name in _names_of_goal(goal):
-                watched = watched.insert(name, (*watched.get(name, ()), place))
-        return replace(facts, goals=(*facts.goals, *goals), watched=watched)
+        goal, place = _goal(step, call, domain), len(facts.goals)
+        watched = facts.watched.insert(call, (*facts.watched.get(call, ()), place))
+        facts = replace(facts, goals=facts.goals.insert(place, goal), watched=watched)
+        return _watching(facts, place, None, goal)
 
 
-def _plan_of(step: Step, domain: Domain) -> Plan | None:
-    """Return the plan for a call, with its choice made; None if it is not known what the call does to which records."""
+def _watching(facts: Facts, place: int, before: Goal | None, goal: Goal) -> Facts:
+    """Return the facts with what a goal waits for."""
+    watched = facts.watched
+    if before is None or len(before.progress) != len(goal.progress):
+        for name in {_name_of_effect(progress.effect) for progress in goal.progress}:
+            watched = watched.insert(name, (*watched.get(name, ()), place))
+    is_open = goal.kind == "answer" and not goal.is_answered
+    reads = tuple(one for one in facts.open_reads if one != place)
+    reads = (*reads, place)[-MOST_OPEN_READS:] if is_open else reads
+    return replace(facts, watched=watched, open_reads=reads)
+
+
+# the goal of a call ---------------------------------------------------------------------------------------------------
+
+
+def _goal(step: Step, call: str, domain: Domain) -> Goal:
+    """Return the goal of a faulted call."""
+    evidence = NO_EVIDENCE.with_step(step)
+    meant = step.truth or step.counterfactual
+    if meant is not None and meant.guessed:
+        evidence = replace(evidence, guessed=True)
+    goal = Goal(step.index, step.tool, "unknown", call, evidence=evidence)
     plan = domain.plans.get(step.tool)
-    if plan is not None and plan.choice is not None:
-        plan = plan.choices.get(str(at_path(step.arguments, plan.choice.split("."))), plan)
-    return plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
+    if meant is None or step.before is None or (step.stub and step.truth is not None):
+        is_read = plan is not None and not step.stub and all(one.certainly_reads for one in plan.variants)
+        return replace(goal, kind="answer") if is_read else goal
+    return _goal_of(goal, meant, step, plan, domain)
 
 
-def _items(plan: Plan | None, arguments: Record) -> list[Record]:
-    """Return the arguments for each item of a batch, of the first MOST_GOALS; else the arguments."""
-    if plan is None or plan.each is None:
-        return [arguments]
-    path = plan.each.split(".")
-    listed = at_path(arguments, path)
-    items = cast("list[Json]", listed) if isinstance(listed, list) else []
-    return [_with_item(arguments, path, item) for item in items[:MOST_GOALS]] or [arguments]
-
-
-def _with_item(arguments: Record, path: Sequence[str], item: Json) -> Record:
-    head, *rest = path
-    return {**arguments, head: _with_item(arguments[head], rest, item) if rest else item}
-
-
-def _goal(step: Step, plan: Plan | None, arguments: Record, domain: Domain) -> Goal:
-    """Return the goal of a call, or of an item of it, whose arguments are given."""
-    if plan is None:
-        return Goal(step.index, step.tool, step.arguments, None, None, {}, evidence=NO_EVIDENCE.with_step(step))
-    values = _values(plan, arguments, domain)
-    relative = _relative_changes(plan, values)
-    others = {name: value for name, value in values.items() if name not in {one.field for one in relative}}
-    key, evidence = _key(plan, arguments, domain), NO_EVIDENCE.with_step(step)
-    return Goal(step.index, step.tool, step.arguments, plan, key, others, relative, evidence=evidence)
-
-
-def _key(plan: Plan, arguments: Record, domain: Domain) -> Any:
-    """Return the key of the record that a call names, None if it names none. A singleton has the name of its entity."""
-    if plan.key is not None:
-        named = at_path(arguments, plan.key.split("."))
-        return named if isinstance(named, str | int | float) else None
-    entity = domain.entities.get(plan.entity or "")
-    return entity.name if entity is not None and entity.singleton else None
-
-
-def problem_of(goal: Goal, view: View) -> str | None:
-    """Return what is wrong with a goal at the end of a world; None if it was reached exactly once."""
-    if goal.plan is None:
-        return _exactly_one(len(goal.keys), goal.is_settled, "it took effect")
-    entity, key = str(goal.plan.entity), goal.key
-    if goal.verb == "create":
-        n = sum(view.get(entity, made) is not None for made in goal.keys)
-        return _exactly_one(n, goal.is_settled, f"its {entity} exists")
-    wrong = _relative_problem(goal, entity, key, view) if goal.relative else None
-    if wrong is not None or goal.is_settled:
-        return wrong
-    if goal.verb in READS:
-        return "it was never answered"
-    record = None if key is None else view.get(entity, key)
-    if goal.verb == "delete":
-        return None if record is None else f"{_named(entity, key)} is still there"
-    is_reached = bool(goal.keys) or (record is not None and _has(record, goal.values))
-    return None if is_reached else f"{_named(entity, key)} never got the values"
-
-
-def _relative_problem(goal: Goal, entity: str, key: Key, view: View) -> str | None:
-    """Return which relative change did not take effect exactly once; None if each did."""
-    first, record = view.initial_records(entity).get(key) or {}, view.get(entity, key) or {}
-    for change in goal.relative:
-        n = times_made(change, goal.writes, first)
-        is_needless = n == 0 and (goal.is_settled or change.needs_nothing(record))
-        problem = None if is_needless else change.problem(n, _named(entity, key))
-        if problem is not None:
-            return problem
-    return None
-
-
-def _named(entity: str, key: Key | None) -> str:
-    """Return the name of a record in a sentence."""
-    return entity if key in (None, entity) else f"{entity} {key}"
-
-
-def _exactly_one(n: int, is_refused: bool, what: str) -> str | None:
-    if n == 1 or (n == 0 and is_refused):
-        return None
-    return f"{what} {times(n)}" if n else "it had no effect"
-
-
-def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
-    """Return the goal after one more step."""
-    repeats = step.entry == "call" and _same_call(goal, step)
-    if repeats and not goal.is_settled and _settles(goal, step):
-        goal = replace(goal, is_settled=True)
-    plan = goal.plan
-    if plan is None:
-        return _with_key(goal, step.index) if repeats and step.committed else goal
-    if repeats and step.committed and goal.verb == "update" and not (goal.values or goal.relative):
-        goal = _with_key(goal, step.index)  # what a program sets is not known: that it took effect is all there is
-    for change in step.committed:
-        if change.entity == plan.entity:
-            goal = _after(goal, change, step, domain)
-    return goal
-
-
-def _settles(goal: Goal, step: Step) -> bool:
-    """Whether the same call leaves nothing to do: the world refuses it, answers a read, or has nothing to change."""
-    if step.truth is None or not step.truth.observation.ok:
-        return step.truth is not None
-    changes_nothing = not (step.truth.changes or step.truth.agenda)
-    return (goal.verb in READS and _is_answered(step)) or (bool(goal.relative) and changes_nothing)
-
-
-def _newest_after(
-    newest: HashTrieMap[tuple[str, Key], Record], step: Step, domain: Domain
-) -> HashTrieMap[tuple[str, Key], Record]:
-    """Return the records after a step, of the entities that tools change relatively."""
-    counted = {plan.entity for plan in domain.plans.values() if plan.how}
-    for change in (*step.absorbed, *step.committed):
-        if change.entity in counted and change.op != "reserve":
-            newest = newest.insert((change.entity, change.key), change.record or {})
-    return newest
-
-
-def _with_writes(goal: Goal, step: Step, facts: Facts) -> Goal:
-    """Return the goal with the writes that may have made or undone its relative changes. `facts`: before the step."""
-    if goal.plan is None or not goal.relative or _has_goal_of_its_own(goal, step, facts):
+def _goal_of(goal: Goal, meant: Transition, step: Step, plan: Plan | None, domain: Domain) -> Goal:
+    """Return the goal of a call, which is known to have meant a transition."""
+    assert step.before is not None
+    reads = plan is not None and all(one.verb in (*READS, "compute") for one in plan.variants)
+    if not meant.observation.ok:
+        return replace(goal, kind="answer", is_refused=True)
+    arguments = _meaning(step.arguments, plan)
+    effects = effects_of(meant.changes, step.before, arguments, plan, domain, step.at)
+    if reads and not any(effect.is_given for effect in effects):
+        return replace(goal, kind="answer", shows=_shown_by(meant.observation))
+    if not effects and _is_unclear(step, meant, plan, domain):
         return goal
-    place = goal.plan.entity or "", goal.key
-    before, writes = facts.newest.get(place), list[Write]()
-    for change in step.committed:
-        if (change.entity, change.key) == place and change.op != "reserve":
-            after = change.record or {}
-            if before is None or any(one.direction(before, after) for one in goal.relative):
-                writes.append(Write(before, after, is_own=step.entry == "event" or step.tool == goal.tool))
-            before = after
-    return replace(goal, writes=(*goal.writes, *writes)[:MOST_KEYS]) if writes else goal
+    progress = tuple(map(Progress, effects))
+    return replace(goal, kind="effects", progress=progress, has_these_keys=meant is step.truth)
 
 
-def _has_goal_of_its_own(goal: Goal, step: Step, facts: Facts) -> bool:
-    """Whether a step is a call that another goal was made for."""
-    is_call = step.entry == "call" and not _same_call(goal, step)
-    return is_call and _name_of_call(step.tool, step.arguments) in facts.watched
+def _is_unclear(step: Step, meant: Transition, plan: Plan | None, domain: Domain) -> bool:
+    """Whether a call that succeeds without a change may have changed something all the same."""
+    if meant.guessed or step.tool in domain.elsewhere or plan is None:
+        return True
+    return any(one.verb in ("none", "unknown") or one.guessed for one in plan.variants)
 
 
-def _relative_changes(plan: Plan, values: Record) -> tuple[RelativeChange, ...]:
-    """Return what an update adds, subtracts, appends or removes."""
-    if plan.verb != "update":
-        return ()
-    found = (RelativeChange(name, plan.how.get(name, "set"), value) for name, value in values.items())
-    return tuple(change for change in found if change.how != "set")
+def _meaning(arguments: Record, plan: Plan | None) -> Record:
+    """Return the arguments without what only marks a repetition."""
+    return arguments
 
 
-def _with_evidence(goal: Goal, step: Step) -> Goal:
-    """Return the goal with a step that changed what is known about it."""
-    return goal if step.n in goal.evidence.steps else replace(goal, evidence=goal.evidence.with_step(step))
+def _shown_by(observation: Observation) -> frozenset[str]:
+    """Return the objects that an answer shows, or its whole text."""
+    body = observation.body
+    if not isinstance(body, ToolResult):
+        return frozenset()
+    data = body.data
+    rows = [*_rows(data)]
+    if rows:
+        return frozenset(map(canonical, rows))
+    return frozenset([data if isinstance(data, str) else canonical(data)] if data else [])
 
 
-def _name_of_call(tool: str, arguments: Mapping[str, Json]) -> str:
-    return f"call {tool} {canonical(arguments)}"
+def _rows(value: Json) -> Iterator[Json]:
+    """Yield the objects in a value that hold no list of objects."""
+    if isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _rows(item)
+    elif isinstance(value, dict):
+        inner = [row for part in cast("Record", value).values() if isinstance(part, list) for row in _rows(part)]
+        yield from inner or [value]
 
 
-def _names_of_goal(goal: Goal) -> Iterator[str]:
-    """Yield the names of the calls and changes that may concern a goal."""
-    yield _name_of_call(goal.tool, goal.arguments)
-    if goal.plan is not None and goal.verb == "update":
-        yield f"record {goal.plan.entity} {goal.key}"
-    elif goal.plan is not None and goal.verb == "create":
-        yield f"entity {goal.plan.entity}"
+def _objects(value: Json) -> Iterator[Json]:
+    """Yield all objects in a value."""
+    parts: Sequence[Json] = ()
+    if isinstance(value, dict):
+        yield value
+        parts = [*cast("Record", value).values()]
+    elif isinstance(value, list):
+        parts = cast("list[Json]", value)
+    for part in parts:
+        yield from _objects(part)
 
 
-def _names_of_step(step: Step) -> Iterator[str]:
-    """Yield the names of a call and of its changes."""
-    if step.entry == "call":
-        yield _name_of_call(step.tool, step.arguments)
+# following it ---------------------------------------------------------------------------------------------------------
+
+
+class _Follow:
+    """One step, by which goals are followed."""
+
+    def __init__(self, step: Step, call: str, has_goal: bool, domain: Domain) -> None:
+        self._step, self._call, self._has_goal, self._domain = step, call, has_goal, domain
+        self._writes: list[tuple[Write, list[Difference]]] | None = None
+        self._shown: frozenset[str] | None = None
+
+    def after(self, goal: Goal) -> Goal:
+        """Return a goal after the step; the same object if nothing has changed."""
+        step = self._step
+        is_same = step.entry == "call" and self._call == goal.call
+        if goal.kind == "unknown" and is_same and step.truth is not None and not step.stub and step.before is not None:
+            plan = self._domain.plans.get(step.tool)
+            goal = _goal_of(goal, step.truth, step, plan, self._domain)
+        if goal.kind == "answer" and not goal.is_answered:
+            is_answered = _is_answered(step) and (is_same or self._shows(goal.shows))
+            return replace(goal, is_answered=True) if is_answered else goal
+        if goal.kind != "effects":
+            return goal
+        has_goal = self._has_goal and not is_same
+        is_own = step.entry == "event" or (step.tool == goal.tool and not has_goal)
+        keys = goal.has_these_keys and (step.entry == "event" or step.index == goal.index)
+        progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, keys))
+        return goal if progress == goal.progress else replace(goal, progress=progress)
+
+    def _progress(self, before: tuple[Progress, ...], by: By) -> tuple[Progress, ...]:
+        progress = [*before]
+        left = list[tuple[Write, list[Difference]]]()
+        met = set[int]()
+        for write, differences in self._written():
+            makers = [place for place, one in enumerate(progress) if one.makes(write, by)]
+            if makers:
+                place = min(makers, key=lambda place: (len(progress[place].records), place))
+                progress[place] = progress[place].made(write.key, by)
+                met.add(place)
+                continue
+            touched = False
+            for place, one in enumerate(progress):
+                after = one.after(write, differences, by)
+                is_met = after is not one or (one.effect.kind != "create" and _concerns(one.effect, write))
+                progress[place] = after
+                if is_met:
+                    met.add(place)
+                    touched = True
+            if not touched:
+                left.append((write, differences))
+        return tuple(self._with_rest(progress, left, met, by) if by.is_same_call and left else progress)
+
+    @staticmethod
+    def _with_rest(
+        progress: list[Progress], left: Sequence[tuple[Write, list[Difference]]], met: set[int], by: By
+    ) -> list[Progress]:
+        """Return the progress with writes of the same call that hit other records than the call did at first."""
+        for write, differences in left:
+            for place, one in enumerate(progress):
+                if place in met or one.effect.entity != write.entity:
+                    continue
+                if one.effect.kind == "create":
+                    is_like = write.old is None
+                    after = one.made(write.key, by) if is_like else one
+                elif one.effect.is_named:
+                    continue
+                elif one.effect.kind == "delete":
+                    is_like = write.new is None
+                    after = one.again(by) if is_like else one
+                else:
+                    is_like = any(difference.path == one.effect.path for difference in differences)
+                    after = one.again(by) if is_like else one
+                if is_like:
+                    progress[place] = after
+                    met.add(place)
+                    break
+        return progress
+
+    def _written(self) -> list[tuple[Write, list[Difference]]]:
+        """Return the writes of the step, each with its differences."""
+        if self._writes is None:
+            before = self._step.before
+            writes = [] if before is None else writes_of(self._step.committed, before)
+            self._writes = [(write, write.differences) for write in writes]
+        return self._writes
+
+    def _shows(self, wanted: frozenset[str]) -> bool:
+        """Whether the answer shows what another call would have shown."""
+        if not wanted:
+            return False
+        if self._shown is None:
+            served = self._step.served
+            body = None if served is None else served.body
+            data = body.data if isinstance(body, ToolResult) else None
+            self._shown = frozenset(map(canonical, _objects(data))) | _shown_by(cast("Observation", served))
+        return wanted <= self._shown
+
+
+def _concerns(effect: Effect, write: Write) -> bool:
+    return effect.entity == write.entity and effect.key == write.key
+
+
+def _problem_of(goal: Goal, end: End) -> str | None:
+    """Return what is wrong with a goal at the end of a world; None if it was reached, or if that is not known."""
+    if goal.kind == "answer":
+        return None if goal.is_answered or goal.is_refused else "it was never answered"
+    problems = [problem for one in goal.progress if (problem := one.problem(end.view))]
+    more = len(problems) - 3
+    return "; ".join(problems[:3]) + (f"; and {more} more" if more > 0 else "") if problems else None
+
+
+def _with_step(evidence: Evidence, step: Step) -> Evidence:
+    return evidence if step.n in evidence.steps else evidence.with_step(step)
+
+
+def _name_of_call(step: Step, domain: Domain) -> str:
+    return f"call {step.tool} {canonical(_meaning(step.arguments, domain.plans.get(step.tool)))}"
+
+
+def _name_of_effect(effect: Effect) -> str:
+    return f"entity {effect.entity}" if effect.kind == "create" else f"record {effect.entity} {effect.key}"
+
+
+def _names_of_step(step: Step, call: str) -> Iterator[str]:
+    """Yield the names of a call and of its writes."""
+    if call:
+        yield call
     for change in step.committed:
         yield f"record {change.entity} {change.key}"
         yield f"entity {change.entity}"
-
-
-def _after(goal: Goal, change: Change, step: Step, domain: Domain) -> Goal:
-    """Return the goal after one change of a record of its entity."""
-    if change.op == "remove" or change.record is None:
-        if goal.verb != "create" or change.key not in goal.keys:
-            return goal
-        return replace(goal, keys=tuple(key for key in goal.keys if key != change.key))
-    if goal.verb == "update":
-        return _with_key(goal, change.key) if change.key == goal.key and _has(change.record, goal.values) else goal
-    if goal.verb != "create" or not _has(change.record, goal.values):
-        return goal
-    return _with_key(goal, change.key) if _may_have_made(goal, step, domain) else goal
-
-
-def _may_have_made(goal: Goal, step: Step, domain: Domain) -> bool:
-    """Whether this step could have reached the goal. An update must set a field of it; others found it there."""
-    if not goal.values:
-        return _same_call(goal, step)
-    plan = _plan_of(step, domain)
-    if plan is None or plan.verb != "update":
-        return True
-    items = _items(plan, step.arguments)
-    return any(_values(plan, arguments, domain).keys() & goal.values.keys() for arguments in items)
-
-
-def _with_key(goal: Goal, key: Key) -> Goal:
-    if key in goal.keys or len(goal.keys) >= MOST_KEYS:
-        return goal
-    return replace(goal, keys=(*goal.keys, key))
-
-
-def _values(plan: Plan, arguments: Mapping[str, Json], domain: Domain) -> Record:
-    """Return the fields that a call sets, with their values. Null for a field that does not take null sets nothing."""
-    given = {field: at_path(arguments, argument.split(".")) for argument, field in plan.sets.items()}
-    present = {field: value for field, value in given.items() if value is not ABSENT}
-    return {field: value for field, value in present.items() if _takes(field, value, plan, domain)} | dict(plan.fixed)
-
-
-def _takes(name: str, value: Json, plan: Plan, domain: Domain) -> bool:
-    entity = domain.entities.get(plan.entity or "")
-    field = None if entity is None else entity.fields.get(name)
-    return value is not None or field is None or takes_null(field.schema)
-
-
-def _has(record: Record, values: Record) -> bool:
-    return all(equal(at_path(record, field.split(".")), value) for field, value in values.items())
 
 
 def _is_answered(step: Step) -> bool:
     """Whether the agent got the answer of the world."""
     if step.truth is None or step.served is None:
         return False
-    return step.served.ok and step.served.body == step.truth.observation.body
-
-
-def _same_call(goal: Goal, step: Step) -> bool:
-    return goal.tool == step.tool and equal(goal.arguments, step.arguments)
+    return step.served.body == step.truth.observation.body

@@ -139,5 +139,9 @@ class RealServerOptions(WorldModel):
         return self.model_copy(update=filled)
 
     @property
+    def is_local(self) -> bool:
+        return False
+
+    @property
     def _seconds(self) -> float:
         return self.timeout.total_seconds()

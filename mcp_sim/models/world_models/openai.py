@@ -177,6 +177,10 @@ class Openai(WorldModel):
     def makes_records(self) -> bool:
         return True
 
+    @property
+    def is_local(self) -> bool:
+        return False
+
     def needs_trust(self, environment: Mapping[str, str]) -> Iterator[str]:
         key = self.api_key_env or DEFAULT_KEY
         is_sent = self.api_key_env is not None or (bool(environment.get(key)) and not _is_loopback(self.base_url))

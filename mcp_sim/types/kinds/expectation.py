@@ -90,6 +90,13 @@ class Expectation(Kind):
         """
         raise NotImplementedError  # every kind judges in its own way
 
+    def compares_with(self) -> frozenset[str]:
+        """Return the ids of the perturbations whose calls it compares with what they do without faults.
+
+        Where such a perturbation answered instead of the world, the ledger gets a `counterfactual`.
+        """
+        return frozenset()
+
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         """Return unknown tools, entities or perturbation ids, as sentences.
 

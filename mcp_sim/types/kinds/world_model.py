@@ -84,6 +84,14 @@ class WorldModel(Kind):
         return False
 
     @property
+    def is_local(self) -> bool:
+        """Whether it answers by itself: no language model and no real server is asked.
+
+        Only then is a call that a fault answered computed once more, for expectations.
+        """
+        return True
+
+    @property
     def answers_requests(self) -> bool:
         """Whether the model answers requests other than calls, and may ask the client of a request questions."""
         return False

@@ -1,0 +1,240 @@
+"""How often an effect has come about since a call, and whether it is still there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mcp_sim.grading.record_differences import Difference, value_at
+from mcp_sim.grading.effects import Effect, Write, is_of_no_account, shown, shown_fields
+from mcp_sim.types import Key, Step, View
+from mcp_sim.types.call_matchers import times
+from mcp_sim.types.conditions import ABSENT, equal
+from mcp_sim.types.frozen import frozen
+
+_LONG = 200
+"""From how many characters on a text is not shown beside the expected one."""
+MOST_REMEMBERED = 100
+"""The most records and calls that are remembered for one effect."""
+
+
+@frozen
+class By:
+    """The step that is followed, as seen from a goal."""
+
+    step: Step
+    is_same_call: bool
+    """Whether the call with the goal is made again, or it is this step."""
+    is_own: bool
+    """Whether what it does more than once is a repetition: a call of the same tool without a goal of its own, or an
+    event, such as a change that a fault deferred."""
+    has_goal: bool
+    """Whether it is another call with a goal of its own."""
+    has_these_keys: bool
+    """Whether new records have the keys that the faulted call was to give them."""
+
+
+@frozen
+class Record:
+    """A record that a create has made."""
+
+    key: Key
+    call: int
+    is_own: bool
+    is_removed: bool = False
+
+
+@frozen
+class Progress:
+    """What became of one effect."""
+
+    effect: Effect
+    records: tuple[Record, ...] = ()
+    """Of a create: the records that were made."""
+    calls: tuple[int, ...] = ()
+    """The calls by which it came about, 0 for an event. Of a create and of a set: by which it did so once more."""
+    others: tuple[int, ...] = ()
+    """The calls of other tools by which it came about. They count only if no other call did it."""
+    taken_back: int = 0
+    is_there: bool = False
+    """Of a set or delete: whether it came about."""
+
+    # following steps
+
+    def after(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
+        """Return the progress after one write of a step; the same object if the write does not matter."""
+        if write.entity != self.effect.entity:
+            return self
+        match self.effect.kind:
+            case "create":
+                return self._created(write, differences, by)
+            case _ if write.key != self.effect.key:
+                return self
+            case "delete":
+                return self._deleted(write, by)
+            case "set":
+                return self._set(write, differences, by)
+            case _:
+                return self._added(write, differences, by)
+
+    def makes(self, write: Write, by: By) -> bool:
+        """Whether a write makes the record of this create."""
+        if self.effect.kind != "create" or write.entity != self.effect.entity or write.new is None:
+            return False
+        if write.old is None and by.has_these_keys and write.key == self.effect.key:
+            return True
+        return self.effect.fits(write.key, write.new) and not self.effect.fits(write.key, write.old)
+
+    def made(self, key: Key, by: By) -> Progress:
+        """Return the progress of a create after a record was made."""
+        if any(record.key == key and not record.is_removed for record in self.records):
+            return self
+        if len(self.records) >= MOST_REMEMBERED:
+            return self
+        return replace(self, records=(*self.records, Record(key, by.step.index, not by.has_goal)))
+
+    def _created(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
+        """Return the progress after a record of this create was removed, or added to by the same call."""
+        if not any(record.key == write.key for record in self.records):
+            return self
+        if write.new is None:
+            is_used_up = by.step.entry == "event"
+            kept = [replace(record, is_removed=True) if record.key == write.key else record for record in self.records]
+            return self if is_used_up else replace(self, records=tuple(kept))
+        is_grown = any(
+            difference.amount is not None or (difference.inserted and not difference.dropped)
+            for difference in differences
+            if difference.inserted is not ABSENT or difference.amount is not None
+        )
+        return self.again(by) if by.is_same_call and is_grown else self
+
+    def _deleted(self, write: Write, by: By) -> Progress:
+        if write.new is None:
+            return replace(self, is_there=True)
+        is_back = write.old is None and is_of_no_account(self.effect.before, write.new, by.step.at)
+        return replace(self, is_there=False) if is_back else self
+
+    def _set(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
+        effect = self.effect
+        if write.new is None:
+            return self
+        value = value_at(write.new, effect.path)
+        here = [difference for difference in differences if difference.path[: len(effect.path)] == effect.path]
+        if _is_equal(value, effect.value) or any(effect.is_set_by(difference) for difference in here):
+            return replace(self, is_there=True)
+        if not here:
+            return self
+        if by.is_same_call:
+            if not self.is_there:
+                return replace(self, is_there=True)
+            return replace(self, is_there=False) if _is_equal(value, effect.before) else self.again(by)
+        is_repeated = by.is_own and effect.amount is not ABSENT and self.is_there
+        return self.again(by) if is_repeated and any(effect.is_added_by(one, effect.amount) for one in here) else self
+
+    def _added(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
+        effect, progress = self.effect, self
+        for difference in differences:
+            if difference.path != effect.path:
+                continue
+            if effect.kind == "insert" or effect.kind == "drop":
+                item = difference.inserted if effect.kind == "insert" else difference.dropped
+                is_done = effect.fits_item(item)
+            else:
+                is_done = effect.is_added_by(difference)
+            if is_done:
+                progress = progress.again(by)
+            elif effect.is_taken_back_by(difference):
+                progress = replace(progress, taken_back=progress.taken_back + 1)
+            elif by.is_same_call and effect.kind == "add":
+                progress = progress.again(by)
+        return progress
+
+    def again(self, by: By) -> Progress:
+        """Return the progress after the effect came about, or did so once more."""
+        if len(self.calls) + len(self.others) >= MOST_REMEMBERED:
+            return self
+        if by.is_own or by.is_same_call:
+            return replace(self, calls=(*self.calls, by.step.index))
+        return replace(self, others=(*self.others, by.step.index))
+
+    # at the end
+
+    def problem(self, view: View) -> str | None:
+        """Return what is wrong with the effect at the end, as a sentence with what was expected; None if nothing is."""
+        match self.effect.kind:
+            case "create":
+                return self._problem_of_create()
+            case "delete":
+                is_missing = not self.is_there and view.get(self.effect.entity, self.effect.key) is not None
+                return f"{self.effect.record} is still there" if is_missing else self._problem_of_repetition(1)
+            case "set":
+                return self._problem_of_set(view)
+            case _:
+                return self._problem_of_addition(view)
+
+    def _problem_of_create(self) -> str | None:
+        effect = self.effect
+        own = [record.call for record in self.records if record.is_own and not record.is_removed]
+        if own or self.calls:
+            calls = [*own, *self.calls]
+            if len(calls) == 1 or not effect.is_counted:
+                return None
+            return f"its {effect.entity} exists {times(len(calls))}, made by {_calls(calls)}; expected once"
+        if any(not record.is_removed for record in self.records):
+            return None
+        if self.records:
+            return f"its {effect.entity} {self.records[-1].key} is gone"
+        fields = f" with {shown_fields(effect.fields)}" if effect.fields else f" {effect.key}" * effect.is_named
+        return f"it had no effect: there is no {effect.entity}{fields}"
+
+    def _problem_of_set(self, view: View) -> str | None:
+        effect = self.effect
+        record = view.get(effect.entity, effect.key)
+        value = value_at(record, effect.path)
+        if self.is_there or _is_equal(value, effect.value):
+            return self._problem_of_repetition(1)
+        is_text = effect.edit is not None or (isinstance(effect.value, str) and len(effect.value) > _LONG)
+        if record is None:
+            return f"{effect.record} is gone, and {'.'.join(map(str, effect.path))} never was {shown(effect.value)}"
+        actual = "as before" if is_text and _is_equal(value, effect.before) else shown(value)
+        return f"{effect.place} is {actual}, expected {shown(effect.value)}"
+
+    def _problem_of_repetition(self, at_first: int) -> str | None:
+        if not self.calls or not self.effect.is_counted:
+            return None
+        n = len(self.calls) + at_first
+        return f"{self.effect.place} was changed {times(n)}, again by {_calls(self.calls)}; expected once"
+
+    def _problem_of_addition(self, view: View) -> str | None:
+        effect = self.effect
+        calls = self.calls or self.others[:1]
+        n = len(calls) - min(self.taken_back, max(len(calls) - 1, 0))
+        did = self._did()
+        if not n:
+            value = value_at(view.get(effect.entity, effect.key), effect.path)
+            return f"{effect.place} never {did}; it is {shown(value)}"
+        if n == 1 or not effect.is_counted:
+            return None
+        return f"{effect.place} {did} {times(n)}, by {_calls(calls)}; expected once"
+
+    def _did(self) -> str:
+        effect = self.effect
+        if effect.kind == "add":
+            return f"got {shown(effect.value)} added" if isinstance(effect.value, str) else f"changed by {effect.value}"
+        return f"{'got' if effect.kind == 'insert' else 'lost'} {shown_fields(effect.fields)}"
+
+
+def _is_equal(value: object, wanted: object) -> bool:
+    return value is wanted if value is ABSENT or wanted is ABSENT else equal(value, wanted)
+
+
+def _calls(calls: Sequence[int]) -> str:
+    """Return the calls of a repetition in a sentence."""
+    numbers = [str(call) for call in dict.fromkeys(calls) if call]
+    events = ["an event"] if 0 in calls else []
+    listed = [f"call{'' if len(numbers) == 1 else 's'} {_joined(numbers)}"] if numbers else []
+    return " and ".join([*listed, *events])
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
