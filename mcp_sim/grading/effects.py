@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal, cast
 
+from mcp_sim.grading.given_values import GivenValues, is_made_by_server, is_time
 from mcp_sim.grading.record_differences import (
     Difference,
     Path,
@@ -16,7 +17,6 @@ from mcp_sim.grading.record_differences import (
     leaves,
     value_at,
 )
-from mcp_sim.grading.given_values import GivenValues, is_made_by_server, is_time
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mcp_sim.grading.record_differences import Difference, value_at
 from mcp_sim.grading.effects import Effect, Write, is_of_no_account, shown, shown_fields
+from mcp_sim.grading.record_differences import Difference, value_at
 from mcp_sim.types import Key, Step, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, equal
@@ -136,7 +136,7 @@ class Progress:
         for difference in differences:
             if difference.path != effect.path:
                 continue
-            if effect.kind == "insert" or effect.kind == "drop":
+            if effect.kind in ("insert", "drop"):
                 item = difference.inserted if effect.kind == "insert" else difference.dropped
                 is_done = effect.fits_item(item)
             else:

@@ -262,7 +262,7 @@ def version_after(before: Version, turn: Turn, state: State) -> Version:
 def step_of(
     version: Version, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...], before: State, keeps: Kept = ""
 ) -> Step:
-    """Return the ledger entry of a call; `before` is the state that its changes are written to, `keeps` as in `Step`."""
+    """Return the ledger entry of a call. `before`: the state that its changes are written to. `keeps`: as in `Step`."""
     transition = answered.transition
     return Step(
         n=version.n + 1,

@@ -9,10 +9,10 @@ from typing import Literal, cast
 from rpds import HashTrieMap
 
 from mcp_sim.grading.bases import AboutPerturbation
-from mcp_sim.grading.record_differences import Difference
 from mcp_sim.grading.effects import Effect, Write, effects_of, writes_of
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.grading.progress import By, Progress
+from mcp_sim.grading.record_differences import Difference
 from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
@@ -21,6 +21,7 @@ from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.kept_answers import without_key
 
 MOST_GOALS = 1000
 """The most faulted calls that are followed."""
@@ -93,7 +94,7 @@ class Recovered(AboutPerturbation):
 
     A call that reads is recovered once it, or another call whose answer shows the same, was answered as the world
     answers it. One that the world itself would have refused has nothing to recover. Calls with the same tool and equal
-    arguments have one goal. Vacuous if the perturbation was never applied, or only to calls that the world would have
+    arguments, idempotency keys aside, have one goal. Vacuous if the perturbation was never applied, or only to calls that the world would have
     refused and that were not made again. Not judged if it is not known what a call would have done: a real server or a
     language model would have to be asked, or nothing shows the effect.
     """
@@ -197,7 +198,7 @@ def _goal_of(goal: Goal, meant: Transition, step: Step, plan: Plan | None, domai
     reads = plan is not None and all(one.verb in (*READS, "compute") for one in plan.variants)
     if not meant.observation.ok:
         return replace(goal, kind="answer", is_refused=True)
-    arguments = _meaning(step.arguments, plan)
+    arguments = without_key(step.tool, step.arguments, domain)
     effects = effects_of(meant.changes, step.before, arguments, plan, domain, step.at)
     if reads and not any(effect.is_given for effect in effects):
         return replace(goal, kind="answer", shows=_shown_by(meant.observation))
@@ -212,11 +213,6 @@ def _is_unclear(step: Step, meant: Transition, plan: Plan | None, domain: Domain
     if meant.guessed or step.tool in domain.elsewhere or plan is None:
         return True
     return any(one.verb in ("none", "unknown") or one.guessed for one in plan.variants)
-
-
-def _meaning(arguments: Record, plan: Plan | None) -> Record:
-    """Return the arguments without what only marks a repetition."""
-    return arguments
 
 
 def _shown_by(observation: Observation) -> frozenset[str]:
@@ -369,7 +365,7 @@ def _with_step(evidence: Evidence, step: Step) -> Evidence:
 
 
 def _name_of_call(step: Step, domain: Domain) -> str:
-    return f"call {step.tool} {canonical(_meaning(step.arguments, domain.plans.get(step.tool)))}"
+    return f"call {step.tool} {canonical(without_key(step.tool, step.arguments, domain))}"
 
 
 def _name_of_effect(effect: Effect) -> str:
