@@ -94,9 +94,9 @@ class Recovered(AboutPerturbation):
 
     A call that reads is recovered once it, or another call whose answer shows the same, was answered as the world
     answers it. One that the world itself would have refused has nothing to recover. Calls with the same tool and equal
-    arguments, idempotency keys aside, have one goal. Vacuous if the perturbation was never applied, or only to calls that the world would have
-    refused and that were not made again. Not judged if it is not known what a call would have done: a real server or a
-    language model would have to be asked, or nothing shows the effect.
+    arguments, idempotency keys aside, have one goal. Vacuous if the perturbation was never applied, or only to calls
+    that the world would have refused and that were not made again. Not judged if it is not known what a call would have
+    done: a real server or a language model would have to be asked, or nothing shows the effect.
     """
 
     def compares_with(self) -> frozenset[str]:
