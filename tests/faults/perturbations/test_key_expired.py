@@ -63,3 +63,24 @@ async def test_younger_keys_are_still_known(tmp_path: Path) -> None:
 def test_it_needs_a_tool_with_a_key(crm: Callable[[str], Simulator]) -> None:
     with pytest.raises(DocumentError, match="no tool in reach takes an idempotency key"):
         crm("perturbations: [{key_expired: {}}]")
+
+
+@pytest.mark.parametrize(
+    ("more", "retry", "outcome"),
+    [
+        ("", FIVE, "passed"),
+        ("", {"amount": 5, "idempotency_key": "other"}, "failed"),
+        (", {key_expired: {}, id: old}", FIVE, "failed"),
+    ],
+    ids=["same key", "new key", "same key, forgotten"],
+)
+async def test_a_retry_recovers_from_a_lost_answer_if_the_server_knows_its_key(
+    tmp_path: Path, more: str, retry: Json, outcome: str
+) -> None:
+    lost = f"perturbations: [{{lost_ack: {{}}, id: lost, tools: create_charge, when: {{nth: 1}}}}{more}]"
+    ending = f"{lost}\nexpect: [{{recovered: lost}}]"
+    async with service(tmp_path, SPEC, "records: {charge: 0}", ending=ending).open() as world:
+        assert not (await world.call("create_charge", FIVE)).ok
+        assert (await world.call("create_charge", retry)).ok
+        [verdict] = world.grade().verdicts
+    assert verdict.outcome == outcome, verdict.because
