@@ -7,6 +7,11 @@ always read. Each is loaded and answers a random walk. Each shipped scenario ans
 a walk with its faults. For each folder of recordings a spec is learnt, measured, and the sessions are answered by a
 perfect language model (`oracle.py`).
 
+    python benchmarks/coverage.py --path [SCENARIO]
+
+With `--path`, the files that a warm get and a warm create go through in a scenario with the tools of the CRM: an entry
+is the start of a function or the resumption of a coroutine, a jump an entry in another file than the one before.
+
 The list of functions that one source alone runs names it. Results of functools.cache are dropped before each source,
 so that they do not hide what later sources need. `--under` chooses modules by the beginnings of their paths.
 """
@@ -49,7 +54,7 @@ import gc
 import io
 from collections import Counter, defaultdict
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -59,6 +64,7 @@ import plans
 from measuring import print_table
 
 import mcp_sim
+from mcp_sim import Simulator
 from mcp_sim.cli import main as command
 from mcp_sim.recordings import read_sessions
 from mcp_sim.simulator.compile import load
@@ -123,6 +129,39 @@ def drop_cached_results() -> None:
 
 
 CACHED = type(lru_cache(len))
+
+# the path of a call ---------------------------------------------------------------------------------------------------
+
+WARM_UP = 5
+"""Calls before the counted one. They include the fault that strikes the first create of flaky_crm."""
+
+PATHS = {
+    "get_contact": {"contact_id": "con_00001"},
+    "create_deal": {"title": "Path", "amount": 4000, "contact_id": "con_00001"},
+}
+
+
+async def print_paths(scenario: str) -> int:
+    """Print the files, jumps and entries of each call."""
+    rows = list[list[str]]()
+    async with Simulator.load(scenario).open() as world:
+        for tool, arguments in PATHS.items():
+            for _ in range(WARM_UP):
+                await world.call(tool, arguments)
+            entries = list[str]()
+
+            def note(frame: FrameType, event: str, _argument: object, entries: list[str] = entries) -> None:
+                if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+                    entries.append(frame.f_code.co_filename)
+
+            sys.setprofile(note)
+            await world.call(tool, arguments)
+            sys.setprofile(None)
+            jumps = sum(before != after for before, after in pairwise(entries))
+            rows.append([tool, str(len(set(entries))), str(jumps), str(len(entries))])
+    print_table(f"One warm call, {scenario}", ["tool", "files", "jumps", "entries"], rows)
+    return 0
+
 
 # functions ------------------------------------------------------------------------------------------------------------
 
@@ -203,4 +242,6 @@ if __name__ == "__main__":
     parser.add_argument("places", nargs="*", type=Path, metavar="DIR|FILE", help="documents")
     parser.add_argument("--recordings", nargs="+", type=Path, default=[], metavar="DIR", help="folders of recordings")
     parser.add_argument("--under", nargs="+", default=["mcp_sim/"], metavar="PATH", help="modules to report")
-    sys.exit(main(parser.parse_args()))
+    parser.add_argument("--path", nargs="?", const="flaky_crm", metavar="SCENARIO", help="the files of a call instead")
+    options = parser.parse_args()
+    sys.exit(asyncio.run(print_paths(options.path)) if options.path else main(options))

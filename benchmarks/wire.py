@@ -130,12 +130,6 @@ class Listening:
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         return [int(pid) for pid in children.read_text(encoding="ascii").split()] if children.exists() else []
 
-    def resident_megabytes(self) -> float:
-        """Return the resident memory of the process (Linux; 0 elsewhere)."""
-        status = Path(f"/proc/{self.pid}/status")
-        match = re.search(r"VmRSS:\s+(\d+) kB", status.read_text(encoding="ascii")) if status.exists() else None
-        return int(match[1]) / 1024 if match else 0.0
-
 
 def queued_seconds(pid: int) -> float:
     """Return how long the main thread of a process waited for a processor (Linux; 0 elsewhere)."""
