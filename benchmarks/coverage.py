@@ -85,13 +85,14 @@ def main(arguments: argparse.Namespace) -> int:
     ran = defaultdict[Name, list[str]](list)
     for code in names(RECORDER.take()):
         ran[code].append("import")
-    for source, run in sources(arguments):
-        drop_cached_results()
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), suppress(McpSimError):
-            run()
-        for code in names(RECORDER.take()):
-            ran[code].append(source)
-        print(source, file=sys.stderr, flush=True)
+    with suppress(KeyboardInterrupt):  # the report then has the sources so far
+        for source, run in sources(arguments):
+            drop_cached_results()
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), suppress(McpSimError):
+                run()
+            for code in names(RECORDER.take()):
+                ran[code].append(source)
+            print(source, file=sys.stderr, flush=True)
     files = [file for file in sorted(PACKAGE.rglob("*.py")) if shown(file).startswith(tuple(arguments.under))]
     declared = dict(chain.from_iterable(map(functions, files)))
     print_modules(declared, ran)
