@@ -28,7 +28,7 @@ PUT = Change("put", "deal", "d1", {"id": "d1"}, part=2)
 
 
 def step_of(observation: Observation, truth: Transition | None = None) -> dict[str, object]:
-    step = Step(2, "call", AT, 1, "get", {"a": "é"}, truth, observation, committed=(PUT,))
+    step = Step(2, "call", AT, 1, "get", {"a": "é"}, truth, served=observation, committed=(PUT,))
     return json.loads(step_line("w", step, {"seconds": 0.5}))["step"]
 
 
@@ -45,7 +45,8 @@ def test_a_call_has_truth_served_committed_and_perturbations() -> None:
     shown = Observation(ToolResult({"id": "d1"}))
     served = Observation(ToolResult("no", form="text", is_error=True), delay=timedelta(milliseconds=250))
     decision = Decision("x", "lost_ack", "applied", "nth 1")
-    step = Step(2, "call", AT, 1, "get", {}, Transition(shown, (PUT,)), served, (PUT,), perturbations=(decision,))
+    truth = Transition(shown, (PUT,))
+    step = Step(2, "call", AT, 1, "get", {}, truth, served=served, committed=(PUT,), perturbations=(decision,))
     put = {"op": "put", "entity": "deal", "key": "d1", "record": {"id": "d1"}, "part": 2}
     assert json.loads(step_line("w", step, {})) == {
         "world": "w",
