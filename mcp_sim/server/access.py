@@ -185,11 +185,11 @@ class WorldNames:
 
 def explicit_names(query: bytes, headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, ...]:
     """Return the names of worlds in a query and in headers."""
-    found = list[str]()
+    tokens = list[str]()
     if b"world" in query:
-        found += parse_qs(query.decode("latin-1"), keep_blank_values=True).get("world", [])
-    found += [value.decode("latin-1").strip() for name, value in headers if name == WORLD_HEADER]
-    return tuple(found)
+        tokens += parse_qs(query.decode("latin-1"), keep_blank_values=True).get("world", [])
+    tokens += [value.decode("latin-1").strip() for name, value in headers if name == WORLD_HEADER]
+    return tuple(tokens)
 
 
 def _in_meta(params: Mapping[str, Any] | None) -> tuple[Any, ...]:

@@ -132,7 +132,11 @@ def step_lines(step: Step, *, with_idle: bool = False) -> list[str]:
 
 def fault_lines(step: Step, *, with_idle: bool = False) -> list[str]:
     """Render the perturbations that were applied to a call: which, why, and what really happened."""
-    return [_fault_line(step, one) for one in step.perturbations if with_idle or one.outcome == "applied"]
+    return [
+        _fault_line(step, perturbation)
+        for perturbation in step.perturbations
+        if with_idle or perturbation.outcome == "applied"
+    ]
 
 
 def _fault_line(step: Step, decided: Decision) -> str:

@@ -39,7 +39,7 @@ class CallingClient:
 
     @property
     def meta(self) -> Record:
-        return {name: part for name, part in (own_meta(self._meta) or {}).items() if name not in _OURS}
+        return {name: value for name, value in (own_meta(self._meta) or {}).items() if name not in _OURS}
 
     @property
     def log_level(self) -> str | None:
@@ -77,7 +77,7 @@ STALE: Record = {"ttlMs": 0, "cacheScope": "private"}
 
 def passed_on(answer: Record, version: str, stamp: Any) -> Record:
     """Return the result of a real server or a recording, in the protocol era of the client."""
-    result = {name: part for name, part in as_object(answer["result"]).items() if name not in _OF_ERAS}
+    result = {name: value for name, value in as_object(answer["result"]).items() if name not in _OF_ERAS}
     meta = own_meta(as_object(answer["result"]).get("_meta")) or {}
     if is_modern(version):
         stale = STALE if "contents" in result else {}

@@ -58,14 +58,14 @@ def read_error(error: RpcError | None, uri: str, version: str) -> MCPError:
 
 def prompt(spec: ServerSpec, name: str, arguments: Mapping[str, Json]) -> Prompt:
     """Return the prompt of this name. Raises `MCPError` if it is unknown or arguments are missing."""
-    found = next((prompt for prompt in spec.prompts if prompt.name == name), None)
-    if found is None:
+    asked = next((prompt for prompt in spec.prompts if prompt.name == name), None)
+    if asked is None:
         raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}")
-    needed = [one["name"] for one in found.definition.get("arguments", ()) if one.get("required")]
+    needed = [argument["name"] for argument in asked.definition.get("arguments", ()) if argument.get("required")]
     missing = [argument for argument in needed if argument not in arguments]
     if missing:
         raise MCPError(INVALID_PARAMS, f"Missing required arguments: {', '.join(missing)}")
-    return found
+    return asked
 
 
 def check_answers(prompt: Prompt, answers: Mapping[str, Json]) -> None:
@@ -88,9 +88,9 @@ def completion(spec: ServerSpec, view: View, params: CompleteRequestParams) -> R
     """Return a `completion/complete` result: the values with the typed prefix. Raises `MCPError`."""
     reference, begun = params.ref, params.argument.value.casefold()
     if isinstance(reference, PromptReference):
-        choices = next((one.choices for one in spec.prompts if one.name == reference.name), None)
+        choices = next((candidate.choices for candidate in spec.prompts if candidate.name == reference.name), None)
     else:
-        choices = next((one.choices for one in spec.resources if one.uri == reference.uri), None)
+        choices = next((resource.choices for resource in spec.resources if resource.uri == reference.uri), None)
     if choices is None:
         raise MCPError(INVALID_PARAMS, "Unknown reference")
     offered = _offered(choices.get(params.argument.name), view)

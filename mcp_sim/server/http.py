@@ -350,14 +350,14 @@ class HttpServer:
 
     def _parsed_path(self, path: str) -> tuple[str | None, str]:
         """Return the world in a path, if any, and the server. Raises `Refusal` for an unknown path."""
-        found = _PATH.fullmatch(path)
-        name = found["server"] if found else None
-        if found and name is None and len(self._servers) == 1:
+        match = _PATH.fullmatch(path)
+        name = match["server"] if match else None
+        if match and name is None and len(self._servers) == 1:
             name = next(iter(self._servers))
-        if not found or name not in self._servers or (found["world"] is not None and not is_name(found["world"])):
+        if not match or name not in self._servers or (match["world"] is not None and not is_name(match["world"])):
             paths = "/w/WORLD/mcp" if len(self._servers) == 1 else f"/w/WORLD/{{{','.join(self._servers)}}}/mcp"
             raise Refusal(404, INVALID_REQUEST, "Not found", reason=f"the paths of this server are {paths}")
-        return found["world"], name
+        return match["world"], name
 
     def _check(self, world: str) -> None:
         try:

@@ -209,11 +209,15 @@ class Impersonation(Server[Any]):
             case "tools/list":
                 return "tools", listing(world.catalogue(self._name), ctx.protocol_version)
             case "prompts/list":
-                return "prompts", [one.definition for one in self._spec.prompts]
+                return "prompts", [prompt.definition for prompt in self._spec.prompts]
             case "resources/list":
-                return "resources", [one.definition for one in self._spec.resources if not one.is_template]
+                return "resources", [
+                    resource.definition for resource in self._spec.resources if not resource.is_template
+                ]
             case _:
-                return "resourceTemplates", [one.definition for one in self._spec.resources if one.is_template]
+                return "resourceTemplates", [
+                    resource.definition for resource in self._spec.resources if resource.is_template
+                ]
 
     # calls
 
@@ -318,7 +322,7 @@ class Impersonation(Server[Any]):
         """Return what a real server or a recording answers to a request; None if the tool spec does."""
         if not self._passes_on:
             return None
-        params = {name: part for name, part in (ctx.params or {}).items() if name not in NOT_PASSED}
+        params = {name: param for name, param in (ctx.params or {}).items() if name not in NOT_PASSED}
         try:
             answer = await world.request(self._name, ctx.method, params, self._client(ctx, world))
         except InputRequired as questions:
@@ -339,12 +343,12 @@ class Impersonation(Server[Any]):
         if passed is not None:
             return passed
         try:
-            found = await self._contents(world, params.uri, self._caller_of(ctx))
+            contents = await self._contents(world, params.uri, self._caller_of(ctx))
         except Crash:
             raise MCPError(CRASH_CODE, "The resource could not be read", {"mcp_sim": "crash"}) from None
-        if found is None or isinstance(found, RpcError):
-            raise content.read_error(found, params.uri, ctx.protocol_version)
-        return ReadResourceResult.model_validate({"contents": found}, by_name=False)
+        if contents is None or isinstance(contents, RpcError):
+            raise content.read_error(contents, params.uri, ctx.protocol_version)
+        return ReadResourceResult.model_validate({"contents": contents}, by_name=False)
 
     async def _contents(self, world: World, uri: str, caller: str = "") -> list[Record] | RpcError | None:
         """Return the current contents of a resource. Raises `Crash` if the program fails."""

@@ -81,8 +81,8 @@ def request_id(line: bytes) -> int | str | None:
             depth += 1
         elif sign in b"}]":
             depth -= 1
-        elif depth == 1 and sign == b'"id"' and (found := _ID.match(line, token.end())):
-            return _decoded_id(found[1])
+        elif depth == 1 and sign == b'"id"' and (match := _ID.match(line, token.end())):
+            return _decoded_id(match[1])
     return None
 
 

@@ -199,7 +199,7 @@ def _is_plain_client(client: Json, able: Json) -> bool:
 
 def _is_plain_capability(about: Json) -> bool:
     return isinstance(about, dict) and all(
-        isinstance(part, bool) if name == "listChanged" else part == {} for name, part in as_object(about).items()
+        isinstance(value, bool) if name == "listChanged" else value == {} for name, value in as_object(about).items()
     )
 
 

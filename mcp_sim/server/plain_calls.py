@@ -89,7 +89,9 @@ def _has_plain_params(params: Any, *, is_modern: bool) -> bool:
 def _mirrors(params: Record, headers: Mapping[bytes, bytes]) -> bool:
     """Whether the headers of a sessionless request mirror its body."""
     version = params["_meta"].get(PROTOCOL_VERSION_META_KEY)
-    return isinstance(version, str) and _is_routed(version, params["name"], *[headers.get(one) for one in _ROUTING])
+    return isinstance(version, str) and _is_routed(
+        version, params["name"], *[headers.get(header) for header in _ROUTING]
+    )
 
 
 @lru_cache(maxsize=256)

@@ -62,28 +62,28 @@ class Sessions:
 
     def find(self, session: str, owner: SessionOwner) -> StreamableHTTPServerTransport:
         """Return the transport of an open session. Raises `Refusal` for an unknown one."""
-        found = self._open.get(session)
-        if found is None or found.owner != owner:
+        opened = self._open.get(session)
+        if opened is None or opened.owner != owner:
             reason = "the session is unknown, or has ended (--session-idle)"
             raise Refusal(404, INVALID_REQUEST, "Session not found", reason=reason)
-        return found.transport
+        return opened.transport
 
     def connection(self, session: str, owner: SessionOwner) -> Connection | None:
         """Return the connection of an open session after its handshake, which is idle from now on.
 
         None if its answers are event streams, or if it has ended or is about to end.
         """
-        found = self._open.get(session)
-        if found is None or found.owner != owner or found.connection is None:
+        opened = self._open.get(session)
+        if opened is None or opened.owner != owner or opened.connection is None:
             return None
-        transport, idle = found.transport, found.transport.idle_scope
+        transport, idle = opened.transport, opened.transport.idle_scope
         if not transport.is_json_response_enabled or transport.is_terminated or idle is None or idle.cancel_called:
             return None
-        if found.connection.client_params is None:
+        if opened.connection.client_params is None:
             return None
         if idle.deadline != math.inf:  # else a request holds it
             idle.deadline = asyncio.get_running_loop().time() + self._idle
-        return found.connection
+        return opened.connection
 
     async def answer(self, exchange: Exchange, session: str, owner: SessionOwner) -> None:
         """Answer a request of an open session. Raises `Refusal` for an unknown one."""

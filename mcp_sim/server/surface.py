@@ -17,10 +17,10 @@ def offers(scenario: Scenario, name: str) -> frozenset[str]:
     has = {
         "resources": bool(spec.resources),
         "prompts": bool(spec.prompts),
-        "completions": any(one.choices for one in (*spec.resources, *spec.prompts)),
-        "logging": any(one["method"] == "notifications/message" for each in interactions for one in each.notices),
+        "completions": any(resource.choices for resource in (*spec.resources, *spec.prompts)),
+        "logging": any(notice["method"] == "notifications/message" for each in interactions for notice in each.notices),
     }
-    return frozenset(part for part, is_had in has.items() if is_had or part in spec.capabilities)
+    return frozenset(capability for capability, is_had in has.items() if is_had or capability in spec.capabilities)
 
 
 def handshake_listing(tools: Sequence[Tool]) -> list[Record]:

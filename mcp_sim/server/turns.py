@@ -138,7 +138,7 @@ class Turns:
         self._timer = None
         now = loop.time()
         most = TURN_SECONDS if now - due < LATE_SECONDS else PATIENCE_SECONDS
-        for turn in [one for one in self._at_work if one.began + most <= now]:
+        for turn in [running for running in self._at_work if running.began + most <= now]:
             turn.end()
         if self._waiting:
             self._watch(loop)

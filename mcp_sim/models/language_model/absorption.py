@@ -93,7 +93,7 @@ class Absorption:
 
         The tool shows a value that is left out if the draft does.
         """
-        shown = {one.identity: one.value for one in drafted}
+        shown = {drafted_subject.identity: drafted_subject.value for drafted_subject in drafted}
         for subject in () if self.disclosure.is_whole else subjects:
             record = self.view.get(*subject.identity) or {}
             hidden = self.disclosure.hidden(subject.entity.name, record)
@@ -198,7 +198,7 @@ class Absorption:
             known = {} if record is None else {name: value for name, value in record.items() if name != entity.key}
             common = known.keys() & fields.keys()
             if common and all(not any(differences(known[name], fields[name])) for name in common):
-                rest = (one for one in self.facts.provisional(entity.name) if one != key)
+                rest = (waiting for waiting in self.facts.provisional(entity.name) if waiting != key)
                 self.facts.note_provisional(entity.name, rest)
                 self._change(Change("remove", entity.name, key))
                 return known
@@ -251,8 +251,8 @@ class Absorption:
 
     def _stored_key(self, entity: Entity, key: Key) -> Key:
         """Return the key in the form in which the world has it: 7 and "7" are the same."""
-        found = find_key(self.view, entity.name, key)
-        return key if found is None else found
+        stored = find_key(self.view, entity.name, key)
+        return key if stored is None else stored
 
     def _is_absent(self, subject: Subject) -> bool:
         return self.is_certainly_absent(subject.entity, subject.key)
@@ -305,13 +305,13 @@ def is_closed(domain: Domain, entity: Entity) -> bool:
 
 def corrected(value: Json, contradictions: Sequence[Contradiction]) -> Json:
     """Return an answer with what contradicts the world replaced; rows that do not exist are left out."""
-    for found in contradictions:
-        if found.true is not OMITTED:
-            value = replace_part(value, found.path, found.true)
+    for contradiction in contradictions:
+        if contradiction.true is not OMITTED:
+            value = replace_part(value, contradiction.path, contradiction.true)
     omitted: dict[Path, set[int]] = {}
-    for found in contradictions:
-        if found.true is OMITTED and isinstance(found.path[-1], int):
-            omitted.setdefault(found.path[:-1], set()).add(found.path[-1])
+    for contradiction in contradictions:
+        if contradiction.true is OMITTED and isinstance(contradiction.path[-1], int):
+            omitted.setdefault(contradiction.path[:-1], set()).add(contradiction.path[-1])
     for path, places in sorted(omitted.items(), key=lambda item: -len(item[0])):
         rows = cast("list[Json]", get_part(value, path))
         value = replace_part(value, path, [row for at, row in enumerate(rows) if at not in places])

@@ -122,7 +122,7 @@ class Adoption:
 
     def subjects(self, value: Json) -> list[Subject]:
         """Return what an answer of this call is about."""
-        return [self.facts.place(one) for one in self.tool.names.subjects(value, self.turn.call.arguments)]
+        return [self.facts.place(subject) for subject in self.tool.names.subjects(value, self.turn.call.arguments)]
 
     def _drafted(self) -> list[Subject]:
         """Return what the draft shows, if there is anything that the model may not see."""
@@ -177,27 +177,29 @@ class Adoption:
         """Return the answer with its contradictions corrected. Raises `Rejected` before the last attempt."""
         repaired, judged = list[str](), self._read(observation)
         for _ in range(MAX_ROUNDS):
-            found = self._contradictions(judged)
-            if not found or judged.readable is None:
+            contradictions = self._contradictions(judged)
+            if not contradictions or judged.readable is None:
                 break
-            problems = [one.problem for one in found if one.problem]
+            problems = [contradiction.problem for contradiction in contradictions if contradiction.problem]
             if problems and not is_last:
                 raise Rejected("", problems)
-            repaired += [".".join(map(str, one.path)) for one in found]
-            judged = self._read(self._corrected(judged.observation, judged.readable, found))
+            repaired += [".".join(map(str, contradiction.path)) for contradiction in contradictions]
+            judged = self._read(self._corrected(judged.observation, judged.readable, contradictions))
         if repaired:
             self.figures["repaired"] = [*dict.fromkeys(repaired)]
         return judged
 
-    def _corrected(self, observation: Observation, readable: Readable, found: Sequence[Contradiction]) -> Observation:
-        value = self.with_total(corrected(readable.value, found), found)
+    def _corrected(
+        self, observation: Observation, readable: Readable, contradictions: Sequence[Contradiction]
+    ) -> Observation:
+        value = self.with_total(corrected(readable.value, contradictions), contradictions)
         return replace(observation, body=readable.write(value))
 
     def _contradictions(self, judged: _Judged) -> list[Contradiction]:
         """Return what contradicts the world, and note what is shown and fixed."""
         self.identified = bool(judged.subjects)
         absorption, after = self._absorption(()), self._absorption(judged.changes)
-        found = [
+        contradictions = [
             *absorption.contradictions(judged.subjects, self._is_row),
             *after.undisclosed(judged.subjects, self._drafted()),
             *after.dangling_links(judged.subjects),
@@ -206,7 +208,7 @@ class Adoption:
         ]
         pages = Pages(self.tool, self.domain, self.facts, self.draft, self.is_repeated)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
-        return found or [*pages.contradictions(judged.value)] or [*self._unlike_before(judged.value)]
+        return contradictions or [*pages.contradictions(judged.value)] or [*self._unlike_before(judged.value)]
 
     def _agreement(self, judged: _Judged, after: Absorption) -> CallAgreement:
         plan, entity = self.tool.plan, self.tool.entity
@@ -233,12 +235,14 @@ class Adoption:
             return self.reported.changes(self.turn, self.disclosure)
         return Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft).changes(subjects, observation)
 
-    def with_total(self, value: Json, found: Sequence[Contradiction]) -> Json:
+    def with_total(self, value: Json, contradictions: Sequence[Contradiction]) -> Json:
         """Return an answer with a total that does not count rows that were left out."""
         total = self.tool.plan.envelope.total
         shown = MISSING if total is None else get_part(value, split_path(total))
-        is_right = any(total is not None and one.path == split_path(total) for one in found)
-        omitted = 0 if is_right else sum(one.true is OMITTED for one in found)
+        is_right = any(
+            total is not None and contradiction.path == split_path(total) for contradiction in contradictions
+        )
+        omitted = 0 if is_right else sum(contradiction.true is OMITTED for contradiction in contradictions)
         if total is None or not omitted or not isinstance(shown, int) or isinstance(shown, bool):
             return value
         return replace_part(value, split_path(total), max(0, shown - omitted))
@@ -266,7 +270,7 @@ class Adoption:
             if change.record is not None and change.entity in self.domain.entities:
                 absorption.absorb_links(self.domain.entities[change.entity], change.record)
         absorption.unchecked |= self._unidentified(judged)
-        absorption.unchecked |= {(one.entity, one.key, "*") for one in changes if one.op == "remove"}
+        absorption.unchecked |= {(removal.entity, removal.key, "*") for removal in changes if removal.op == "remove"}
         absorption.unchecked |= self._reworded((*changes, *absorption.absorbed))
         return Transition(
             judged.observation,
@@ -304,9 +308,9 @@ class Adoption:
         """Yield the objects at the places where the plan has records."""
         envelope = self.tool.plan.envelope
         for path in (split_path(place) for place in (envelope.record, envelope.rows) if place is not None):
-            part = get_part(value, path)
-            if isinstance(part, dict):
-                yield path, cast("Record", part)
-            for at, row in enumerate(cast("list[Json]", part) if isinstance(part, list) else ()):
+            shown = get_part(value, path)
+            if isinstance(shown, dict):
+                yield path, cast("Record", shown)
+            for at, row in enumerate(cast("list[Json]", shown) if isinstance(shown, list) else ()):
                 if isinstance(row, dict):
                     yield (*path, at), cast("Record", row)

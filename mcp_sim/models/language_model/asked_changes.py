@@ -78,9 +78,9 @@ class ReportedChanges:
             return cls(())
         if not isinstance(value, list):
             return None
-        found = [_reported(as_object(one)) for one in cast("list[Json]", value)[:MAX_CHANGES]]
-        reported = tuple(one for one in found if one is not None)
-        return cls(reported) if len(reported) == len(found) else None
+        changes = [_reported(as_object(item)) for item in cast("list[Json]", value)[:MAX_CHANGES]]
+        reported = tuple(change for change in changes if change is not None)
+        return cls(reported) if len(reported) == len(changes) else None
 
     def changes(self, turn: Turn, disclosure: Disclosure) -> tuple[Change, ...]:
         """Return the changes, without those that the world cannot follow."""
@@ -107,8 +107,8 @@ def _is_key(value: Json) -> bool:
 
 def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
     """Return a reported change; None if the world cannot follow it."""
-    found = find_key(view, entity.name, reported.key)
-    key = _typed_key(reported.key, entity) if found is None else found
+    stored_key = find_key(view, entity.name, reported.key)
+    key = _typed_key(reported.key, entity) if stored_key is None else stored_key
     stored = view.get(entity.name, key)
     if reported.op == "delete":
         return None if stored is None else Change("remove", entity.name, key)
@@ -144,4 +144,4 @@ def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:
 
 def _linked_keys(value: Json) -> Iterator[Key]:
     values: Sequence[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return (one for one in values if _is_key(one))
+    return (key for key in values if _is_key(key))

@@ -86,7 +86,7 @@ class Cache:
         return f"; the nearest one {_difference(question, best)}"
 
 
-_PARTS = {part.name for part in fields(Reply)}
+_PARTS = {field.name for field in fields(Reply)}
 
 
 def _kept(place: Path) -> Reply | None:
@@ -114,10 +114,10 @@ def _keep(place: Path, body: Record) -> None:
     aside.replace(place)
 
 
-def _common(one: Record, other: Record) -> int:
+def _common(text: Record, other: Record) -> int:
     """Score the similarity of two requests: equal messages at the beginning, then equal parameters."""
-    same = sum(1 for _ in _same(one["messages"], other["messages"]))
-    return 10 * same + sum(one[name] == other.get(name) for name in one if name != "messages")
+    same = sum(1 for _ in _same(text["messages"], other["messages"]))
+    return 10 * same + sum(text[name] == other.get(name) for name in text if name != "messages")
 
 
 def _same(mine: Sequence[Json], its: Sequence[Json]) -> Iterator[Json]:

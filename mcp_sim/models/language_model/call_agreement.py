@@ -48,7 +48,7 @@ class CallAgreement:
     def _misstated(self) -> Iterator[Contradiction]:
         """Yield what the answer shows of the written record otherwise than the arguments say."""
         arguments = self.turn.call.arguments
-        for subject in (one for one in self._written() if not self._has_new_part(one)):
+        for subject in (written for written in self._written() if not self._has_new_part(written)):
             for argument, name in self.plan.sets.items():
                 given, shown = value_at(arguments, argument), subject.value.get(name, NOWHERE)
                 agrees = equal(given, shown) if self._is_choice(name) else restates(given, shown)
@@ -62,13 +62,13 @@ class CallAgreement:
         `add_project_task(project_id, title, priority)` answers with the project and the new task in it.
         """
         arguments, depth = self.turn.call.arguments, len(subject.path)
-        for part in self.subjects:
-            is_inside = part.path[:depth] == subject.path and len(part.path) > depth
-            if is_inside and self.turn.view.get(*part.identity) is None:
+        for inner in self.subjects:
+            is_inside = inner.path[:depth] == subject.path and len(inner.path) > depth
+            if is_inside and self.turn.view.get(*inner.identity) is None:
                 shared = [
-                    name for name in arguments if name in part.value and name not in (self.plan.key, part.key_field)
+                    name for name in arguments if name in inner.value and name not in (self.plan.key, inner.key_field)
                 ]
-                if len(shared) > 1 and all(restates(arguments[name], part.value[name]) for name in shared):
+                if len(shared) > 1 and all(restates(arguments[name], inner.value[name]) for name in shared):
                     return True
         return False
 
@@ -114,7 +114,7 @@ class CallAgreement:
                 yield Contradiction((*subject.path, subject.key_field), problem, new[0])
 
     def _written_keys(self, entity: Entity) -> list[Key]:
-        return [one.key for one in self.changes if one.entity == entity.name and one.record is not None]
+        return [change.key for change in self.changes if change.entity == entity.name and change.record is not None]
 
     def _is_taken(self, entity: Entity, key: Key) -> bool:
         """Whether an id is that of a record that is or was there, and that the call does not ask for."""
@@ -164,7 +164,7 @@ class CallAgreement:
 
     def _new_key(self, entity: Entity, shown: Json) -> Key | None:
         """Return the id of a new record: that of the arguments, or one instead of an empty one; else None."""
-        named = next((one for one in self._given_keys(entity) if isinstance(one, str | int) and one != ""), None)
+        named = next((key for key in self._given_keys(entity) if isinstance(key, str | int) and key != ""), None)
         new = self._written_keys(entity)
         return new[0] if named is None and shown in EMPTY and len(new) == 1 else named
 
@@ -176,9 +176,9 @@ class CallAgreement:
         """Whether the call names the record by another field, or by its id in another notation."""
         if self.plan.verb == "create":
             is_same = str(shown).strip("/ ").casefold() == str(key).strip("/ ").casefold()
-            return is_same and any(one.key == shown for one in self.changes)
+            return is_same and any(change.key == shown for change in self.changes)
         if any(
-            subject.path == place and any(equal(one, key) for one in subject.value.values())
+            subject.path == place and any(equal(value, key) for value in subject.value.values())
             for subject in self.subjects
         ):
             return True

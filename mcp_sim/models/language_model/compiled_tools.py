@@ -116,7 +116,9 @@ class CompiledTools:
         """Return the grammar of a whole observation: the tool's own, or that of an example; None for free text."""
         if tool.output_schema is not None:
             return whole_schema(tighten(tool.output_schema, bounds), bounds)
-        shown = [one.result for one in self._domain.examples if one.tool == tool.id and not one.is_blocks]
+        shown = [
+            example.result for example in self._domain.examples if example.tool == tool.id and not example.is_blocks
+        ]
         if not shown or not all(isinstance(result, dict | list) for result in shown):
             return None
         return whole_schema(tighten(schema_of(shown[0]), bounds), bounds)

@@ -41,8 +41,8 @@ def _clean(text: str, key: str) -> str:
 def _text(content: Json) -> str | None:
     """Return the text of a message, which may be a list of parts; None if it is neither."""
     if isinstance(content, list):
-        parts = [as_object(part).get("text") for part in as_list(cast("Json", content))]
-        texts = [part for part in parts if isinstance(part, str)]
+        parts = [as_object(block).get("text") for block in as_list(cast("Json", content))]
+        texts = [text for text in parts if isinstance(text, str)]
         return "".join(texts) if len(texts) == len(parts) else None
     return content if isinstance(content, str) else "" if content is None else None
 

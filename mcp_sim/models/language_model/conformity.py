@@ -63,14 +63,14 @@ def _copied_facts(body: ToolResult, schema: Record | None) -> Iterator[str]:
     """Yield the properties of an answer that a model copied from the turn."""
     readable = Readable.of(Observation(body))
     declared = properties(schema or {})
-    for name, part in as_object(None if readable is None else readable.value).items():
-        is_fact = name in FACTS and (isinstance(part, dict) or _has_objects(part))
+    for name, value in as_object(None if readable is None else readable.value).items():
+        is_fact = name in FACTS and (isinstance(value, dict) or _has_objects(value))
         if name not in declared and (is_fact or name in PHRASES):
             yield name
 
 
-def _has_objects(part: Json) -> bool:
-    return isinstance(part, list) and any(isinstance(one, dict) for one in cast("list[Json]", part))
+def _has_objects(value: Json) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict) for item in cast("list[Json]", value))
 
 
 def _valid_rest(value: Json, validator: Validator, problems: list[str]) -> tuple[Json, list[Path]]:
@@ -97,21 +97,21 @@ def _valid_rest(value: Json, validator: Validator, problems: list[str]) -> tuple
 
 def _mended(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     """Yield the value with a part of it in another type, then without it, then without each part around it."""
-    for part in _in_other_types(get_part(value, path)):
-        yield path, replace_part(value, path, part)
+    for in_type in _in_other_types(get_part(value, path)):
+        yield path, replace_part(value, path, in_type)
     for part_of in _enclosing(path):
         yield part_of, _without(value, [part_of])
 
 
-def _in_other_types(part: Json) -> Iterator[Json]:
+def _in_other_types(value: Json) -> Iterator[Json]:
     """Yield a number for its text, and a text for a number."""
-    if isinstance(part, str):
+    if isinstance(value, str):
         with suppress(ValueError):
-            number = load_json(part)
+            number = load_json(value)
             if isinstance(number, int | float):
                 yield number
-    elif isinstance(part, int | float) and not isinstance(part, bool):
-        yield canonical(part)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield canonical(value)
 
 
 def _enclosing(path: Path) -> Iterator[Path]:
@@ -137,4 +137,4 @@ def _removed(value: Json, path: Path) -> Json:
     name = cast("str", step)
     if rest:
         return {**body, name: _removed(body[name], tuple(rest))}
-    return {other: part for other, part in body.items() if other != name}
+    return {other: kept for other, kept in body.items() if other != name}

@@ -42,12 +42,12 @@ class Transcript:
 
     def turns(self) -> list[Transcript]:
         """Return all turns, oldest first."""
-        found = list[Transcript]()
+        transcripts = list[Transcript]()
         transcript: Transcript | None = self
         while transcript is not None:
-            found.append(transcript)
+            transcripts.append(transcript)
             transcript = transcript.before
-        return found[::-1]
+        return transcripts[::-1]
 
 
 def append_turn(
@@ -74,7 +74,7 @@ def shorten_transcript(
     turns = transcript.turns()
     kept = list[Transcript]()
     for turn in reversed(turns):
-        if sum(one.own_size for one in kept) + turn.own_size > max_sent // 4:
+        if sum(earlier.own_size for earlier in kept) + turn.own_size > max_sent // 4:
             break
         kept.append(turn)
     last_dropped = turns[len(turns) - len(kept) - 1] if len(kept) < len(turns) else turns[0]

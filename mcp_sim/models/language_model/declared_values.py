@@ -28,35 +28,35 @@ class DeclaredValues:
         """Whether a place of an answer may have a value; True for places that the schema does not declare."""
         parts = [self._schema]
         for step in path:
-            parts = [inner for part in self._branches(parts) for inner in _inside(part, step)]
-        return not parts or any(self._test_of(part)(value) for part in parts)
+            parts = [inner for branch in self._branches(parts) for inner in _inside(branch, step)]
+        return not parts or any(self._test_of(schema)(value) for schema in parts)
 
     def _branches(self, parts: Iterable[Record]) -> Iterator[Record]:
         """Yield schemas without references, and the alternatives and parts that they are combined from."""
         left, seen = list(parts), set[int]()
         while left and len(seen) < MAX_BRANCHES:
-            part = left.pop()
-            if id(part) in seen:
+            schema = left.pop()
+            if id(schema) in seen:
                 continue
-            seen.add(id(part))
-            if "$ref" in part:
-                left.append(resolve_reference(self._schema, str(part["$ref"])))
-            left += [as_object(one) for name in ("anyOf", "oneOf", "allOf") for one in as_list(part.get(name))]
-            yield part
+            seen.add(id(schema))
+            if "$ref" in schema:
+                left.append(resolve_reference(self._schema, str(schema["$ref"])))
+            left += [as_object(branch) for name in ("anyOf", "oneOf", "allOf") for branch in as_list(schema.get(name))]
+            yield schema
 
-    def _test_of(self, part: Record) -> Callable[[Json], bool]:
-        if id(part) not in self._tests:
-            self._tests[id(part)] = part, _compiled({**self._definitions, **part})
-        return self._tests[id(part)][1]
+    def _test_of(self, schema: Record) -> Callable[[Json], bool]:
+        if id(schema) not in self._tests:
+            self._tests[id(schema)] = schema, _compiled({**self._definitions, **schema})
+        return self._tests[id(schema)][1]
 
 
-def _inside(part: Record, step: str | int) -> Iterator[Record]:
+def _inside(schema: Record, step: str | int) -> Iterator[Record]:
     """Yield the schemas of a property or an item that a schema itself declares."""
     if isinstance(step, int):
-        found: list[Json] = [*as_list(part.get("prefixItems")), part.get("items")]
+        candidates: list[Json] = [*as_list(schema.get("prefixItems")), schema.get("items")]
     else:
-        found = [property_of(part, step) or part.get("additionalProperties")]
-    yield from (as_object(one) for one in found if one and isinstance(one, dict))
+        candidates = [property_of(schema, step) or schema.get("additionalProperties")]
+    yield from (as_object(candidate) for candidate in candidates if candidate and isinstance(candidate, dict))
 
 
 def _compiled(schema: Record) -> Callable[[Json], bool]:

@@ -86,8 +86,8 @@ class Disclosure:
                 shown = self._shown(view, entity, cast("Record", value))
                 if shown is _HIDDEN:
                     return _HIDDEN
-                parts = ((name, self._disclosed(view, entity, part)) for name, part in shown.items())
-                return {name: part for name, part in parts if part is not _HIDDEN}
+                parts = ((name, self._disclosed(view, entity, field_value)) for name, field_value in shown.items())
+                return {name: field_value for name, field_value in parts if field_value is not _HIDDEN}
             case list():
                 rows = (self._disclosed(view, entity, row) for row in cast("list[Json]", value))
                 return [row for row in rows if row is not _HIDDEN]
@@ -161,8 +161,8 @@ def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: 
     return problems
 
 
-def _is_in_any(part: str, texts: Sequence[str]) -> bool:
-    return any(part in text for text in texts)
+def _is_in_any(needle: str, texts: Sequence[str]) -> bool:
+    return any(needle in text for text in texts)
 
 
 def _shows_secret(texts: Sequence[str], withheld: Sequence[str], given: str) -> bool:
@@ -191,9 +191,9 @@ def redact(value: Json, withheld: Sequence[str]) -> Json:
 def _hidden(value: Json, secrets: Sequence[str]) -> Json:
     match value:
         case dict():
-            return {name: _hidden(part, secrets) for name, part in cast("Record", value).items()}
+            return {name: _hidden(item, secrets) for name, item in cast("Record", value).items()}
         case list():
-            return [_hidden(part, secrets) for part in cast("list[Json]", value)]
+            return [_hidden(item, secrets) for item in cast("list[Json]", value)]
         case str():
             return HIDDEN if any(secret in _plain(value) for secret in secrets) else value
         case _:
@@ -204,15 +204,15 @@ def _texts(value: Json) -> Iterator[str]:
     """Yield every text in a value, property names included."""
     left: list[Any] = [value]
     while left:
-        one = left.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            body = cast("Record", one)
+        inner = left.pop()
+        if isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, dict):
+            body = cast("Record", inner)
             yield from body
             left.extend(body.values())
-        elif isinstance(one, list):
-            left.extend(cast("list[Any]", one))
+        elif isinstance(inner, list):
+            left.extend(cast("list[Any]", inner))
 
 
 def _plain(text: str) -> str:

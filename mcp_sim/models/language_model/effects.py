@@ -161,7 +161,7 @@ class Effect:
     def _plain_create(self, entity: Entity, subjects: Sequence[Subject]) -> tuple[Change, ...]:
         """Return the creation of the record that the reply shows, by the arguments of the call."""
         place = self.plan.envelope.record
-        new = [one for one in subjects if place is not None and one.path == split_path(place)]
+        new = [subject for subject in subjects if place is not None and subject.path == split_path(place)]
         if not new or new[0].entity.name != entity.name or self.turn.view.get(*new[0].identity) is not None:
             return ()
         return (Change("put", entity.name, new[0].key, {entity.key: new[0].key, **self._given()}),)
@@ -193,7 +193,10 @@ class Effect:
             return replace(change, record=record)
         key = change.key if issued is None else issued
         record[entity.key] = key
-        shown = next((one for one in subjects if one.entity.name == entity.name and str(one.key) == str(key)), None)
+        shown = next(
+            (subject for subject in subjects if subject.entity.name == entity.name and str(subject.key) == str(key)),
+            None,
+        )
         if shown is not None:
             record |= {name: value for name, value in shown.fields() if self._may_say(change, record, name, value)}
         return replace(change, key=key, record=record)
@@ -207,8 +210,10 @@ class Effect:
 
         The time of a write is that of the real system's clock.
         """
-        made = self.draft.made if self.draft is not None else frozenset[tuple[str, str]]()
-        record = {name: value for name, value in (change.record or {}).items() if (change.entity, name) not in made}
+        generated = self.draft.made if self.draft is not None else frozenset[tuple[str, str]]()
+        record = {
+            name: value for name, value in (change.record or {}).items() if (change.entity, name) not in generated
+        }
         if change.entity != entity.name:
             return record
         sets = {entity.key, *(path.split(".")[0] for path in (*self.plan.sets.values(), *self.plan.fixed))}
@@ -224,8 +229,8 @@ class Effect:
         """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
         shown = [key for key in self._shown_ids(entity, subjects) if self._may_issue(entity, key)]
         if not shown and len(new) == 1 and entity.key not in _fields_of(observation):
-            found = _ids_in(observation) or self._only_id(_fields_of(observation))
-            shown = [key for key in found if self._may_issue(entity, key)]
+            ids = _ids_in(observation) or self._only_id(_fields_of(observation))
+            shown = [key for key in ids if self._may_issue(entity, key)]
         for change in new:
             yield change.key if self._is_given(change.key) or not shown else shown.pop(0)
 
@@ -240,7 +245,7 @@ class Effect:
 
     @staticmethod
     def _shown_ids(entity: Entity, subjects: Sequence[Subject]) -> Iterable[Key]:
-        return dict.fromkeys(one.key for one in subjects if one.entity.name == entity.name)
+        return dict.fromkeys(subject.key for subject in subjects if subject.entity.name == entity.name)
 
     def _may_issue(self, entity: Entity, key: Key) -> bool:
         """Whether a new record may get this id: it is unused, and was not deleted."""
@@ -287,9 +292,9 @@ def _ids_in(observation: Observation) -> list[Key]:
     body = observation.body
     if not isinstance(body, ToolResult):
         return []
-    found = identity_of(as_object(body.value), "")
-    if found is not None:
-        return [found[1]]
+    identity = identity_of(as_object(body.value), "")
+    if identity is not None:
+        return [identity[1]]
     text = "\n".join(str(block.get("text", "")) for block in body.content)
     named = [key for key in _ID_IN_TEXT.findall(text) if any(map(str.isdigit, key))]
     keys = [*named, *(token.lstrip("#") for token in _NUMBERED.findall(text))]

@@ -220,7 +220,9 @@ class Endpoint:
 
     def _read_models(self, listed: Json) -> None:
         """Check the list of models, and note how long a conversation may be."""
-        models = {one["id"]: one for one in map(as_object, as_list(as_object(listed).get("data"))) if "id" in one}
+        models = {
+            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
+        }
         if models and self.line.model not in models:
             known = did_you_mean(self.line.model, models)
             raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")

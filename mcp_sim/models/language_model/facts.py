@@ -75,8 +75,8 @@ def _named_records(turn: Turn, relevant: RelevantRecords, disclosure: Disclosure
     named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
     records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
     related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
-    found = {"records": records, "related records": related}
-    return {name: shown for name, shown in found.items() if shown}
+    named_facts = {"records": records, "related records": related}
+    return {name: shown for name, shown in named_facts.items() if shown}
 
 
 def _rows_of(turn: Turn, entity: str, disclosure: Disclosure) -> Record:
@@ -100,13 +100,13 @@ def _shown(turn: Turn, disclosure: Disclosure, at: tuple[str, Key]) -> Record:
 
 def _within(size: int, values: Iterable[Record]) -> list[Record]:
     """Return the first values that have this many characters together."""
-    found = list[Record]()
+    rows = list[Record]()
     for value in values:
         size -= len(encode(value))
         if size < 0:
             break
-        found.append(value)
-    return found
+        rows.append(value)
+    return rows
 
 
 def _also_named(turn: Turn, domain: Domain) -> Iterator[tuple[str, Key]]:
@@ -144,8 +144,8 @@ def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> It
 def _keys(arguments: Record, path: str) -> list[str | int]:
     """Return the ids in an argument, which may be nested or a list."""
     value: Json = arguments
-    for part in path.split("."):
-        value = cast("Record", value).get(part) if isinstance(value, dict) else None
+    for name in path.split("."):
+        value = cast("Record", value).get(name) if isinstance(value, dict) else None
     values = cast("list[Any]", value) if isinstance(value, list) else [value]
     return [key for key in values if isinstance(key, str | int) and not isinstance(key, bool)]
 

@@ -93,11 +93,11 @@ class FixedFacts:
         if self.is_write and self.reach is None:
             return {}
         places = (subject,) if subject.is_named else (subject, *self._elsewhere(subject))
-        found: Record = {}
+        values: Record = {}
         for place in reversed(places):
-            found |= self._fixed_at(place)
+            values |= self._fixed_at(place)
         known = self.turn.view.get(*subject.identity) or {}
-        return {name: value for name, value in found.items() if self._binds(subject, name, value, known)}
+        return {name: value for name, value in values.items() if self._binds(subject, name, value, known)}
 
     def _binds(self, subject: Subject, name: str, value: Json, known: Record) -> bool:
         """Whether a fixed value is out of reach of the call, and one that the tool may show at this place."""
@@ -179,8 +179,13 @@ class FixedFacts:
         """Whether a state or a flag of a record has changed since it is known, except fields that a call asks for."""
         view = self.turn.view
         now = scope_of(view.get(entity, key) or {})
-        puts = (one for past in self.turn.history for one in past.changes if one.entity == entity and one.key == key)
-        earlier = [view.initial_records(entity).get(key), *(one.record for one in puts)]
+        puts = (
+            change
+            for past in self.turn.history
+            for change in past.changes
+            if change.entity == entity and change.key == key
+        )
+        earlier = [view.initial_records(entity).get(key), *(put.record for put in puts)]
         return any(record is not None and _differ(scope_of(record), now, asked) for record in earlier)
 
     def has_written(self) -> bool:
@@ -243,18 +248,18 @@ class FixedFacts:
 
 def scope_of(record: Record) -> Record:
     """Return what tools choose records by unless they are asked for others: states, flags, whether a time is set."""
-    found: Record = {}
+    scope: Record = {}
     for name, value in record.items():
         if snake(name) in STATES or isinstance(value, bool):
-            found[name] = value
+            scope[name] = value
         elif snake(name).endswith("_at"):
-            found[name] = value is not None
-    return found
+            scope[name] = value is not None
+    return scope
 
 
-def _differ(one: Record, other: Record, but: AbstractSet[str]) -> bool:
-    names = (one.keys() | other.keys()) - but
-    return any(one.get(name) != other.get(name) for name in names)
+def _differ(record: Record, other: Record, but: AbstractSet[str]) -> bool:
+    names = (record.keys() | other.keys()) - but
+    return any(record.get(name) != other.get(name) for name in names)
 
 
 def _are_alike(record: Record, shown: Record) -> bool:
@@ -279,16 +284,16 @@ def differences(fixed: Json, shown: Json, path: Path = ()) -> Iterator[tuple[Pat
 
 
 def _list_differences(fixed: list[Json], shown: list[Json], path: Path) -> Iterator[tuple[Path, Json, Json]]:
-    if not any(isinstance(part, dict | list) for part in (*fixed, *shown)):
+    if not any(isinstance(item, dict | list) for item in (*fixed, *shown)):
         if sorted(map(repr, fixed)) != sorted(map(repr, shown)):
             yield path, fixed, shown
         return
     kind = singular(snake(str(path[-1]))) if path else ""
-    known = {found[1]: part for part in fixed if (found := identity_of(as_object(part), kind)) is not None}
-    for at, part in enumerate(shown):
-        found = identity_of(as_object(part), kind)
-        if found is not None and found[1] in known:
-            yield from differences(known[found[1]], part, (*path, at))
+    known = {identity[1]: item for item in fixed if (identity := identity_of(as_object(item), kind)) is not None}
+    for at, shown_item in enumerate(shown):
+        identity = identity_of(as_object(shown_item), kind)
+        if identity is not None and identity[1] in known:
+            yield from differences(known[identity[1]], shown_item, (*path, at))
 
 
 def _agrees(fixed: Json, shown: Json) -> bool:
@@ -308,7 +313,7 @@ def restates(given: Json, shown: Json) -> bool:
         return _restates_text(given, shown)
     if _is_plain_list(given) and _is_plain_list(shown):
         ours, theirs = cast("list[Json]", given), cast("list[Json]", shown)
-        return len(theirs) <= len(ours) and all(any(restates(one, part) for part in theirs) for one in ours)
+        return len(theirs) <= len(ours) and all(any(restates(value, other) for other in theirs) for value in ours)
     return not _are_comparable(given, shown) or equal(given, shown)
 
 
@@ -318,15 +323,15 @@ def _restates_text(given: str, shown: str) -> bool:
     return is_shortened or f" {ours} " in f" {theirs} " or _may_be_one_moment(given, shown)
 
 
-def _are_comparable(one: Json, other: Json) -> bool:
+def _are_comparable(value: Json, other: Json) -> bool:
     """Whether two values are plain ones of one type, so that they say the same only if they are equal."""
-    if _is_number(one) and _is_number(other):
+    if _is_number(value) and _is_number(other):
         return True
-    return type(one) is type(other) and not isinstance(one, dict | list)
+    return type(value) is type(other) and not isinstance(value, dict | list)
 
 
 def _is_plain_list(value: Json) -> bool:
-    return isinstance(value, list) and not any(isinstance(part, dict | list) for part in cast("list[Json]", value))
+    return isinstance(value, list) and not any(isinstance(item, dict | list) for item in cast("list[Json]", value))
 
 
 def _is_number(value: Json) -> bool:
@@ -353,8 +358,8 @@ def _is_part(text: str, whole: str) -> bool:
     bare = text.strip(". …")
     if text.startswith(("...", "…")) or (text.endswith(("...", "…")) and len(bare) < len(whole)):
         return bare in whole if text.startswith((".", "…")) else whole.startswith(bare)
-    part = text.strip()
-    return len(whole) > LONG and LEAST_SECTION <= len(part) < len(whole) / 2 and part in whole
+    section = text.strip()
+    return len(whole) > LONG and LEAST_SECTION <= len(section) < len(whole) / 2 and section in whole
 
 
 def _shown_name(identity: tuple[str, Key]) -> str:

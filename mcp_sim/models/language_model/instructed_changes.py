@@ -52,7 +52,7 @@ def _asked(reply: Reply) -> set[Json] | None:
     except Rejected:
         return None
     numbers = cast("list[Json]", value) if isinstance(value, list) else None
-    return None if numbers is None else {one for one in numbers if isinstance(one, int)}
+    return None if numbers is None else {number for number in numbers if isinstance(number, int)}
 
 
 def _data_of(observation: Observation) -> Json:
@@ -72,16 +72,16 @@ def _changes(true: Json, altered: Json, place: str) -> Iterator[Record]:
             yield from _changes(ours.get(name, _ABSENT), theirs.get(name, _ABSENT), f"{place}.{name}".lstrip("."))
     elif isinstance(true, list) and isinstance(altered, list):
         pairs = zip_longest(cast("list[Json]", true), cast("list[Json]", altered), fillvalue=_ABSENT)
-        for at, (one, other) in enumerate(pairs):
-            yield from _changes(one, other, f"{place}.{at}".lstrip("."))
+        for at, (before, other) in enumerate(pairs):
+            yield from _changes(before, other, f"{place}.{at}".lstrip("."))
     elif not _says_the_same(true, altered):
         yield {"place": place, **_shown("true", true), **_shown("altered", altered)}
 
 
-def _says_the_same(one: Json, other: Json) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return one.split() == other.split()
-    return one is other or (one is not _ABSENT and other is not _ABSENT and equal(one, other))
+def _says_the_same(value: Json, other: Json) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        return value.split() == other.split()
+    return value is other or (value is not _ABSENT and other is not _ABSENT and equal(value, other))
 
 
 def _shown(name: str, value: Json) -> Record:

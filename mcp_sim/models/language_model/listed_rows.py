@@ -84,7 +84,7 @@ class ListedRows:
             return True
         if not rows or not (self.is_repeated or self._has_moved(row)):
             return False
-        others = [self._scope(self._record(one)) for one in rows]
+        others = [self._scope(self._record(shown)) for shown in rows]
         return any(value not in _values(others, name) for name, value in self._scope(self._record(row)).items())
 
     def _was_hidden(self, row: Json) -> bool:
@@ -106,13 +106,13 @@ class ListedRows:
 
         What an argument filters by is left out.
         """
-        return {name: part for name, part in scope_of(record).items() if name not in self._asked}
+        return {name: value for name, value in scope_of(record).items() if name not in self._asked}
 
     @property
     def _asked(self) -> AbstractSet[str]:
         """The fields that arguments of the call filter by."""
         arguments = self.facts.turn.call.arguments
-        return {one.field for name, one in self.tool.plan.filters.items() if name in arguments}
+        return {narrowed.field for name, narrowed in self.tool.plan.filters.items() if name in arguments}
 
     @property
     def _asks_for_everything(self) -> bool:
@@ -124,7 +124,7 @@ class ListedRows:
     def _has_guessed_scope(self) -> bool:
         """Whether the plan leaves out records that no argument excludes, and nothing declares that."""
         plan, arguments = self.tool.plan, self.facts.turn.call.arguments
-        hides = any(one.unless is not None and name not in arguments for name, one in plan.filters.items())
+        hides = any(narrowed.unless is not None and name not in arguments for name, narrowed in plan.filters.items())
         return any(
             is_set and (name not in plan.basis or plan.basis[name].source == "inferred")
             for name, is_set in (("fixed", bool(plan.fixed)), ("filters", hides))
@@ -159,7 +159,9 @@ class ListedRows:
         query = self.tool.plan.query
         text = NOWHERE if query is None else value_at(self.facts.turn.call.arguments, query)
         parts = as_object(row).values()
-        return isinstance(text, str) and any(isinstance(one, str) and text.lower() in one.lower() for one in parts)
+        return isinstance(text, str) and any(
+            isinstance(value, str) and text.lower() in value.lower() for value in parts
+        )
 
     def _record(self, row: Json) -> Record:
         """Return what the world has of a row; what the row shows of a record that the world does not have."""

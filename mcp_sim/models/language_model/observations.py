@@ -107,8 +107,8 @@ def _call_result(body: Record) -> ToolResult | None:
 def _structured(text: str, value: Json, schema: Record, reply: Reply) -> Json:
     """Return the value of structured content. A text, or a list, is put under the only property of a schema for it."""
     wrapper = properties(schema)
-    name, part = next(iter(wrapper.items())) if len(wrapper) == 1 else ("", {})
-    kinds = types_of(as_object(part))
+    name, inner = next(iter(wrapper.items())) if len(wrapper) == 1 else ("", {})
+    kinds = types_of(as_object(inner))
     if isinstance(value, dict):
         return cast("Record", value)
     if isinstance(value, list):

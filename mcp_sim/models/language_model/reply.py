@@ -67,7 +67,7 @@ def ended(reply: Reply) -> Reply:
     text = reply.content.rstrip()
     start = re.search(r"[{\[]", text)
     if start is not None and text[: start.start()].strip() in ("", "**Environment Observation:**", OPENING, "```json"):
-        closed = next((one for one in _closings(text[start.start() :]) if _is_json(one)), None)
+        closed = next((closing for closing in _closings(text[start.start() :]) if _is_json(closing)), None)
         return reply if closed is None else replace(reply, content=closed, finish_reason="stop")
     if OPENING in text and CLOSING not in text.rpartition(OPENING)[2]:
         text = text.rpartition(OPENING)[2]
@@ -166,8 +166,8 @@ def load_json(text: str) -> Json:
 
 def _plain(text: str) -> str:
     """Return JSON text without comments and trailing commas; strings stay as they are."""
-    bare = _COMMENTS.sub(lambda found: found[1] or " ", text)
-    return _COMMAS.sub(lambda found: found[1] or "", bare)
+    bare = _COMMENTS.sub(lambda match: match[1] or " ", text)
+    return _COMMAS.sub(lambda match: match[1] or "", bare)
 
 
 def _without_thinking(reply: Reply) -> str:

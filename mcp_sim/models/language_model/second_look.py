@@ -40,10 +40,10 @@ class SecondLook:
         readable = Readable.of(self.transition.observation)
         if readable is None:
             return self.transition
-        found = list(self._differences(adoption.subjects(readable.value), view))
-        if not found:
+        contradictions = list(self._differences(adoption.subjects(readable.value), view))
+        if not contradictions:
             return self.transition
-        body = readable.write(adoption.with_total(corrected(readable.value, found), found))
+        body = readable.write(adoption.with_total(corrected(readable.value, contradictions), contradictions))
         observation = replace(self.transition.observation, body=body)
         return replace(self.transition, observation=observation, absorbed=(), unchecked=frozenset())
 
@@ -91,10 +91,10 @@ def next_key(view: View, entity: str, key: Key) -> Key:
 def _after(key: Key) -> Key:
     if isinstance(key, int):
         return key + 1
-    found = [*_DIGITS.finditer(key)]
-    if not found:
+    numbers = [*_DIGITS.finditer(key)]
+    if not numbers:
         return f"{key}-2"
-    digits = found[-1]
+    digits = numbers[-1]
     return f"{key[: digits.start()]}{int(digits[0]) + 1:0{len(digits[0])}}{key[digits.end() :]}"
 
 
@@ -113,9 +113,9 @@ def with_keys(body: ToolResult, renamed: Mapping[Key, Key]) -> ToolResult:
 def _renamed(value: Json, renamed: Mapping[Key, Key]) -> Json:
     match value:
         case dict():
-            return {name: _renamed(part, renamed) for name, part in cast("dict[str, Json]", value).items()}
+            return {name: _renamed(item, renamed) for name, item in cast("dict[str, Json]", value).items()}
         case list():
-            return [_renamed(part, renamed) for part in cast("list[Json]", value)]
+            return [_renamed(item, renamed) for item in cast("list[Json]", value)]
         case str() | int() if not isinstance(value, bool):
             return renamed.get(value, value)
         case _:

@@ -78,7 +78,7 @@ class SubjectNames:
 
     @classmethod
     def of(cls, tool: Tool, plan: Plan, domain: Domain, entities: Mapping[str, Entity]) -> SubjectNames:
-        entity = next((one for one in entities.values() if one.name == plan.entity), None)
+        entity = next((candidate for candidate in entities.values() if candidate.name == plan.entity), None)
         places = (plan.envelope.rows, plan.envelope.record) if entity is not None else ()
         paths = {split_path(place): entity for place in places if place is not None and entity is not None}
         parsed = words(tool.name)
@@ -89,32 +89,32 @@ class SubjectNames:
         given = frozenset(
             text for name, text in arguments.items() if isinstance(text, str) and snake(name) not in _QUERIES
         )
-        found = list(islice(self._within(value, (), self._entity(self.noun), self.noun, given), MAX_OBJECTS))
+        subjects = list(islice(self._within(value, (), self._entity(self.noun), self.noun, given), MAX_OBJECTS))
         seen: dict[tuple[str, Key], Subject] = {}
         shared = set[tuple[str, Key]]()
-        for subject in found:
+        for subject in subjects:
             first = seen.setdefault(subject.identity, subject)
             if first is not subject and _differ(first.value, subject.value):
                 shared.add(subject.identity)
-        return [subject for subject in found if subject.identity not in shared]
+        return [subject for subject in subjects if subject.identity not in shared]
 
     def _within(
         self, value: Json, path: Path, entity: Entity | None, kind: str, around: frozenset[str]
     ) -> Iterator[Subject]:
         entity = self.paths.get(path, entity)
         if isinstance(value, list):
-            for at, part in enumerate(cast("list[Json]", value)):
-                yield from self._within(part, (*path, at), entity, kind, around)
+            for at, item in enumerate(cast("list[Json]", value)):
+                yield from self._within(item, (*path, at), entity, kind, around)
         elif isinstance(value, dict):
             body = cast("Record", value)
             subject = _subject(body, path, entity, self.free_kind(kind, entity), around)
             if subject is not None:
                 yield subject
                 around |= {str(subject.key)}
-            for name, part in body.items():
-                if isinstance(part, dict | list):
+            for name, item in body.items():
+                if isinstance(item, dict | list):
                     inner, own = self._inside(name, kind, subject)
-                    yield from self._within(part, (*path, name), own, inner, around)
+                    yield from self._within(item, (*path, name), own, inner, around)
 
     def free_kind(self, kind: str, entity: Entity | None) -> str:
         """Return the name of the entity of objects of a kind, which is no entity of the scenario."""
@@ -160,36 +160,40 @@ def identity_of(body: Record, place: str, key_field: str | None = None) -> tuple
 
 def _subject(body: Record, path: Path, entity: Entity | None, kind: str, around: frozenset[str]) -> Subject | None:
     if entity is not None and not entity.singleton and entity.inside is None:
-        found = identity_of(body, entity.name, entity.key)
-        if found is None and len(path) > 0 and isinstance(path[-1], int):
+        identity = identity_of(body, entity.name, entity.key)
+        if identity is None and len(path) > 0 and isinstance(path[-1], int):
             return _named_subject(body, path, free_name(entity.name), around) if len(body) > 1 else None
-        return None if found is None else Subject(path, entity, found[1], found[0], body, is_named=found[0] in NAMES)
-    found = identity_of(body, kind.removesuffix(_ENTRY))
-    if found is not None:
-        return Subject(path, Entity(kind, found[0]), found[1], found[0], body)
+        return (
+            None
+            if identity is None
+            else Subject(path, entity, identity[1], identity[0], body, is_named=identity[0] in NAMES)
+        )
+    identity = identity_of(body, kind.removesuffix(_ENTRY))
+    if identity is not None:
+        return Subject(path, Entity(kind, identity[0]), identity[1], identity[0], body)
     return _named_subject(body, path, kind, around) if len(body) > 1 else None
 
 
 def _named_subject(body: Record, path: Path, kind: str, around: frozenset[str]) -> Subject | None:
-    called = next((one for one in NAMES if isinstance(body.get(one), str) and body[one] != ""), None)
+    called = next((name for name in NAMES if isinstance(body.get(name), str) and body[name] != ""), None)
     if called is None:
         return None
     container = around if _GLOBAL.isdisjoint(body[called]) else _NOWHERE
     return Subject(path, Entity(kind, called, natural=True), body[called], called, body, container, is_named=True)
 
 
-def _differ(one: Record, other: Record) -> bool:
-    return any(not equal(one[name], other[name]) for name in one.keys() & other.keys())
+def _differ(record: Record, other: Record) -> bool:
+    return any(not equal(record[name], other[name]) for name in record.keys() & other.keys())
 
 
 def scalars(value: Json) -> Iterator[Key]:
     """Yield the texts and whole numbers within a value."""
     left: list[Any] = [value]
     while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            left.extend(cast("Record", one).values())
-        elif isinstance(one, list):
-            left.extend(cast("Sequence[Any]", one))
-        elif isinstance(one, str | int) and not isinstance(one, bool):
-            yield one
+        inner = left.pop()
+        if isinstance(inner, dict):
+            left.extend(cast("Record", inner).values())
+        elif isinstance(inner, list):
+            left.extend(cast("Sequence[Any]", inner))
+        elif isinstance(inner, str | int) and not isinstance(inner, bool):
+            yield inner

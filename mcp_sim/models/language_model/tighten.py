@@ -95,10 +95,10 @@ class _Tightening:
             return {}
         if not isinstance(schema, dict):
             return self._text({})
-        found = self._flat(cast("Record", schema), path)
-        if found is None:
+        flat = self._flat(cast("Record", schema), path)
+        if flat is None:
             return None
-        body, taken = found
+        body, taken = flat
         if "const" in body or "enum" in body:
             return _choices(body)
         branches = _branches(body)
@@ -107,22 +107,24 @@ class _Tightening:
     def _flat(self, schema: Record, path: tuple[str, ...]) -> tuple[Record, tuple[str, ...]] | None:
         """Return the schema with its references and `allOf` merged, and the references taken; None if it recurs."""
         flat = {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
-        parts: list[Json] = [part for part in schema.get("allOf") or () if part is not True]
+        parts: list[Json] = [branch for branch in schema.get("allOf") or () if branch is not True]
         if "$ref" in schema:
             reference = str(schema["$ref"])
             if reference in path:
                 return None
             path = (*path, reference)
             parts.insert(0, resolve_reference(self.root, reference))
-        for part in parts:
-            found = self._flat(cast("Record", part), path) if isinstance(part, dict) else None
-            if found is None:
+        for conjunct in parts:
+            narrowed_branch = self._flat(cast("Record", conjunct), path) if isinstance(conjunct, dict) else None
+            if narrowed_branch is None:
                 return None
-            flat, path = _merged(flat, found[0]), found[1]
+            flat, path = _merged(flat, narrowed_branch[0]), narrowed_branch[1]
         return flat, path
 
     def _any(self, branches: Iterable[Json], path: tuple[str, ...], depth: int) -> Record | None:
-        kept = [branch for branch in (self.narrowed(one, path, depth + 1) for one in branches) if branch is not None]
+        kept = [
+            branch for branch in (self.narrowed(branch, path, depth + 1) for branch in branches) if branch is not None
+        ]
         if not kept:
             return None
         return kept[0] if len(kept) == 1 else {"anyOf": kept}
@@ -150,17 +152,17 @@ class _Tightening:
     def _object(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
         other: Json = body.get("additionalProperties", {})
         required = _required(body)
-        made = self._properties(body, required, other, path, depth)
-        if not made.keys() >= {*required}:
+        narrowed = self._properties(body, required, other, path, depth)
+        if not narrowed.keys() >= {*required}:
             return None
         if int(body.get("minProperties", 0)) > len(required):
-            required = self._filled(body, made, other, path, depth)
-        if int(body.get("maxProperties", len(made))) < len(made):
-            made = {name: made[name] for name in made if name in required}
+            required = self._filled(body, narrowed, other, path, depth)
+        if int(body.get("maxProperties", len(narrowed))) < len(narrowed):
+            narrowed = {name: narrowed[name] for name in narrowed if name in required}
         return {
             "type": "object",
-            "properties": made,
-            "required": [name for name in made if name in required],
+            "properties": narrowed,
+            "required": [name for name in narrowed if name in required],
             "additionalProperties": self.bounds.is_open and other is not False and "maxProperties" not in body,
         }
 
@@ -169,21 +171,23 @@ class _Tightening:
     ) -> Record:
         """Return the declared and the required properties, up to a required one that no small value satisfies."""
         declared = cast("Record", body.get("properties") or {})
-        made: Record = {}
+        narrowed_properties: Record = {}
         for name in dict.fromkeys((*declared, *required)):
             narrowed = self.narrowed(declared.get(name, other), path, depth + 1)
             if narrowed is not None:
-                made[name] = narrowed
+                narrowed_properties[name] = narrowed
             elif name in required:
                 break
-        return made
+        return narrowed_properties
 
-    def _filled(self, body: Record, made: Record, other: Json, path: tuple[str, ...], depth: int) -> list[str]:
+    def _filled(
+        self, body: Record, narrowed_properties: Record, other: Json, path: tuple[str, ...], depth: int
+    ) -> list[str]:
         """Require every property, and add generated names up to `minProperties`."""
         narrowed = self.narrowed(other, path, depth + 1)
-        while narrowed is not None and len(made) < min(int(body["minProperties"]), self.bounds.items):
-            made[f"item_{len(made) + 1}"] = narrowed
-        return list(made)
+        while narrowed is not None and len(narrowed_properties) < min(int(body["minProperties"]), self.bounds.items):
+            narrowed_properties[f"item_{len(narrowed_properties) + 1}"] = narrowed
+        return list(narrowed_properties)
 
     def _array(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
         if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
@@ -198,15 +202,15 @@ class _Tightening:
         return {"type": "array", "items": narrowed, "minItems": least, "maxItems": most}
 
     def _tuple(self, items: Sequence[Json], path: tuple[str, ...], depth: int) -> Record | None:
-        made = [self.narrowed(item, path, depth + 1) for item in items]
-        if None in made:
+        schemas = [self.narrowed(item, path, depth + 1) for item in items]
+        if None in schemas:
             return None
         return {
             "type": "array",
-            "prefixItems": made,
+            "prefixItems": schemas,
             "items": False,
-            "minItems": len(made),
-            "maxItems": len(made),
+            "minItems": len(schemas),
+            "maxItems": len(schemas),
         }
 
 
@@ -275,35 +279,35 @@ def _branches(body: Record) -> list[Json] | None:
             rest = {name: value for name, value in body.items() if name != keyword}
             return [{"allOf": [rest, branch]} if isinstance(branch, dict) else branch for branch in body[keyword]]
     types: Json = body.get("type")
-    return [{**body, "type": one} for one in cast("list[Json]", types)] if isinstance(types, list) else None
+    return [{**body, "type": kind} for kind in cast("list[Json]", types)] if isinstance(types, list) else None
 
 
-def _merged(one: Record, other: Record) -> Record:
+def _merged(schema: Record, other: Record) -> Record:
     """Merge two schemas as far as one schema can express both. Neither has a `$ref` or an `allOf`."""
-    both = {name: _MERGES.get(name, _first)(one[name], other[name]) for name in one if name in other}
-    return {**one, **other, **both}
+    both = {name: _MERGES.get(name, _first)(schema[name], other[name]) for name in schema if name in other}
+    return {**schema, **other, **both}
 
 
-def _first(one: Json, _other: Json) -> Json:
-    return one
+def _first(value: Json, _other: Json) -> Json:
+    return value
 
 
-def _all(one: Json, other: Json) -> Json:
-    return {"allOf": [one, other]}
+def _all(value: Json, other: Json) -> Json:
+    return {"allOf": [value, other]}
 
 
-def _both_properties(one: Record, other: Record) -> Record:
-    return {**one, **other, **{name: _all(one[name], other[name]) for name in one if name in other}}
+def _both_properties(schemas: Record, other: Record) -> Record:
+    return {**schemas, **other, **{name: _all(schemas[name], other[name]) for name in schemas if name in other}}
 
 
-def _pairs(one: Sequence[Json], other: Sequence[Json]) -> list[Json]:
+def _pairs(pairs: Sequence[Json], other: Sequence[Json]) -> list[Json]:
     """Return the branches that satisfy one of each."""
-    return [_all(mine, yours) for mine in one for yours in other][:MAX_BRANCHES]
+    return [_all(mine, yours) for mine in pairs for yours in other][:MAX_BRANCHES]
 
 
-def _common_type(one: Json, other: Json) -> Json:
+def _common_type(kind: Json, other: Json) -> Json:
     """Return the type or types that both allow."""
-    ones = _listed(one)
+    ones = _listed(kind)
     others = _listed(other)
     common = [name for name in ones if name in others]
     if not common and {"integer", "number"} <= {*ones, *others}:
@@ -321,14 +325,14 @@ _PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
 
 _MERGES: Mapping[str, Callable[[Any, Any], Json]] = {
     "properties": _both_properties,
-    "required": lambda one, other: list(dict.fromkeys([*one, *other])),
+    "required": lambda value, other: list(dict.fromkeys([*value, *other])),
     **dict.fromkeys(("items", "contains"), _all),
     **dict.fromkeys(("anyOf", "oneOf"), _pairs),
-    "enum": lambda one, other: [choice for choice in one if choice in other],
+    "enum": lambda value, other: [choice for choice in value if choice in other],
     "type": _common_type,
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
-    "additionalProperties": lambda one, other: one if other is True else other,
+    "additionalProperties": lambda value, other: value if other is True else other,
 }
 """How the values of a keyword that two schemas have are merged; of other keywords, the first value is taken."""
 

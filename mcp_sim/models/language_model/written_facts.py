@@ -69,7 +69,7 @@ class WrittenFacts:
 
     def note_records(self, changes: tuple[Change, ...], subjects: Sequence[Subject]) -> None:
         """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set."""
-        shown = {(one.identity, name) for one in subjects for name, _ in one.fields() if name not in STATES}
+        shown = {(subject.identity, name) for subject in subjects for name, _ in subject.fields() if name not in STATES}
         keys = {subject.key for subject in subjects}
         for change in changes:
             entity = self.domain.entities.get(change.entity)
@@ -81,7 +81,7 @@ class WrittenFacts:
         """Note which records the write may have hidden: whether tools still show them is for the model to say."""
         may_hide = not _HIDING.isdisjoint(words(self.domain.tools[self.plan.tool].name))
         for change in changes:
-            is_soft = change.op == "remove" and any(self._shows_kept(change, one) for one in subjects)
+            is_soft = change.op == "remove" and any(self._shows_kept(change, subject) for subject in subjects)
             is_new = self.turn.view.get(change.entity, change.key) is None
             self.facts.note_hidden(change.entity, change.key, is_hidden=(may_hide and not is_new) or is_soft)
         for entity, key in self._named_records() if may_hide else ():
@@ -125,7 +125,11 @@ class WrittenFacts:
         is_new = self.turn.view.get(change.entity, change.key) is None
         given = {*scalars(self.turn.call.arguments)}
         drafted = () if self.draft is None else self.draft.transition.changes
-        if is_new and change.key not in shown | given and any(change.key == one.key for one in drafted):
+        if (
+            is_new
+            and change.key not in shown | given
+            and any(change.key == drafted_change.key for drafted_change in drafted)
+        ):
             self.facts.note_provisional(change.entity, (*self.facts.provisional(change.entity), change.key))
 
     def _names_a_record(self) -> bool:

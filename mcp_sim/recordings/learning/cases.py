@@ -44,10 +44,10 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
     rest = ordered.pop()
     cases: list[Record] = []
     while ordered:
-        found = _next_case(ordered, rest)
-        if found is None:
+        case = _next_case(ordered, rest)
+        if case is None:
             break
-        group, condition = found
+        group, condition = case
         if group is rest:
             rest = ordered.pop()
         else:
@@ -58,13 +58,16 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
 
 def _only_text(samples: Sequence[Sample]) -> Record | None:
     """Return the text template that is right for all answers with rows or without; None if there is none."""
-    if not all(isinstance(sample.value, str) for sample in samples) or len({bool(one.rows) for one in samples}) > 1:
+    if (
+        not all(isinstance(sample.value, str) for sample in samples)
+        or len({bool(sample.rows) for sample in samples}) > 1
+    ):
         return None
-    part = _template(samples)
-    template = template_of(ResultPart.model_validate(part))
+    text_template = _template(samples)
+    template = template_of(ResultPart.model_validate(text_template))
     pairs = [(filled_parts(template, sample.scope), str(sample.value)) for sample in samples]
-    wrong = sum(TIME.sub("", one) != TIME.sub("", other) for one, other in pairs)
-    return part if wrong <= len(samples) * _WRONG else None
+    wrong = sum(TIME.sub("", text) != TIME.sub("", other) for text, other in pairs)
+    return text_template if wrong <= len(samples) * _WRONG else None
 
 
 def _next_case(groups: Sequence[list[Sample]], rest: list[Sample]) -> tuple[list[Sample], Condition] | None:
@@ -72,7 +75,9 @@ def _next_case(groups: Sequence[list[Sample]], rest: list[Sample]) -> tuple[list
     for group in (*groups, rest):
         others = [sample for other in (*groups, rest) if other is not group for sample in other]
         for condition in _conditions(group[0]):
-            if all(_holds(condition, sample) for sample in group) and not any(_holds(condition, one) for one in others):
+            if all(_holds(condition, sample) for sample in group) and not any(
+                _holds(condition, other) for other in others
+            ):
                 return group, condition
     return None
 
@@ -126,12 +131,16 @@ def _template(samples: Sequence[Sample]) -> Record:
     shown = [(sample.value, sample.scope) for sample in samples]
     if all(isinstance(value, str) for value, _ in shown):
         return {"text": induce_text([(cast("str", value), scope) for value, scope in shown])}
-    body = [one for one in shown if isinstance(one[0], dict | list)] or shown
+    body = [pair for pair in shown if isinstance(pair[0], dict | list)] or shown
     indents = [indent for sample in samples if (indent := _indent(sample)) is not None]
     layout = {"indent": max(set(indents), key=indents.count)} if indents else {}
     blocks = {"block_per_row": True} if any(sample.is_blocks for sample in samples) else {}
     whole = induce(body)
-    return {"json": {"result": whole} if all(is_wrapped(one.answer) for one in samples) else whole, **layout, **blocks}
+    return {
+        "json": {"result": whole} if all(is_wrapped(sample.answer) for sample in samples) else whole,
+        **layout,
+        **blocks,
+    }
 
 
 def is_memorised(result: Record, *, served: bool) -> bool:
@@ -151,11 +160,11 @@ def _indent(sample: Sample) -> int | None:
     """Return the indentation of the JSON in an answer; None if it is in one line."""
     content: Sequence[Mapping[str, Json]] = sample.answer.get("result", {}).get("content") or []
     text = str(content[0].get("text", "")) if content else ""
-    found = re.match(r"[{\[]\n( +)\S", text)
-    if found is None:
+    match = re.match(r"[{\[]\n( +)\S", text)
+    if match is None:
         return None
     try:
         json.loads(text)
     except ValueError:
         return None
-    return min(len(found[1]), 8)
+    return min(len(match[1]), 8)

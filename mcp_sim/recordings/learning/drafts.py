@@ -36,24 +36,24 @@ class Draft:
     @classmethod
     def of(cls, document: Record) -> Draft:
         """Return the draft that begins with a tool spec; its tools are a list."""
-        rest = {key: part for key, part in document.items() if key not in _LEARNT}
+        rest = {key: value for key, value in document.items() if key not in _LEARNT}
         sim, entities, errors = (as_object(document.get(key)) for key in ("sim", "entities", "errors"))
         return cls(str(document["name"]), document["tools"], sim, entities, errors, rest)
 
     def without(self, tool: str) -> Draft:
         """Return the draft with nothing declared about a tool."""
-        return replace(self, sim={name: part for name, part in self.sim.items() if name != tool})
+        return replace(self, sim={name: declared for name, declared in self.sim.items() if name != tool})
 
-    def with_tool(self, tool: str, part: Record) -> Draft:
+    def with_tool(self, tool: str, declared: Record) -> Draft:
         """Return the draft with something else declared about a tool."""
-        return replace(self, sim={**self.sim, tool: part}) if part else self.without(tool)
+        return replace(self, sim={**self.sim, tool: declared}) if declared else self.without(tool)
 
     def document(self, tools: Json) -> Record:
         """Return the tool spec, with its list of tools or the name of its file."""
         sim = {name: self.sim[name] for name in (tool["name"] for tool in self.tools) if self.sim.get(name)}
         parts: Record = {"entities": dict(self.entities), "sim": sim, "errors": dict(self.errors)}
         named: Record = {"mcp_sim": 1, "name": self.server, **self.rest, "tools": tools}
-        return {**named, **{key: one for key, one in parts.items() if one}}
+        return {**named, **{key: body for key, body in parts.items() if body}}
 
 
 @contextmanager

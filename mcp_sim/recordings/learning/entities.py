@@ -49,8 +49,8 @@ def _within(value: Json, scope: Scope) -> Iterator[tuple[Record, Scope]]:
         if is_record(body, scope):
             yield body, scope
         else:
-            for part in body.values():
-                yield from _within(part, scope)
+            for inner in body.values():
+                yield from _within(inner, scope)
     elif isinstance(value, list):
         for item, row in paired_rows(cast("list[Json]", value), scope):
             if isinstance(item, dict) and is_record(cast("Record", item), row):
@@ -74,41 +74,41 @@ def induce_entities(
     `domains` are those of the sessions.
     """
     domain, states = domains[0], [session.state for session in sessions]
-    by_session = {session.name: one for session, one in zip(sessions, domains, strict=True)}
+    by_session = {session.name: domain_of_session for session, domain_of_session in zip(sessions, domains, strict=True)}
     known: dict[str, dict[str, _Values]] = {}
     for sample in samples:
         if sample.issued:
             known.setdefault(sample.plan.entity or "", {})
-        for one in shown_records(sample):
+        for record in shown_records(sample):
             fields = known.setdefault(sample.plan.entity or "", {})
-            for name, value in one.value.items():
+            for name, value in record.value.items():
                 values = fields.setdefault(name, _Values())
                 values.shown.append(value)
-                if _is_initial(one, name, value):
+                if _is_initial(record, name, value):
                     values.initial.append(value)
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
     examples = {name: _id_example(name, samples, by_session, states) for name in names}
-    keys = {name: {one.entities[name].key for one in domains if name in one.entities} for name in names}
-    found = {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
-    return {**found, **_linked(found, domain)}
+    keys = {name: {each.entities[name].key for each in domains if name in each.entities} for name in names}
+    declared = {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
+    return {**declared, **_linked(declared, domain)}
 
 
-def _linked(found: Mapping[str, Record], domain: Domain) -> dict[str, Record]:
+def _linked(declared: Mapping[str, Record], domain: Domain) -> dict[str, Record]:
     """Return the entities that others link to, and that would not exist where no state has them."""
-    fields = (schema for body in found.values() for schema in as_object(body["fields"]).values())
+    fields = (schema for body in declared.values() for schema in as_object(body["fields"]).values())
     targets = (as_object(schema).get("link") for schema in fields)
     return {
         str(name): {"open": None, "key": domain.entities[str(name)].key}
         for name in dict.fromkeys(targets)
-        if name is not None and name not in found
+        if name is not None and name not in declared
     }
 
 
-def _is_initial(one: ShownRecord, name: str, value: Json) -> bool:
-    given = [canonical(argument) for argument in one.sample.arguments.values()]
-    if one.is_new:
-        return name not in one.sample.arguments and (value in (None, [], {}) or canonical(value) not in given)
-    return one.scope.record.get(name, NOWHERE) is NOWHERE
+def _is_initial(shown: ShownRecord, name: str, value: Json) -> bool:
+    given = [canonical(argument) for argument in shown.sample.arguments.values()]
+    if shown.is_new:
+        return name not in shown.sample.arguments and (value in (None, [], {}) or canonical(value) not in given)
+    return shown.scope.record.get(name, NOWHERE) is NOWHERE
 
 
 def _entity(entity: Entity, keys: Collection[str], fields: dict[str, _Values], example: Json) -> Record:
@@ -135,7 +135,9 @@ def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Doma
     ]
     first = [sample.issued for sample in created if name not in domains[sample.session].given]
     given = [known.entities[name].key_like for known in domains.values() if name in known.given]
-    example = next((one for one in (*first, *given, *(sample.issued for sample in created)) if one is not None), None)
+    example = next(
+        (issued for issued in (*first, *given, *(sample.issued for sample in created)) if issued is not None), None
+    )
     if not first and isinstance(example, str | int) and not _is_secret(example):
         example = _lowest(str(example), states)
     if example is None or _is_secret(example):
@@ -145,15 +147,15 @@ def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Doma
 
 def _lowest(example: str, states: Sequence[Json]) -> str:
     """Return the id with the lowest number of those in given states that differ from an id only in their number."""
-    found = _NUMBERED.fullmatch(example)
-    if found is None:
+    match = _NUMBERED.fullmatch(example)
+    if match is None:
         return example
-    alike = re.compile(rf"{re.escape(found[1])}\d+")
+    alike = re.compile(rf"{re.escape(match[1])}\d+")
     named = {
         name for state in states for path, leaf in leaves(state) if is_id(key_of(path), leaf) and (name := normal(leaf))
     }
     return min(
-        (name for name in named if alike.fullmatch(name)), key=lambda name: int(name[len(found[1]) :]), default=example
+        (name for name in named if alike.fullmatch(name)), key=lambda name: int(name[len(match[1]) :]), default=example
     )
 
 
@@ -183,10 +185,10 @@ def _schema(name: str, entity: Entity, values: _Values) -> Record:
 
 
 def _types(shown: Sequence[Json]) -> list[str]:
-    found = dict.fromkeys(next((name for kind, name in _TYPES if isinstance(value, kind)), "null") for value in shown)
-    if "number" in found:
-        found.pop("integer", None)
-    return [*found]
+    types = dict.fromkeys(next((name for kind, name in _TYPES if isinstance(value, kind)), "null") for value in shown)
+    if "number" in types:
+        types.pop("integer", None)
+    return [*types]
 
 
 def _default(name: str, values: _Values) -> Json:

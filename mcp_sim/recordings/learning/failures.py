@@ -32,14 +32,14 @@ _GENERIC = frozenset({"value", "label", "argument", "problem"})
 
 def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> dict[str, Record]:
     """Return error templates by tool and cause, as specs declare them."""
-    found: dict[tuple[str, str], list[Json]] = {}
+    templates_by_key: dict[tuple[str, str], list[Json]] = {}
     accepted = _accepted(samples)
     for sample in samples:
         if sample.recorded.failed and sample.tool in tools:
             cause = _cause(sample, tools, accepted)
             slots = {**_problem_slot(sample, tools[sample.tool]), **_own_slots(sample)}
-            found.setdefault((sample.tool, cause), []).append(_template(sample, slots))
-    own = {key: _usual(templates) for key, templates in found.items()}
+            templates_by_key.setdefault((sample.tool, cause), []).append(_template(sample, slots))
+    own = {key: _usual(templates) for key, templates in templates_by_key.items()}
     by_tool: dict[str, Record] = {}
     for (tool, cause), template in sorted(own.items()):
         by_tool.setdefault(tool, {})[cause] = template
@@ -56,15 +56,18 @@ def shared_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> R
 
     They are those that several tools share, or that name what is wrong with the call. Others are about one tool.
     """
-    found: dict[str, list[tuple[str, Json]]] = {}
+    by_cause: dict[str, list[tuple[str, Json]]] = {}
     accepted = _accepted(samples)
     for sample in samples:
         if sample.recorded.failed and sample.tool in tools:
             cause = _cause(sample, tools, accepted)
             if cause in {"missing", "invalid", "not_found", "conflict"}:
                 slots = {**_generic_slots(sample, cause), **_problem_slot(sample, tools[sample.tool])}
-                found.setdefault(cause, []).append((sample.tool, _template(sample, slots)))
-    shared = {cause: [one for _, one in named if _is_shared(one, named)] for cause, named in sorted(found.items())}
+                by_cause.setdefault(cause, []).append((sample.tool, _template(sample, slots)))
+    shared = {
+        cause: [template for _, template in named if _is_shared(template, named)]
+        for cause, named in sorted(by_cause.items())
+    }
     return {cause: _usual(templates) for cause, templates in shared.items() if templates}
 
 
@@ -96,7 +99,7 @@ def _usual(templates: Iterable[Json]) -> Json:
     """Return the most common template, the first of several."""
     listed = list(templates)
     counts = Counter(map(canonical, listed))
-    return max(listed, key=lambda one: counts[canonical(one)])
+    return max(listed, key=lambda template: counts[canonical(template)])
 
 
 def cause_of(sample: Sample, tool: Record) -> str:
@@ -169,10 +172,10 @@ def _template(sample: Sample, slots: Mapping[str, str]) -> Json:
 def _with_slots(value: Json, slots: Mapping[str, str]) -> Json:
     if isinstance(value, dict):
         parts = cast("Record", value).items()
-        named = {name for name, part in parts if slots.get(_plain(part)) == name}
-        return {name: f"{{{name}}}" if name in named else _with_slots(part, slots) for name, part in parts}
+        named = {name for name, item in parts if slots.get(_plain(item)) == name}
+        return {name: f"{{{name}}}" if name in named else _with_slots(item, slots) for name, item in parts}
     if isinstance(value, list):
-        return [_with_slots(part, slots) for part in cast("list[Json]", value)]
+        return [_with_slots(item, slots) for item in cast("list[Json]", value)]
     if isinstance(value, str):
         return _filled(value, slots)
     whole = _plain(value)
@@ -184,4 +187,4 @@ def _filled(text: str, slots: Mapping[str, str]) -> str:
     if not any(slots):
         return bare
     pattern = "|".join(re.escape(value) for value in sorted(slots, key=len, reverse=True) if value)
-    return re.sub(rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])", lambda found: f"{{{slots[found[0]]}}}", bare)
+    return re.sub(rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])", lambda match: f"{{{slots[match[0]]}}}", bare)

@@ -22,8 +22,10 @@ _MOSTLY = 0.35
 
 def data_of(sessions: Iterable[Session]) -> frozenset[str]:
     """Return the texts in given states and arguments that are those of records."""
-    given = (part for session in sessions for part in (session.state, *(call.arguments for call in session.calls)))
-    names = (normal(leaf) for part in given for _, leaf in leaves(part) if isinstance(leaf, str))
+    given = (
+        arguments for session in sessions for arguments in (session.state, *(call.arguments for call in session.calls))
+    )
+    names = (normal(leaf) for source in given for _, leaf in leaves(source) if isinstance(leaf, str))
     return frozenset(name for name in names if name is not None and _OF_A_RECORD.search(name))
 
 
@@ -33,8 +35,8 @@ def without_data(template: Json, data: Container[str], name: str = "") -> Json:
         return _object(cast("Record", template), data, name)
     if isinstance(template, list):
         return _list(cast("list[Json]", template), data, name)
-    if isinstance(template, str) and (found := SLOT.fullmatch(template)) is not None and found[3] in data:
-        return template.replace(f"??{found[3]}", "")
+    if isinstance(template, str) and (match := SLOT.fullmatch(template)) is not None and match[3] in data:
+        return template.replace(f"??{match[3]}", "")
     return _slot(name) if _is_data(name, template, data) else template
 
 
@@ -47,24 +49,24 @@ def _list(items: list[Json], data: Container[str], name: str) -> list[Json]:
 
 
 def _share_of_data(item: Json, data: Container[str], name: str) -> float:
-    found = [_is_data(key_of(path) or name, leaf, data) for path, leaf in leaves(item)]
-    return sum(found) / max(1, len(found))
+    verdicts = [_is_data(key_of(path) or name, leaf, data) for path, leaf in leaves(item)]
+    return sum(verdicts) / max(1, len(verdicts))
 
 
 def _object(template: Record, data: Container[str], name: str) -> Json:
     """Return an object without data. If it has some, it shows a record, and its other constants may differ, too."""
     named = {key: name if key == ROWS else replaced_path({key: None}) or key.rstrip("?") for key in template}
-    if not any(_is_data(named[key], part, data) for key, part in template.items()):
-        return {key: without_data(part, data, named[key]) for key, part in template.items()}
-    return {key: _of_record(named[key], part, data) for key, part in template.items()}
+    if not any(_is_data(named[key], value, data) for key, value in template.items()):
+        return {key: without_data(value, data, named[key]) for key, value in template.items()}
+    return {key: _of_record(named[key], value, data) for key, value in template.items()}
 
 
-def _of_record(name: str, part: Json, data: Container[str]) -> Json:
+def _of_record(name: str, value: Json, data: Container[str]) -> Json:
     """Return the template of a field: its value, else the constant that was recorded unless that is data."""
-    is_fixed = part is None or (isinstance(part, str) and not set(part) & set("{}?\n"))
-    if not is_fixed or _NAME.fullmatch(name) is None or _is_data(name, part, data):
-        return without_data(part, data, name)
-    return _slot(name) if part is None else f"{{{name}??{part}}}"
+    is_fixed = value is None or (isinstance(value, str) and not set(value) & set("{}?\n"))
+    if not is_fixed or _NAME.fullmatch(name) is None or _is_data(name, value, data):
+        return without_data(value, data, name)
+    return _slot(name) if value is None else f"{{{name}??{value}}}"
 
 
 def _slot(name: str) -> Json:

@@ -64,27 +64,27 @@ def _object(shown: Sequence[tuple[Record, Scope]], name: str) -> Json:
     if _is_whole(name, cast("Sequence[Shown]", shown)):
         return f"{{{name}}}"
     names = merged_names([value for value, _ in shown])
-    always = [one for one in names if all(one in value for value, _ in shown)]
+    always = [key for key in names if all(key in value for value, _ in shown)]
     if not always and len(shown) > 1 and len(names) > max(len(value) for value, _ in shown) * 2:
         return literal(most_common(value for value, _ in shown))
     fields = _fields(shown)
     body: Record = {}
-    for one in names:
-        inner = [(value[one], scope) for value, scope in shown if one in value]
-        body[one if len(inner) == len(shown) else f"{one}?"] = induce(inner, one, of_record=one in fields)
+    for member in names:
+        inner = [(value[member], scope) for value, scope in shown if member in value]
+        body[member if len(inner) == len(shown) else f"{member}?"] = induce(inner, member, of_record=member in fields)
     return _with_counts(body, [value for value, _ in shown])
 
 
 def _with_counts(body: Record, values: Sequence[Record]) -> Record:
     """Return the object with slots for numbers that are the length of a list of rows beside them."""
-    listed = [name for name, part in body.items() if isinstance(part, dict) and cast("Record", part).keys() == {ROWS}]
+    listed = [name for name, item in body.items() if isinstance(item, dict) and cast("Record", item).keys() == {ROWS}]
     if len(listed) != 1:
         return body
     lengths = [(value, len(as_list(value[listed[0]]))) for value in values if isinstance(value.get(listed[0]), list)]
     counts = {
         name: "{count}"
-        for name, part in body.items()
-        if (isinstance(part, int) and not isinstance(part, bool)) or part in ("{count}", "{total}")
+        for name, item in body.items()
+        if (isinstance(item, int) and not isinstance(item, bool)) or item in ("{count}", "{total}")
         if all(is_same(value.get(name), length) for value, length in lengths)
     }
     return {**body, **counts}

@@ -21,8 +21,8 @@ _UNLIKE = log(3)
 
 def learnt_latencies(sessions: Sequence[Session]) -> dict[str, Record]:
     """Return how long each tool takes, as a spec declares it; nothing of tools whose sessions disagree."""
-    found = {tool: _latency(times) for tool, times in _times(sessions).items() if _agree(times)}
-    return {tool: one for tool, one in found.items() if one}
+    latencies = {tool: _latency(times) for tool, times in _times(sessions).items() if _agree(times)}
+    return {tool: latency for tool, latency in latencies.items() if latency}
 
 
 def _times(sessions: Sequence[Session]) -> Mapping[str, Sequence[Sequence[float]]]:
@@ -30,7 +30,7 @@ def _times(sessions: Sequence[Session]) -> Mapping[str, Sequence[Sequence[float]
 
     Calls that overlapped others waited for them, too.
     """
-    found = defaultdict[str, list[list[float]]](list)
+    by_tool = defaultdict[str, list[list[float]]](list)
     for session in sessions:
         own = defaultdict[str, list[float]](list)
         for call in session.calls:
@@ -38,22 +38,22 @@ def _times(sessions: Sequence[Session]) -> Mapping[str, Sequence[Sequence[float]
             if isinstance(taken, int | float) and not isinstance(taken, bool) and not call.line.get("overlaps"):
                 own[call.tool].append(log(max(_SHORTEST, taken)))
         for tool, times in own.items():
-            found[tool].append(times)
-    return found
+            by_tool[tool].append(times)
+    return by_tool
 
 
 def _agree(times: Sequence[Sequence[float]]) -> bool:
     """Whether each session, held back, takes about as long as the others show. A single one is halved."""
     parts = times if len(times) > 1 else [times[0][::2], times[0][1::2]]
-    rest = [[one for other in parts if other is not part for one in other] for part in parts]
+    rest = [[time for other in parts if other is not held_back for time in other] for held_back in parts]
     return all(
-        not part or not others or abs(median(part) - median(others)) <= _UNLIKE
-        for part, others in zip(parts, rest, strict=True)
+        not held_back or not others or abs(median(held_back) - median(others)) <= _UNLIKE
+        for held_back, others in zip(parts, rest, strict=True)
     )
 
 
 def _latency(times: Sequence[Sequence[float]]) -> Record:
-    every = [one for part in times for one in part]
+    every = [number for time in times for number in time]
     usual = round(exp(median(every)))
     if len(every) < _FEWEST or usual <= _SHORTEST:
         return {}

@@ -47,7 +47,7 @@ class Learnt:
             "sessions": [session.name for session in self.sessions],
             "held_back": is_held,
             "score": scores,
-            "kept": sum(one["learnt"] != [] for one in tools.values()),
+            "kept": sum(tool["learnt"] != [] for tool in tools.values()),
             "why": self.why,
             "entities": [*self.draft.entities],
             "tools": tools,
@@ -59,11 +59,11 @@ class Learnt:
         return {"learnt": kept, "inferred_score": before, "score": after, "why": self.judgement.reason(name)}
 
 
-def _described(key: str, part: Json) -> str:
+def _described(key: str, value: Json) -> str:
     if key == "result":
-        number = len(as_list(part)) or 1
+        number = len(as_list(value)) or 1
         return "result" if number == 1 else f"{number} results"
-    return f"errors ({', '.join(as_object(part))})" if key == "errors" else key
+    return f"errors ({', '.join(as_object(value))})" if key == "errors" else key
 
 
 async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Learnt:
@@ -101,10 +101,10 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
     What inference answers well is left alone, unless held-back calls show that the learnt answers are better.
     """
     for key, scores in after.tools.items():
-        inferred, found = before.tools[key].score or 0.0, scores.score or 0.0
+        inferred, learnt = before.tools[key].score or 0.0, scores.score or 0.0
         why = ""
-        if found < inferred - TOLERANCE:
-            why = f"the same sessions: {found:.3f}, inferred {inferred:.3f}"
+        if learnt < inferred - TOLERANCE:
+            why = f"the same sessions: {learnt:.3f}, inferred {inferred:.3f}"
         elif key not in judgement.learnt.tools and inferred >= _GOOD:
             why = f"no call is left to judge by, and the inferred answers are good: {inferred:.3f}"
         elif inferred >= _VERY_GOOD and _score(judgement.learnt, key) <= _score(judgement.plain, key) + TOLERANCE:

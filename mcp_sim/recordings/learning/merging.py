@@ -42,13 +42,15 @@ class _Column:
     """By the number of the text."""
 
     def likeness(self, line: Tokens) -> float:
-        return max(_likeness(line, other) for other in {"".join(one): one for one in self.lines.values()}.values())
+        return max(
+            _likeness(line, other) for other in {"".join(tokens): tokens for tokens in self.lines.values()}.values()
+        )
 
 
-def merged(found: Sequence[Skeleton]) -> str:
+def merged(skeletons: Sequence[Skeleton]) -> str:
     """Return one text with slots for several."""
-    some = [*found][:_MOST_TEXTS]
-    scopes = [one.scope for one in some]
+    some = [*skeletons][:_MOST_TEXTS]
+    scopes = [skeleton.scope for skeleton in some]
     columns = list[_Column]()
     for number in sorted(range(len(some)), key=lambda at: -len(some[at].tokens)):
         columns = _with_text(columns, number, _lines(some[number].tokens))
@@ -71,9 +73,9 @@ def _lines(tokens: Tokens) -> list[Tokens]:
     return [tokens[before + 1 : after] for before, after in pairwise(ends)]
 
 
-def _likeness(one: Tokens, other: Tokens) -> float:
+def _likeness(first: Tokens, other: Tokens) -> float:
     """Return the share of tokens, but for spaces, that two lines have in common."""
-    mine, theirs = (Counter(token for token in line if not token.isspace()) for line in (one, other))
+    mine, theirs = (Counter(token for token in line if not token.isspace()) for line in (first, other))
     total = mine.total() + theirs.total()
     return 2 * (mine & theirs).total() / total if total else 1.0
 
@@ -104,10 +106,10 @@ def _joined(columns: Sequence[_Column], texts: int) -> Iterator[_Column]:
     """Join two neighbours if each text has exactly one of them: they are forms of the same line."""
     left = [*columns]
     while left:
-        one = left.pop(0)
-        if left and one.lines.keys().isdisjoint(left[0].lines) and len(one.lines) + len(left[0].lines) == texts:
-            one = _Column({**one.lines, **left.pop(0).lines})
-        yield one
+        column = left.pop(0)
+        if left and column.lines.keys().isdisjoint(left[0].lines) and len(column.lines) + len(left[0].lines) == texts:
+            column = _Column({**column.lines, **left.pop(0).lines})
+        yield column
 
 
 def _merged_line(column: _Column, scopes: Sequence[Scope]) -> tuple[str | None, bool]:
@@ -129,18 +131,18 @@ def _has_values(text: str, scope: Scope) -> bool:
 # within a line --------------------------------------------------------------------------------------------------------
 
 
-def _merged_tokens(found: Sequence[tuple[Tokens, Scope]]) -> str:
+def _merged_tokens(variants: Sequence[tuple[Tokens, Scope]]) -> str:
     """Return one line for several of the same kind."""
-    counts = Counter("".join(tokens) for tokens, _ in found)
-    base = max((tokens for tokens, _ in found), key=lambda one: (counts["".join(one)], _slots(one)))
+    counts = Counter("".join(tokens) for tokens, _ in variants)
+    base = max((tokens for tokens, _ in variants), key=lambda tokens: (counts["".join(tokens)], _slots(tokens)))
     if len(counts) == 1:
         return "".join(base)
-    places = [_places(base, tokens) for tokens, _ in found]
-    stable = [at for at in range(len(base)) if all(at in one for one in places)]
+    places = [_places(base, tokens) for tokens, _ in variants]
+    stable = [at for at in range(len(base)) if all(at in place for place in places)]
     text = ""
     for before, after in pairwise([-1, *stable, len(base)]):
         parts = [("".join(_between(tokens, place, before, after)), scope)
-                 for (tokens, scope), place in zip(found, places, strict=True)]  # fmt: skip
+                 for (tokens, scope), place in zip(variants, places, strict=True)]  # fmt: skip
         text += fitting_part(parts) + (base[after] if after < len(base) else "")
     return text
 
@@ -168,10 +170,10 @@ def _between(tokens: Tokens, places: Mapping[int, int], before: int, after: int)
 
 def fitting_part(parts: Sequence[Variant]) -> str:
     """Return the part of a template that is right for most texts; the simplest of several."""
-    counts = Counter(part for part, _ in parts)
+    counts = Counter(text for text, _ in parts)
     if len(counts) == 1:
         return parts[0][0]
-    wanted = [(_masked(fill_text(part, scope)), scope) for part, scope in parts]
+    wanted = [(_masked(fill_text(text, scope)), scope) for text, scope in parts]
     best, most = counts.most_common(1)[0]
     for candidate in dict.fromkeys(_candidates(counts, wanted)):
         right = sum(_masked(fill_text(candidate, scope)) == text for text, scope in wanted)
@@ -186,24 +188,24 @@ def _masked(text: str) -> str:
 
 def _candidates(counts: Counter[str], wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
     """Yield parts that may be right for all texts, simple ones first."""
-    ordered = [part for part, _ in counts.most_common()]
-    worded, fixed = ([part for part in ordered if bool(SLOT.search(part)) == has] for has in (True, False))
-    plain = [part for part in worded if "??" not in part and "{?" not in part]
+    ordered = [text for text, _ in counts.most_common()]
+    worded, fixed = ([text for text in ordered if bool(SLOT.search(text)) == has] for has in (True, False))
+    plain = [text for text in worded if "??" not in text and "{?" not in text]
     yield from ordered
-    yield from (f"{{?{part}?}}" for part in plain)
-    for part in plain:
+    yield from (f"{{?{text}?}}" for text in plain)
+    for slotted in plain:
         for other in fixed:
             if _can_be_entry(other):
-                yield from _alternatives(part, other)
+                yield from _alternatives(slotted, other)
     yield from _tables(wanted)
 
 
-def _alternatives(part: str, other: str) -> Iterator[str]:
+def _alternatives(text: str, other: str) -> Iterator[str]:
     """Yield what shows a part, or another text where its slot has no value."""
-    if SLOT.fullmatch(part) and not other.endswith("?"):
-        yield f"{part[:-1]}??{other}}}"
-    for slot in SLOT.finditer(part):
-        yield f"{{?{part}?}}{{{slot[1]}:={other}}}"
+    if SLOT.fullmatch(text) and not other.endswith("?"):
+        yield f"{text[:-1]}??{other}}}"
+    for slot in SLOT.finditer(text):
+        yield f"{{?{text}?}}{{{slot[1]}:={other}}}"
 
 
 def _can_be_entry(text: str) -> bool:
@@ -234,7 +236,7 @@ def _names_records(path: str, scopes: Sequence[Scope]) -> bool:
     """Whether most values of a field are those of one record each: a table of texts by them is memory, and no form."""
     owners = defaultdict[str, set[str]](set)
     for scope in scopes:
-        name, ids = _name_of(scope.get(path)), [part for key, part in scope.record.items() if is_id(key, part)]
+        name, ids = _name_of(scope.get(path)), [value for key, value in scope.record.items() if is_id(key, value)]
         if name and ids:
             owners[name].add(canonical(ids[0]))
     return sum(len(records) == 1 for records in owners.values()) * 2 > len(owners)

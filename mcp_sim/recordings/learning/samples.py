@@ -84,11 +84,11 @@ class Replayed:
 
 async def collect(draft: Draft, sessions: Sequence[Session]) -> Replayed:
     """Return a sample for each call of the sessions."""
-    found = list[Sample]()
+    samples = list[Sample]()
     scenarios = [replace(load_draft(draft, session.state), perturbations=()) for session in sessions]
     for session, scenario in zip(sessions, scenarios, strict=True):
-        found += await _of_session(session, scenario)
-    return Replayed(found, [scenario.domain for scenario in scenarios])
+        samples += await _of_session(session, scenario)
+    return Replayed(samples, [scenario.domain for scenario in scenarios])
 
 
 async def _of_session(session: Session, scenario: Scenario) -> list[Sample]:
@@ -106,12 +106,12 @@ def _dumping(scenario: Scenario) -> Scenario:
 
 
 def _without_schema(tool: Tool) -> Tool:
-    kept = {name: part for name, part in tool.definition.items() if name != "outputSchema"}
+    kept = {name: value for name, value in tool.definition.items() if name != "outputSchema"}
     return replace(tool, definition=kept, render_failure=_DUMPED_FAILURE)
 
 
 def _with_dump(plan: Plan) -> Plan:
-    choices = {value: replace(one, result=_DUMP) for value, one in plan.choices.items()}
+    choices = {value: replace(choice, result=_DUMP) for value, choice in plan.choices.items()}
     return replace(plan, result=_DUMP, choices=choices)
 
 
@@ -184,8 +184,8 @@ class _Replay:
         meant = {name for name, argument in later if noun_of_key(argument) == entity}
         shown = canonical(recorded.value)
         order = {name: (name not in named, name not in meant, shown.find(name), name) for name in new}
-        found = min(new, key=lambda name: order[name], default="")
-        return found, found in named
+        newest = min(new, key=lambda name: order[name], default="")
+        return newest, newest in named
 
     def _was_never_shown(self, name: str) -> bool:
         """Whether an id is new, or has only been asked for in vain."""
@@ -198,8 +198,8 @@ class _Replay:
 
         key = as_object((shown or {}).get("facts")).get("key")
         if issued and issued not in self._alignment and key is not None and not is_known(str(key)):
-            one, other = (replace(recorded, value={"id": value}) for value in (issued, key))
-            self._alignment.add(one, other, is_known)
+            real, other = (replace(recorded, value={"id": value}) for value in (issued, key))
+            self._alignment.add(real, other, is_known)
         if not served.is_error:
             self._alignment.add(recorded, served, is_known)
 

@@ -38,7 +38,7 @@ def folds_of(sessions: Sequence[Session]) -> list[Fold]:
         return [_halves(session) for session in sessions]
     number = min(MOST_FOLDS, len(sessions))
     parts = [sessions[at::number] for at in range(number)]
-    return [Fold([one for other in parts if other is not part for one in other], part) for part in parts]
+    return [Fold([session for other in parts if other is not held for session in other], held) for held in parts]
 
 
 def _halves(session: Session) -> Fold:
@@ -48,7 +48,7 @@ def _halves(session: Session) -> Fold:
 
 async def score_fold(draft: Draft, fold: Fold) -> list[CallScore]:
     """Return the scores of the calls by which a fold is judged."""
-    return [one for one in await score(draft, fold.held) if one.seq > fold.after]
+    return [call for call in await score(draft, fold.held) if call.seq > fold.after]
 
 
 async def score(draft: Draft, sessions: Sequence[Session]) -> list[CallScore]:
@@ -70,13 +70,13 @@ class Judgement:
 
     def reason(self, tool: str) -> str:
         """Return why something that was learnt about a tool is left out; '' if nothing is."""
-        return "; ".join(f"{part}: {why}" for (name, part), why in self.left_out.items() if name == tool)
+        return "; ".join(f"{kind}: {why}" for (name, kind), why in self.left_out.items() if name == tool)
 
 
 async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Judgement:
     """Learn from the sessions of each fold, judge by the others, and leave out what answers worse."""
     folds = folds_of(sessions)
-    before = Report([one for fold in folds for one in await score_fold(plain, fold)])
+    before = Report([call for fold in folds for call in await score_fold(plain, fold)])
     lessons = list[Lesson]()
     for number, fold in enumerate(folds, 1):
         notify(f"learning for the self-check, part {number} of {len(folds)}")
@@ -102,7 +102,7 @@ class _Trials:
     async def report(self, left_out: Mapping[Piece, str]) -> Report:
         drafts = [await lesson.draft(left_out) for lesson in self._lessons]
         pairs = zip(drafts, self._folds, strict=True)
-        return Report([one for draft, fold in pairs for one in await score_fold(draft, fold)])
+        return Report([call for draft, fold in pairs for call in await score_fold(draft, fold)])
 
 
 async def _leave_out(judgement: Judgement, trials: _Trials, pieces: Sequence[Piece], least: float = _CLEARLY) -> None:

@@ -72,29 +72,31 @@ def skeletons(shown: Sequence[tuple[str, Scope]]) -> list[Skeleton]:
 
     Short numbers count if they also differ between the texts.
     """
-    found = [[*_spans(text, scope)] for text, scope in shown]
-    support = {slot: _support(slot, found, shown) for slot in {span.slot for spans in found for span in spans}}
-    differing = _differing(found, shown)
+    spans_by_text = [[*_spans(text, scope)] for text, scope in shown]
+    support = {
+        slot: _support(slot, spans_by_text, shown) for slot in {span.slot for spans in spans_by_text for span in spans}
+    }
+    differing = _differing(spans_by_text, shown)
     kept = (
         [span for span in spans if _is_borne_out(span, support[span.slot], is_differing=span.slot in differing)]
-        for spans in found
+        for spans in spans_by_text
     )
     return [Skeleton(_tokens(text, spans, support), scope) for (text, scope), spans in zip(shown, kept, strict=True)]
 
 
-def _support(slot: str, found: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> float:
+def _support(slot: str, spans_by_text: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> float:
     """Return the share of texts that show the value of a slot, of those where it has one."""
     inner = SLOT.fullmatch(slot)
     path = inner[1] if inner is not None else ""
     known = [scope.get(path) not in (NOWHERE, None, "", [], {}, False) for _, scope in shown]
-    has = [any(span.slot == slot for span in spans) for spans in found]
-    return sum(has) / max(1, sum(one or other for one, other in zip(known, has, strict=True)))
+    has = [any(span.slot == slot for span in spans) for spans in spans_by_text]
+    return sum(has) / max(1, sum(is_known or other for is_known, other in zip(known, has, strict=True)))
 
 
-def _differing(found: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> set[str]:
+def _differing(spans_by_text: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> set[str]:
     """Return the slots of short numbers that are not the same in all texts."""
     values = defaultdict[str, set[str]](set)
-    for spans, (text, _) in zip(found, shown, strict=True):
+    for spans, (text, _) in zip(spans_by_text, shown, strict=True):
         for span in spans:
             values[span.slot].add(text[span.start : span.end])
     return {slot for slot, different in values.items() if len(different) > 1}
@@ -107,11 +109,17 @@ def _is_borne_out(span: Span, support: float, *, is_differing: bool) -> bool:
 
 
 def _tokens(text: str, spans: Iterable[Span], support: Mapping[str, float]) -> Tokens:
-    found = sorted(
-        spans, key=lambda one: (one.start - one.end, -round(support.get(one.slot, 0), 1), one.rank, one.start)
+    by_priority = sorted(
+        spans,
+        key=lambda candidate: (
+            candidate.start - candidate.end,
+            -round(support.get(candidate.slot, 0), 1),
+            candidate.rank,
+            candidate.start,
+        ),
     )
     chosen: list[Span] = []
-    for span in found:
+    for span in by_priority:
         if all(span.end <= other.start or span.start >= other.end for other in chosen):
             chosen.append(span)
     pieces: list[str] = []
@@ -125,7 +133,7 @@ def _tokens(text: str, spans: Iterable[Span], support: Mapping[str, float]) -> T
 def _plain(text: str) -> Tokens:
     """Return the tokens of fixed text, without secrets and what could be read as a slot."""
     bare = PLACEHOLDER.sub("", text)
-    bare = SLOT.sub(lambda found: f"({found[1]})", bare) if SLOT.search(bare) else bare
+    bare = SLOT.sub(lambda match: f"({match[1]})", bare) if SLOT.search(bare) else bare
     return _TOKEN.findall(bare)
 
 
@@ -154,7 +162,7 @@ def _occurrences(text: str, path: str, value: Json, rank: int) -> Iterator[Span]
     if isinstance(value, bool) or value is None or isinstance(value, dict):
         return
     if isinstance(value, list):
-        plain = [one for one in cast("list[Json]", value) if isinstance(one, str | int)]
+        plain = [item for item in cast("list[Json]", value) if isinstance(item, str | int)]
         if len(plain) == len(cast("list[Json]", value)):
             yield from _joined(text, path, plain, rank, least=1)
         return
@@ -162,8 +170,8 @@ def _occurrences(text: str, path: str, value: Json, rank: int) -> Iterator[Span]
     if isinstance(value, int | float) or (shown.isdecimal() and len(shown) == 1):
         is_sure = isinstance(value, int | float) and (path in _NUMBERS or len(shown) > 2)
         is_doubtful = not is_sure and not _is_named(text, path, shown)
-        found = _found(text, shown, f"{{{path}}}", rank + _DOUBT * is_doubtful)
-        yield from (replace(span, is_doubtful=is_doubtful) for span in found)
+        spans = _found(text, shown, f"{{{path}}}", rank + _DOUBT * is_doubtful)
+        yield from (replace(span, is_doubtful=is_doubtful) for span in spans)
         return
     if len(shown.strip()) < 2:
         return
@@ -195,8 +203,8 @@ def _found(text: str, value: str, slot: str, rank: int) -> Iterator[Span]:
     before = r"(?<![\w.-])" if is_number and len(value) < 3 else r"(?<!\w)" if value[:1].isalnum() else ""
     before = rf"(?:{before}|(?<=\bx))" if is_number else before  # 3 in x3
     after = r"(?!\w|[.,:]\d)" if is_number else r"(?!\w)" if value[-1:].isalnum() else ""
-    for found in re.finditer(f"{before}{re.escape(value)}{after}", text):
-        yield Span(found.start(), found.end(), slot, rank)
+    for match in re.finditer(f"{before}{re.escape(value)}{after}", text):
+        yield Span(match.start(), match.end(), slot, rank)
 
 
 def _joined(text: str, path: str, values: Sequence[Json], rank: int, least: int) -> Iterator[Span]:
@@ -213,14 +221,14 @@ def _joined(text: str, path: str, values: Sequence[Json], rank: int, least: int)
 def _times(text: str, scope: Scope) -> Iterator[Span]:
     """Yield the times in a text: those of a field whose name comes before, else the time of the call."""
     fields = [name for name in {**scope.record, **scope.defaults} if _may_be_time(name, scope)]
-    for found in TIME.finditer(text):
-        spelling = time_spelling(found[0])
+    for match in TIME.finditer(text):
+        spelling = time_spelling(match[0])
         if spelling:
-            near = text[max(0, found.start() - _NEAR) : found.start()].lower()
+            near = text[max(0, match.start() - _NEAR) : match.start()].lower()
             places = {name: near.rfind((words(name) or [name])[0].lower()) for name in fields}
             path = max(places, key=lambda name: places[name], default="now")
             path = path if places.get(path, -1) >= 0 else "now"
-            yield Span(found.start(), found.end(), f"{{{path}:{spelling}}}", 5000)
+            yield Span(match.start(), match.end(), f"{{{path}:{spelling}}}", 5000)
     yield from _found(text, day_of(scope), TODAY, 6000)
 
 

@@ -44,21 +44,21 @@ def paths_of_scope(scope: Scope) -> Iterator[tuple[str, Json]]:
 
 
 def _paths(value: Record, prefix: str, depth: int = 0) -> Iterator[tuple[str, Json]]:
-    for name, part in value.items():
+    for name, inner in value.items():
         if not name.replace("_", "").replace("-", "").isalnum() or name[:1].isdigit():
             continue
-        yield f"{prefix}{name}", part
-        if isinstance(part, dict) and depth < _DEEPEST:
-            yield from _paths(cast("Record", part), f"{prefix}{name}.", depth + 1)
+        yield f"{prefix}{name}", inner
+        if isinstance(inner, dict) and depth < _DEEPEST:
+            yield from _paths(cast("Record", inner), f"{prefix}{name}.", depth + 1)
 
 
-def is_same(one: Json, other: Json) -> bool:
+def is_same(value: Json, other: Json) -> bool:
     """Whether two JSON values are equal. A whole number equals a float of its value; a flag equals no number."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return isclose(one, other)
-    return type(one) is type(other) and canonical(one) == canonical(other)
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return isclose(value, other)
+    return type(value) is type(other) and canonical(value) == canonical(other)
 
 
 @frozen
@@ -103,8 +103,8 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
 
 def _shows_lengths(name: str, shown: Sequence[Shown]) -> bool:
     """Whether numbers are the lengths of lists or objects that records have in a field of this name."""
-    lengths = [(value, len(cast("list[Json]", part))) for value, scope in shown
-               if isinstance(part := scope.get(name), list | dict)]  # fmt: skip
+    lengths = [(value, len(cast("list[Json]", inner))) for value, scope in shown
+               if isinstance(inner := scope.get(name), list | dict)]  # fmt: skip
     return bool(lengths) and sum(is_same(value, length) for value, length in lengths) * 2 > len(shown)
 
 
@@ -137,9 +137,9 @@ def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:
 
 def _named(name: str, shown: Sequence[Shown]) -> Choice | None:
     """Return the slot of the same name, if it agrees often enough."""
-    found = [Choice(f"{{{path}}}", _agreement(path, shown)) for path in (name, snake(name)) if _is_slot(path)]
-    good = [one for one in found if one.agreement >= _ENOUGH]
-    return max(good, key=lambda one: one.agreement, default=None)
+    choices = [Choice(f"{{{path}}}", _agreement(path, shown)) for path in (name, snake(name)) if _is_slot(path)]
+    good = [choice for choice in choices if choice.agreement >= _ENOUGH]
+    return max(good, key=lambda choice: choice.agreement, default=None)
 
 
 def _is_slot(path: str) -> bool:
@@ -154,7 +154,7 @@ def _agreement(path: str, shown: Sequence[Shown]) -> float:
 
 def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
     """Return the slot that agrees in most samples: of several that of the likest name, else the first one."""
-    some = sorted(shown, key=lambda one: -len(str(one[0])))[:_EXAMINED]
+    some = sorted(shown, key=lambda pair: -len(str(pair[0])))[:_EXAMINED]
     paths = dict.fromkeys(
         path for value, scope in some for path, other in paths_of_scope(scope) if is_same(other, value)
     )
@@ -229,9 +229,9 @@ def _is_verbatim(path: str, shown: Sequence[Shown]) -> bool:
 def literal(value: Json) -> Json:
     """Return a recorded value as a constant. Redacted values are none."""
     if isinstance(value, dict):
-        return {name: literal(part) for name, part in cast("Record", value).items()}
+        return {name: literal(item) for name, item in cast("Record", value).items()}
     if isinstance(value, list):
-        return [literal(part) for part in cast("list[Json]", value)]
+        return [literal(item) for item in cast("list[Json]", value)]
     if isinstance(value, str) and PLACEHOLDER.search(value):
         return PLACEHOLDER.sub("", value) or None
     return value

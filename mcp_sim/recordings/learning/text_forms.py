@@ -32,8 +32,8 @@ class _Listed:
 def induce_text(shown: Sequence[ShownText]) -> Json:
     """Return the `text` of a template for recorded texts."""
     split = [(_split(text, scope), scope) for text, scope in shown]
-    listed = [(one, scope) for one, scope in split if one is not None]
-    several = [one is not None for one, scope in split if len(scope.rows) > 1]
+    listed = [(listing, scope) for listing, scope in split if listing is not None]
+    several = [listing is not None for listing, scope in split if len(scope.rows) > 1]
     if listed and (sum(several) * 2 > len(several) or not several):
         return _with_rows(listed)
     return merged(skeletons(shown))
@@ -46,23 +46,23 @@ def head_of(text: str, scope: Scope) -> str:
 
 
 def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
-    row = _merged_rows([row for one, _ in listed for row in one.rows])
-    head = _around([(one.head, scope) for one, scope in listed])
-    tail = _around([(one.tail, scope) for one, scope in listed])
-    joints = [one.between for one, _ in listed if len(one.rows) > 1]
+    row = _merged_rows([row for listing, _ in listed for row in listing.rows])
+    head = _around([(listing.head, scope) for listing, scope in listed])
+    tail = _around([(listing.tail, scope) for listing, scope in listed])
+    joints = [listing.between for listing, _ in listed if len(listing.rows) > 1]
     between = max(set(joints), key=joints.count) if joints else "\n"
-    part: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
-    return [*head, part, *tail]
+    line: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
+    return [*head, line, *tail]
 
 
 def _merged_rows(shown: Sequence[ShownText]) -> str:
     """Return the text of one row. The numbers with which all rows begin are the numbers of the rows."""
     begun = [_NUMBER.match(text) for text, _ in shown]
     if any(
-        found is None or int(found[1]) != scope.get("number") for found, (_, scope) in zip(begun, shown, strict=True)
+        number is None or int(number[1]) != scope.get("number") for number, (_, scope) in zip(begun, shown, strict=True)
     ):
         return merged(skeletons(shown))
-    rest = [(text[found.end(1) :], scope) for found, (text, scope) in zip(begun, shown, strict=True) if found]
+    rest = [(text[number.end(1) :], scope) for number, (text, scope) in zip(begun, shown, strict=True) if number]
     before = shown[0][0][: begun[0].start(1)] if begun[0] is not None else ""
     return f"{before}{{number}}{merged(skeletons(rest))}"
 
@@ -117,22 +117,22 @@ def _line_of(lines: Sequence[str], row: Record, taken: Record | dict[int, Record
     return best if best is not None and scores[best] >= 2 else None
 
 
-def _aligned(lines: Sequence[str], found: Sequence[int]) -> list[tuple[int, int]]:
+def _aligned(lines: Sequence[str], places: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first line of each row with the line where it was found: rows begin at the same distance before it."""
-    if len(found) < 2:
-        return [(at, at) for at in found]
-    size = min(b - a for a, b in pairwise(found))
+    if len(places) < 2:
+        return [(at, at) for at in places]
+    size = min(b - a for a, b in pairwise(places))
     back = 0
-    while back + 1 < size and found[0] - back - 1 >= 0 and _alike(lines, [at - back - 1 for at in found]):
+    while back + 1 < size and places[0] - back - 1 >= 0 and _alike(lines, [at - back - 1 for at in places]):
         back += 1
-    return [(at - back, at) for at in found]
+    return [(at - back, at) for at in places]
 
 
 def _alike(lines: Sequence[str], at: Sequence[int]) -> bool:
     """Whether lines begin alike and none is blank."""
-    starts = {re.match(r"\W*\w*", lines[one]) for one in at}
-    texts = {found[0] for found in starts if found is not None}
-    return len(texts) == 1 and texts != {""} and all(lines[one].strip() for one in at)
+    starts = {re.match(r"\W*\w*", lines[place]) for place in at}
+    texts = {start[0] for start in starts if start is not None}
+    return len(texts) == 1 and texts != {""} and all(lines[place].strip() for place in at)
 
 
 def _end_of_only(lines: Sequence[str], first: int) -> int:

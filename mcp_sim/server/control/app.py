@@ -50,7 +50,9 @@ class ControlServer:
         self._bodies = Bodies()
         self._streams = 0
         self._left = anyio.Event()
-        routes = [Route(one.path, partial(self._run, one), methods=[one.method]) for one in OPERATIONS]
+        routes = [
+            Route(operation.path, partial(self._run, operation), methods=[operation.method]) for operation in OPERATIONS
+        ]
         shown = encode(document())
 
         def show(_request: Request) -> Response:
@@ -94,10 +96,10 @@ class ControlServer:
 
     async def _run(self, operation: Operation, request: Request) -> Response:
         given = None if operation.takes is None else await _given(operation, operation.takes, request)
-        found = operation.run(self._controls, request.path_params, given)
+        result = operation.run(self._controls, request.path_params, given)
         if operation.streams:
-            return Response(**_STREAM) if request.method == "HEAD" else self._stream(found)
-        answer = await found if inspect.isawaitable(found) else found
+            return Response(**_STREAM) if request.method == "HEAD" else self._stream(result)
+        answer = await result if inspect.isawaitable(result) else result
         if operation.returns is None:
             return Response(status_code=operation.status)
         content = TypeAdapter(operation.returns).dump_json(answer)
@@ -114,11 +116,11 @@ class ControlServer:
         try:
             yield b": the ledger\n\n"
             quiet = 0
-            async for one in entries:
-                quiet = quiet + 1 if one is None else 0
+            async for entry in entries:
+                quiet = quiet + 1 if entry is None else 0
                 if self._left.is_set():
                     return
-                match one:
+                match entry:
                     case (number, line):
                         yield b"id: %d\nevent: entry\ndata: %b\n\n" % (number, line)
                     case int(number):

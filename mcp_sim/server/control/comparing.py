@@ -13,10 +13,12 @@ from mcp_sim.world.world import World
 
 def compare(a: World, b: World, limit: int) -> m.Comparison:
     """Return the differences of two worlds, at most `limit` of them."""
-    found = list(islice(_differences(a.view, b.view), limit + 1))
+    differences = list(islice(_differences(a.view, b.view), limit + 1))
     steps = zip(a.ledger.steps, b.ledger.steps, strict=False)
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], steps))
-    return m.Comparison(equal=not found, differences=found[:limit], more=len(found) > limit, common_steps=common)
+    return m.Comparison(
+        equal=not differences, differences=differences[:limit], more=len(differences) > limit, common_steps=common
+    )
 
 
 def _differences(a: State, b: State) -> Iterator[m.Difference]:

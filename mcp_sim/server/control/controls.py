@@ -81,14 +81,17 @@ class Controls:
         """Return the worlds, in the order in which they were created."""
         names = self._worlds.names()
         page = [self.world(name) for name in names[query.offset : query.offset + query.limit]]
-        return m.WorldList(worlds=[summary(one, self._parents.get(one)) for one in page], total=len(names))
+        return m.WorldList(
+            worlds=[summary(world_name, self._parents.get(world_name)) for world_name in page],
+            total=len(names),
+        )
 
     def world(self, name: str) -> World:
         """Return a world itself. Raises `NotFound`."""
-        found = self._worlds.find(name)
-        if found is None:
+        world = self._worlds.find(name)
+        if world is None:
             raise NotFound(f"there is no world {name!r}{did_you_mean(name, self._worlds.names()[: m.MOST_ROWS])}")
-        return found
+        return world
 
     async def create(self, new: m.NewWorld) -> m.WorldSummary:
         """Create a world."""
@@ -112,9 +115,9 @@ class Controls:
     async def fork(self, name: str, request: m.ForkRequest) -> m.WorldSummary:
         """Create a world that begins as another one is now."""
         world, twin = self.world(name), self._free(request.name)
-        made = await self._do(world, lambda: world.fork(self._free(twin), request.stream, request.actor))
-        self._parents[made] = name
-        return self._added(made)
+        fork = await self._do(world, lambda: world.fork(self._free(twin), request.stream, request.actor))
+        self._parents[fork] = name
+        return self._added(fork)
 
     async def reset(self, name: str, request: m.Act) -> m.WorldSummary:
         """Return a world to its start."""
@@ -169,7 +172,7 @@ class Controls:
         if request.enabled:
             self._check_delivery(world, {"enable": fault})
         await self._steered(world, (world.enable if request.enabled else world.disable)(fault, request.actor))
-        return next(one for one in self.faults(name) if one.id == fault)
+        return next(state for state in self.faults(name) if state.id == fault)
 
     def _check_delivery(self, world: World, steered: Record) -> None:
         """Raise `Conflict` if the transport cannot deliver a fault that is to be added or enabled."""
@@ -213,8 +216,8 @@ class Controls:
     def ledger(self, name: str, query: m.LedgerQuery) -> m.LedgerPage:
         """Return entries of a ledger, as far as the world keeps them."""
         ledger = self.world(name).ledger
-        found = ledger.after(query.after, query.limit)
-        entries = [m.LedgerEntry(number=number, entry=decode(line)) for number, line in found]
+        page = ledger.after(query.after, query.limit)
+        entries = [m.LedgerEntry(number=number, entry=decode(line)) for number, line in page]
         return m.LedgerPage(entries=entries, oldest=ledger.added - len(ledger) + 1, newest=ledger.added)
 
     def follow(self, name: str, after: int = 0) -> AsyncGenerator[Followed]:

@@ -40,19 +40,19 @@ def _operation(operation: Operation, schemas: Record) -> Record:
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in _PART.findall(operation.path)
     ]
-    found: Record = {"operationId": operation.name, "summary": operation.summary, "parameters": parameters}
+    described: Record = {"operationId": operation.name, "summary": operation.summary, "parameters": parameters}
     if operation.takes is not None and operation.method == "GET":
         parameters.extend(_query(_schema(operation.takes, schemas), schemas))
     elif operation.takes is not None:
-        found["requestBody"] = {"required": True, **_content(_schema(operation.takes, schemas))}
+        described["requestBody"] = {"required": True, **_content(_schema(operation.takes, schemas))}
     answered = {"description": "Done."} if operation.returns is None else {"description": "The answer."}
     if operation.streams:
         answered = {"description": "The entries.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
     elif operation.returns is not None:
         answered |= _content(_schema(operation.returns, schemas, "serialization"))
     refused = {"description": "The request is refused.", **_content(_schema(Refused, schemas, "serialization"))}
-    found["responses"] = {str(operation.status): answered, "4XX": refused}
-    return found
+    described["responses"] = {str(operation.status): answered, "4XX": refused}
+    return described
 
 
 def _content(schema: Record) -> Record:

@@ -52,7 +52,8 @@ def about_world(world: World, parent: str | None, snapshots: Mapping[str, Moment
         records=world.view.counts(),
         faults=[fault_state(world, entry) for entry in world.scenario.perturbations],
         snapshots=[
-            m.SnapshotState(name=name, step=one.version.n, now=start + one.elapsed) for name, one in snapshots.items()
+            m.SnapshotState(name=name, step=snapshot.version.n, now=start + snapshot.elapsed)
+            for name, snapshot in snapshots.items()
         ],
         answer=world.answer,
         bytes=world.size,
@@ -68,7 +69,7 @@ def fault_state(world: World, entry: PerturbationEntry) -> m.Fault:
         when=describe(entry.when),
         visible=entry.visible,
         enabled=entry.enabled,
-        injected=any(one["id"] == entry.id for one in world.version.faults.injected),
+        injected=any(injected["id"] == entry.id for injected in world.version.faults.injected),
         applied=entry.id in world.version.applied,
     )
 
@@ -81,8 +82,8 @@ def read_records(world: World, query: m.RecordQuery) -> m.RecordList:
         problem = f"there is no entity {query.entity!r}{did_you_mean(query.entity, known)}"
         raise Invalid([m.Located(path="entity", message=problem)])
     if query.key is not None:
-        found = _by_key(state, query.entity, query.key)
-        return m.RecordList(records=found, total=len(found), next=None)
+        records = _by_key(state, query.entity, query.key)
+        return m.RecordList(records=records, total=len(records), next=None)
     rows = islice(state.rows(query.entity), query.offset, query.offset + query.limit)
     records = list(_bounded(state, query.entity, rows))
     total, end = state.count(query.entity), query.offset + len(records)

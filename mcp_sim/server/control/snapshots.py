@@ -34,7 +34,7 @@ class Snapshots:
         if len(taken) >= MOST:
             raise Conflict(f"the world {world.name} has {MOST} snapshots, which is the most; delete one")
         moment = world.moment()
-        if moment.size + sum(one.size for kept in self._of.values() for one in kept.values()) > MOST_BYTES:
+        if moment.size + sum(snapshot.size for kept in self._of.values() for snapshot in kept.values()) > MOST_BYTES:
             raise Conflict("there is no room for another snapshot; delete some")
         chosen = name or next(text for n in range(1, MOST + 2) if (text := f"snapshot-{n}") not in taken)
         taken[chosen] = moment
