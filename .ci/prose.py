@@ -16,8 +16,8 @@ from pathlib import Path
 
 NAMES = {"one", "found", "part", "made"}
 DIALECT = re.compile(
-    r"\b(is|are|was|were) (none\b|no (?!longer|more|other))|\bof which\b|\bby what\b|\bin (the )?place of\b|\bnobody\b"
-    r"|(^|[,;:.]|\b(or|and|if|has|have|with|for)) none([,;:.)]|$)"
+    r"(?<!there )\b(is|are|was|were) (none\b|no (?!longer|more|other|such))|\b(there (is|are) none|by what|nobody)\b"
+    r"|\bof which\b|\bin (the )?place of\b|(^|[,;:.]|\b(and|if|has|have|with|for)) none([,;:.)]|$)"
 )
 
 

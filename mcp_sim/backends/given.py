@@ -48,7 +48,7 @@ class Sought:
     names: frozenset[str]
     """Singular last words of the names under which they may be: `note` for `notes`, `my_notes`, `Note`."""
     plain: str = ""
-    """The field of entries that are no objects (`{"greeting": "hello"}`); empty: all entries are objects."""
+    """The field of entries that are not objects (`{"greeting": "hello"}`); empty: all entries are objects."""
     read: Read = _unchanged
     """Makes a record of a row; None if it cannot be one, so that the table is something else."""
 

@@ -73,7 +73,7 @@ class Operation:
     """Whether a tool that means it may require other arguments, which become fields of what it stores."""
 
     def role(self, name: str) -> Role | None:
-        """Return the role of this name, None if there is none."""
+        """Return the role of this name, or None."""
         return next((role for role in self.roles if role.name == name), None)
 
 

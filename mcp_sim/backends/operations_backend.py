@@ -91,7 +91,7 @@ class OperationsBackend(Backend):
         return list(matched.values())
 
     def _declared_operation(self, profile: ToolProfile, sim: Mapping[str, Any]) -> Operation | None:
-        """Return the operation that a spec declares for a tool of this backend, or for a choice; None if none."""
+        """Return the operation that a spec declares for a tool of this backend, or for a choice, or None."""
         declared = sim.get("choices", {}).get(profile.choice, sim)
         return self.known.get(str(declared.get("operation", ""))) if declared.get("backend") == self.name else None
 
@@ -207,7 +207,7 @@ class OperationsBackend(Backend):
         return getattr(import_module(f"{package}.{module}"), name)
 
     def planned(self, tool: Tool, plan: Plan) -> Operation:
-        """Return the operation of a plan. Raises `ValueError` if there is none of its name."""
+        """Return the operation of a plan. Raises `ValueError` if no operation has its name."""
         operation = self.known.get(plan.operation)
         if operation is None:
             raise ValueError(

@@ -150,7 +150,7 @@ class Request:
         return self.get(role) is True
 
     def number(self, role: str) -> int | None:
-        """Return an argument as an integer; None if it is none."""
+        """Return an argument as an integer, or None."""
         value = self.get(role)
         if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
             return int(value)
@@ -200,7 +200,7 @@ class Request:
         return tuple(self._changes)
 
     def record(self, key: Key, entity: str = "") -> Record | None:
-        """Return a record, None if there is none."""
+        """Return a record, or None."""
         return self.view.get(self.entity_named(entity), key)
 
     def rows(self, entity: str = "") -> Iterator[Record]:

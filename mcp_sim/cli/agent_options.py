@@ -63,7 +63,7 @@ def agent_command(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
 
 
 def chosen_seeds(scenario: Scenario, text: str | None) -> list[int]:
-    """Return the seeds of `--seeds`; the scenario's own without it. Raises `UsageError` if they are none."""
+    """Return the seeds of `--seeds`; the scenario's own without it. Raises `UsageError` if they are invalid."""
     if text is None:
         return [scenario.seed]
     return list(dict.fromkeys(seed for span in text.split(",") for seed in _span(span.strip(), text)))

@@ -64,7 +64,7 @@ class Judging:
             self._due = get_running_loop().call_later(max(0.0, wait), self.finish)
 
     def _keep(self, name: str, grade: Record) -> None:
-        """Put a grade into the report, in place of an earlier one of the same world; count its outcome if it is full.
+        """Put a grade into the report, instead of an earlier one of the same world; count its outcome if it is full.
 
         What is counted has no name: a world that ends again there is counted again.
         """

@@ -180,7 +180,7 @@ def _parameters(operation: Operation) -> str:
 
 
 def permission(entry: str, kind: type[Kind]) -> str:
-    """Return the line that a scenario needs to allow the entry, '' if none."""
+    """Return the line that a scenario needs to allow the entry, or ''."""
     if not issubclass(kind, Perturbation):
         return ""
     (options,) = yaml.safe_load(entry).values()

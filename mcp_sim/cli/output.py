@@ -21,7 +21,7 @@ def json_option(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as indented JSON. Characters that are no valid text are escaped."""
+    """Print a value as indented JSON. Characters that are not valid text are escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     try:
         text.encode()

@@ -325,7 +325,7 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 
 def entity_lines(entities: Sequence[Entity], palette: Palette) -> Iterator[str]:
-    """Yield the entities with their keys and fields; nothing if there are none."""
+    """Yield the entities with their keys and fields; nothing if they are missing."""
     if not entities:
         return
     rows = [(entity.name, entity.key, "" if entity.key_like is None else str(entity.key_like)) for entity in entities]

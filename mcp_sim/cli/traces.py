@@ -38,7 +38,7 @@ class WorldTrace:
         return self.steps[self._opened :]
 
     def crash_since_opening(self) -> Record | None:
-        """Return the first crash since the last reset, None if there is none."""
+        """Return the first crash since the last reset, or None."""
         crashes = zip(self.crashes, self.crashed_at, strict=True)
         return next((crash for crash, at in crashes if at > self._opened), None)
 

@@ -64,7 +64,7 @@ def _write(args: argparse.Namespace) -> int:
 
 
 def _token(file: Path | None) -> str:
-    """Return the token of the control plane. Raises `UsageError` if there is none."""
+    """Return the token of the control plane. Raises `UsageError` if it does not exist."""
     if file is None:
         token = os.environ.get(CONTROL_VARIABLE)
         if not token:

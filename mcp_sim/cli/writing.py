@@ -116,7 +116,7 @@ def _source(args: argparse.Namespace) -> str | EndpointSettings:
 
 
 async def _written(gate: Gate, source: str | EndpointSettings, most: int, progress: StepProgress) -> Outcome:
-    """Return what an author writes. The plans are tried first: a server that cannot be served is no one's fault."""
+    """Return what an author writes. The plans are tried first: a server that cannot be served is not at fault."""
     progress.say("trying the inferred plans out")
     await anyio.to_thread.run_sync(lambda: gate.plans)  # it is kept
     async with _author(source) as (author, longest):

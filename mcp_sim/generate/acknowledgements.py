@@ -69,7 +69,7 @@ def label(name: str) -> str:
 
 
 def is_repeated(name: str, value: Json) -> bool:
-    """Return whether an answer repeats an argument: a short value that is no secret and no option."""
+    """Return whether an answer repeats an argument: a short value that is neither a secret nor an option."""
     is_secret = (
         snake(name) in OPTIONS or not _CONFIDENTIAL.isdisjoint(words(name)) or re.search("api_?key", snake(name))
     )

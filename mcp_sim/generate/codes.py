@@ -123,7 +123,7 @@ class Codes:
 
 
 def _several(noun: str) -> str:
-    """Return the plural of a noun; one like `news` has none."""
+    """Return the plural of a noun; words like `news` stay as they are."""
     return noun if noun.endswith("s") and singular(noun) == noun else plural(noun)
 
 

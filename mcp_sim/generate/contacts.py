@@ -163,7 +163,7 @@ def _of_firm(name: Json) -> str:
 
 
 def whole_name(record: Record) -> str:
-    """Return the record's own name, '' if it has none."""
+    """Return the record's own name, or ''."""
     result = _first_value(record, *_WHOLE)
     return result if isinstance(result, str) else ""
 

@@ -81,7 +81,7 @@ class Editor:
 
 
 def _is_open(entity: Entity, field: Field) -> bool:
-    """Whether a user may set the field freely: it is no key, link, derived field, version, time or object."""
+    """Whether a user may set the field freely: it is not a key, link, derived field, version, time or object."""
     if field.name == entity.key or field.link is not None or field.derived is not None or VERSION.fullmatch(field.name):
         return False
     return time_meaning(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}

@@ -210,7 +210,7 @@ _TOPICS = ("topic", "subject", "title")
 
 
 def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
-    """Return the value in the linked record; None if there is none, or if it is invalid in this field."""
+    """Return the value in the linked record, or None, or if it is invalid in this field."""
     key: Json = record.get(rule.link)
     source = tables[rule.target].get(key) if isinstance(key, str | int) else None
     value = source.get(rule.theirs) if source is not None else None

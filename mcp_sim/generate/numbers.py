@@ -128,7 +128,7 @@ def _beyond(low: float | None, high: float | None, usual: Range) -> Range:
 
 
 def _step(schema: Record, *, whole: bool) -> Fraction | None:
-    """Return the number that every value must be a multiple of; None if there is none."""
+    """Return the number that every value must be a multiple of, or None."""
     multiple: Json = schema.get("multipleOf")
     if isinstance(multiple, int | float) and multiple > 0:
         step = Fraction(str(multiple))

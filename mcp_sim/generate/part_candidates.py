@@ -102,7 +102,7 @@ class _Items:
         self._others: dict[int, Iterator[Json]] = {}
 
     def made(self, schemas: list[Record], given: list[Json]) -> list[Json] | None:
-        """Return items of these schemas, close to the given ones; None if there is none for one of them."""
+        """Return items of these schemas, close to the given ones, or None if one of them allows no item."""
         items: list[Json] = []
         for at, schema in enumerate(schemas):
             value = self._near(schema, given[at]) if at < len(given) else ABSENT

@@ -163,7 +163,7 @@ class _Writer:
         return {"n": "\n", "t": "\t"}.get(sign, sign)
 
     def _coded(self) -> str | None:
-        """Read the code of a sign after a backslash; None if there is none."""
+        """Read the code of a sign after a backslash, or None."""
         match = _CODED.match(self.pattern, self.at)
         if match is None:
             return None

@@ -56,7 +56,7 @@ def _reach(record: Record) -> float:
 
 @lru_cache(maxsize=256)
 def _zone(name: str) -> tzinfo:
-    """Return a time zone by its name, UTC if there is none."""
+    """Return a time zone by its name, UTC if it is missing."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -65,7 +65,7 @@ def _zone(name: str) -> tzinfo:
 
 @cache
 def _code_of(country_code: str) -> str | None:
-    """Return the code of the names of a country, None if there are none."""
+    """Return the code of the names of a country, or None."""
     return next((locale.code for locale in locales() if locale.country_code == country_code), None)
 
 

@@ -220,7 +220,7 @@ _TYPES = ("type", "kind", "category", "filter")
 
 
 def status_of(record: Record) -> str | None:
-    """Return the status of a record in snake case, or a state that its type names: `upcoming`. None if it has none."""
+    """Return the status of a record in snake case, or a state that its type names: `upcoming`, or None."""
     for name in _STATUS:
         value: Json = record.get(name)
         if isinstance(value, str):

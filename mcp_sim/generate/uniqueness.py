@@ -37,7 +37,7 @@ def is_name(field: str) -> bool:
 
 
 def unique_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
-    """Return the fields that are unique together, () if there are none.
+    """Return the fields that are unique together, or ().
 
     They are the links of an entity that consists of links: a user is a member of a channel only once. Without
     `namesakes`, they are the parts of a person's name.

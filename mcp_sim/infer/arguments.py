@@ -68,7 +68,7 @@ def _named(
 
 
 def without_paging(arguments: Mapping[str, Record]) -> dict[str, Record]:
-    """Return the arguments that are no numbers of a page or its size."""
+    """Return the arguments that are not numbers of a page or its size."""
     numbers = LIMITS | OFFSETS | PAGES
     return {
         n: argument
@@ -78,7 +78,7 @@ def without_paging(arguments: Mapping[str, Record]) -> dict[str, Record]:
 
 
 def find_query(arguments: Mapping[str, Record], fields: AbstractSet[str]) -> str | None:
-    """Return the text to search by, if its name says so and it is none of the fields."""
+    """Return the text to search by, if its name says so and it is not a field."""
     return _named(arguments, QUERIES - fields, _TEXTS)
 
 

@@ -62,7 +62,7 @@ def unfold_arguments(
 
 
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:
-    """Yield the lists of records to write, or of keys of records to change. Changes of one record have none."""
+    """Yield the lists of records to write, or of keys of records to change. Changes of one record are left out."""
     is_one = verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2
     lists = [(name, subschema) for name, subschema in properties(schema).items() if main_type(subschema) == "array"]
     for name, row in () if is_one else lists:

@@ -72,7 +72,7 @@ class EntityBuilder:
         return Entity(name, key, like, fields, singleton=declared.singleton, natural=is_natural, open=is_open)
 
     def _is_whole(self, declared: Entity) -> bool:
-        """Whether a declaration has all fields of an entity: it is nested, or a singleton of which no more is known."""
+        """Whether a declaration has all fields of an entity: it is nested, or a singleton without other evidence."""
         known = {*declared.fields, declared.key, "name"}
         return declared.inside is not None or (declared.singleton and self.fields[declared.name].keys() <= known)
 

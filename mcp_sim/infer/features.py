@@ -157,7 +157,7 @@ def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity 
 
 
 def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:
-    """Return the features of the tools of each entity. An entity without tools has none."""
+    """Return the features of the tools of each entity. An entity without tools is left out."""
     groups: defaultdict[str, list[ToolFeatures]] = defaultdict(list)
     for features in feature_list:
         groups[features.entity].append(features)

@@ -33,7 +33,7 @@ _PRESENTING = terms("arguments.presenting")
 """First words of flags that control the presentation, not the selection."""
 _PRESENTATION = terms("arguments.presentation") | terms("arguments.length") | _PRESENTING | OPTIONS
 _REFERENCES = ("_id", "_ids", *ordered("arguments.reason"))
-"""Endings of arguments that are no fields of given records: they name other records, or give a reason."""
+"""Endings of arguments that are not fields of given records: they name other records, or give a reason."""
 
 
 class FoundFilter(NamedTuple):

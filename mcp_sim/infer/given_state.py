@@ -151,7 +151,7 @@ class _Reader:
         self.paths[entity] = path
 
     def _find_rows(self, name: str, value: Json) -> Rows | None:
-        """Return the rows of a table, each with its outer key. None if the value is no table.
+        """Return the rows of a table, each with its outer key. None if the value is not a table.
 
         A table is a list of similar objects, or similar objects under keys. An empty one needs the name of an entity.
         """
@@ -263,7 +263,7 @@ def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> s
 
 
 def _find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
-    """Return the field that identifies rows, by its name. None if there is none."""
+    """Return the field that identifies rows, by its name, or None."""
     by_name = {snake(name): name for name in reversed([*fields])}
     nouns = (entity, entity.rsplit("_", 1)[-1])
     named = [f"{noun}_{ending}" for noun in nouns for ending in _ENDINGS]

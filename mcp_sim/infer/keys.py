@@ -52,6 +52,6 @@ def _is_named(argument: str, entity: str) -> bool:
 
 
 def noun_of_key(argument: str) -> str:
-    """Return the noun of a key argument: `booking` of `booking_reference`. '' if it is no key."""
+    """Return the noun of a key argument: `booking` of `booking_reference`. '' if it is not a key."""
     stem, _, ending = snake(argument).rpartition("_")
     return stem if ending in _NUMBER_ENDINGS else ""

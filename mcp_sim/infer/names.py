@@ -191,7 +191,7 @@ def _is_upsert(first: str, second: str = "") -> bool:
 
 
 def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[Words]) -> ParsedName:
-    """Complete a parsed name with the verb of its description, and with that verb alone if it has none."""
+    """Complete a parsed name with the verb of its description, and with that verb alone if it lacks one."""
     described_verb = find_described_verb(about)
     if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns and STRONG.get(described_verb) in _READS:
         parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places

@@ -18,7 +18,7 @@ _IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
 def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
     """Return tool id -> the only property of its result, if its text is JSON.
 
-    The description says so, or mentions fields that are no arguments (`with stable task_ref values`), as those of other
+    The description says so, or has fields that are not arguments (`with stable task_ref values`), as those of other
     tools of the server may do.
     """
     known = " ".join(f"{tool.name} {canonical(tool.input_schema)}" for tool in tools.values())

@@ -144,7 +144,7 @@ def assign_roles(
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
     """Return the roles of every tool's arguments, the fields of every entity, and the keys.
 
-    `shown` are the fields that results and declarations show, `usual` those of entities of which no result shows any.
+    `shown` are the fields that results and declarations show, `usual` those of entities whose fields no result shows.
     """
     groups = group_by_entity(feature_list)
     keys = {name: choose_key(name, declared.get(name), parts, groups[name]) for name, parts in shown.items()}
@@ -239,7 +239,7 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
 
 
 def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:
-    """Return the arguments by path that may be written: those named like fields, and those that are no options."""
+    """Return the arguments by path that may be written: those named like fields, and those that are not options."""
     leaves = dict(find_leaves(arguments, known.entity, known.named.keys()))
     fields, others = _split(leaves, [path for path in leaves if last_name(path) in known.named])
     return _split(leaves, fields.keys() | without_options(others, required(features.input)).keys())[0]
@@ -272,7 +272,7 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:
-    """Whether a field can hold the argument. A scalar is no value of a field that is shown as an object; keys are."""
+    """Whether a field can hold the argument. A key fits a field that is shown as an object, other scalars do not."""
     if field.name == key and main_type(argument) in {"object", "array"}:
         return False
     return not properties(field.schema) or main_type(argument) not in {"string", "integer", "number", "boolean"}

@@ -120,7 +120,7 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 
 
 def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Record]) -> Json:
-    """Return the state of a field or of given records that a verb leads to. None if the choices have none."""
+    """Return the state of a field or of given records that a verb leads to. None if no choice fits."""
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
     state = _nearest_choice(word, states) or next((target for target in states if snake(target) == status), None)
@@ -128,7 +128,7 @@ def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Reco
 
 
 def _nearest_choice(word: str, choices: Sequence[Json]) -> Json:
-    """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`. None if there is none."""
+    """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`, or None."""
     by_name = {_spelled(str(value)): value for value in reversed(choices)}
     names = (f"{word}d", f"{word}ed", f"{word}led", word, *_STATES_AFTER.get(word, ()), f"{word}{word[-1:]}ed")
     return next((by_name[name] for name in map(_spelled, names) if name in by_name), None)

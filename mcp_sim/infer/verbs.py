@@ -74,7 +74,7 @@ def find_verb(parts: Sequence[str]) -> int | None:
 
 
 def find_recordless_verb(parts: Sequence[str], described_verb: str) -> str:
-    """Return a verb without records at the beginning or end of a name. '' if there is none.
+    """Return a verb without records at the beginning or end of a name, or ''.
 
     At the end it may be a noun: `init_project`.
     """

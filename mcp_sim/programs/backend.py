@@ -48,7 +48,7 @@ class Program(Backend):
 
 
 def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
-    """Return the answer of a hook of a program, `unknown_tool` or `invalid_arguments`; None if it has none."""
+    """Return the answer of a hook of a program, `unknown_tool` or `invalid_arguments`, or None."""
     function = program.hooks.get(name)
     if function is None:
         return None
@@ -64,7 +64,7 @@ def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
 def resource_contents(
     function: ProgramFunction, program: Declared, domain: Domain, turn: Turn, invent: Invent, values: Mapping[str, str]
 ) -> Contents:
-    """Return what a function returns for a resource, None if there is none. `values` are the variables of the URI.
+    """Return what a function returns for a resource, or None. `values` are the variables of the URI.
 
     Raises `Crash` if the function fails, or writes.
     """

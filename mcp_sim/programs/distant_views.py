@@ -155,7 +155,7 @@ class DistantView(View):
 
 
 def decoded(data: bytes) -> Any:
-    """Return the value of a message. Raises `ValueError` for what is no JSON, or deeper than 200 levels."""
+    """Return the value of a message. Raises `ValueError` for what is not JSON, or deeper than 200 levels."""
     try:
         return decode(data)
     except ValueError:
@@ -173,7 +173,7 @@ def change_message(change: Change) -> list[Any]:
 
 
 def change_of(message: Any) -> Change:
-    """Return the change of a message. Raises `ValueError` if it is none."""
+    """Return the change of a message. Raises `ValueError` if it is not valid."""
     op, entity, key, record, place, expected = message
     is_named = isinstance(entity, str) and isinstance(key, str | int) and not isinstance(key, bool)
     is_numbered = all(number is None or type(number) is int for number in (place, expected))

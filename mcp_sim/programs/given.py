@@ -18,10 +18,10 @@ def records(given: Json, *names: str, key: str = "id", value: str = "") -> list[
     """Return copies of the records that a state has under one of these names, at any depth; the nearest ones count.
 
     Names are equal in singular and plural, snake and camel case. Records are a list, or a mapping by their `key`, which
-    is then added to each. Items of a list that are no objects become `{key: item}`; a mapping whose values are not all
+    is then added to each. Items of a list that are not objects become `{key: item}`; a mapping whose values are not all
     objects is one record. Without names: those of a state that is itself a list or a mapping of records.
 
-    `value`: the field of entries of a mapping that are no objects, such as files whose contents are texts. Objects
+    `value`: the field of entries of a mapping that are not objects, such as files whose contents are texts. Objects
     without this field are then folders: the keys of what is in them begin with their name and a slash.
     """
     if not names:

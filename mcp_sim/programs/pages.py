@@ -55,7 +55,7 @@ def _raw(row: Mapping[str, Json], name: str) -> Json:
 
 
 def offset_of(cursor: str) -> int:
-    """Return the place of the first row of a page. Raises `Refused` for what is no cursor."""
+    """Return the place of the first row of a page. Raises `Refused` for what is not a cursor."""
     if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10:
         return int(cursor)
     raise Refused(f"Invalid cursor: {cursor}")

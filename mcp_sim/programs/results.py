@@ -22,7 +22,7 @@ _items: Callable[[Any], ItemsView[Any, Any]] = dict[Any, Any].items
 """Returns the items of a dict; not by the method of rows, after which their values may change in place."""
 
 _WRAPPER = "result"
-"""The only property of an outputSchema that MCP servers wrap around a value that is no object."""
+"""The only property of an outputSchema that MCP servers wrap around a value that is not an object."""
 
 
 @frozen
@@ -68,7 +68,7 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
 
     A text is text; other values are JSON, structured where the tool has an outputSchema. So is a text there, unless the
     tool does not keep to its outputSchema (`conforms`). The content shows values as the framework of the server does.
-    Raises `TypeError` for what is no JSON.
+    Raises `TypeError` for what is not JSON.
     """
     if not conforms and (isinstance(value, str) or (isinstance(value, Result) and value.structured is None)):
         tool = replace(tool, definition={k: inner for k, inner in tool.definition.items() if k != "outputSchema"})
@@ -84,7 +84,7 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
 
 
 def contents_of(value: Any) -> Contents:
-    """Return the contents of a resource for a returned or raised value. Raises `TypeError` for what is no JSON."""
+    """Return the contents of a resource for a returned or raised value. Raises `TypeError` for what is not JSON."""
     match value:
         case None:
             return None
@@ -181,7 +181,7 @@ def _is_object(value: Json) -> TypeGuard[Record]:
 def plain(value: Any) -> Json:
     """Return a copy of a JSON value without rows, tuples and enums.
 
-    Raises `TypeError` with the path of what is no JSON.
+    Raises `TypeError` with the path of what is not JSON.
     """
     try:
         return _plain(value)
@@ -190,7 +190,7 @@ def plain(value: Any) -> Json:
 
 
 class _NoJson(Exception):
-    """A part of a value is no JSON."""
+    """A part of a value is not JSON."""
 
 
 def _plain(value: Any) -> Json:
@@ -223,7 +223,7 @@ def _number_or_text(value: Any) -> Json:
 
 
 def _complaint(value: Any, path: str) -> str:
-    """Return what is no JSON in a value, with its path; empty if there is nothing."""
+    """Return what is not JSON in a value, with its path; empty if there is nothing."""
     place = path.removeprefix(".") or "the value"
     match value:
         case dict():

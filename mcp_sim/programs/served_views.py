@@ -41,7 +41,7 @@ class ServedViews:
     def answer(self, number: int, changes: Sequence[Any], question: str, *arguments: Any) -> Any:
         """Return the answer to a question about a view, or about the one after changes, which is kept.
 
-        Raises some exception for what is no question.
+        Raises some exception for what is not a question.
         """
         view = self.views[number]
         if changes:

@@ -257,7 +257,7 @@ class _Exchange:
 
 
 def _decoded(data: bytes) -> Any:
-    """Return the value of a message of a worker. Raises `Stopped` if it is no JSON."""
+    """Return the value of a message of a worker. Raises `Stopped` if it is not JSON."""
     try:
         return decoded(data)
     except ValueError as error:

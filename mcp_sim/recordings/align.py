@@ -29,7 +29,7 @@ _SHORTEST_IN_TEXT = 4
 """The length from which an id is replaced within a longer text."""
 
 _MOST_PAIRED = 2_000
-"""How many items of two lists are paired by what they share."""
+"""How many items of two lists are paired by shared values."""
 
 _MOST_COMPARED = 50
 """How many items are compared with another one, and how many values of each."""
@@ -125,7 +125,7 @@ class Alignment:
         self._names.add(self.name(recorded))
 
     def _pair(self, recorded: Json, served: Json, key: str, is_known: IsKnown) -> None:
-        """Pair what two values have at the same paths. Items of lists are paired by what they share."""
+        """Pair what two values have at the same paths. Items of lists are paired by shared values."""
         if isinstance(recorded, dict) and isinstance(served, dict):
             others = cast("Record", served)
             for name, value in cast("Record", recorded).items():

@@ -110,7 +110,7 @@ def _data_structure(recorded: Json, served: Json) -> Mark:
 def paths_of(value: Json, path: str = "$") -> frozenset[str]:
     """Return the paths in a value, without indexes, and with the type of each value.
 
-    The whole value is no path unless it is empty: all objects would have that in common.
+    The whole value is not a path unless it is empty: all objects would have that in common.
     """
     paths = set[str]()
     _add_paths(value, path, paths)
@@ -230,7 +230,7 @@ def _exact(call: Comparison) -> Iterator[Mark]:
 
 
 def _difference(recorded: Json, served: Json, path: str = "$") -> str:
-    """Return the first difference of two values; '' if they are equal. A flag is no number."""
+    """Return the first difference of two values; '' if they are equal. A flag is not a number."""
     if isinstance(recorded, dict) and isinstance(served, dict):
         before, other = cast("Record", recorded), cast("Record", served)
         if before.keys() == other.keys():

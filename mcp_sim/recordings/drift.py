@@ -62,7 +62,7 @@ class Drift:
     tools: list[ToolDrift] = field(default_factory=list[ToolDrift])
     calls: list[CallDrift] = field(default_factory=list[CallDrift])
     not_comparable: list[CallDrift] = field(default_factory=list[CallDrift])
-    """The calls of which only one answer fails, after writes that were not repeated."""
+    """The calls with a single failing answer, after writes that were not repeated."""
     made: int = 0
     """How many calls were made."""
     may_write: list[str] = field(default_factory=list[str])
@@ -260,7 +260,7 @@ def _judge(answered: Sequence[_Answered], never_succeeding: set[str], drift: Dri
 
 
 def _never_succeeding(answered: Sequence[_Answered], sessions: Sequence[Session]) -> set[str]:
-    """Return the tools of which every recorded success fails now, and not for lack of what sessions had written.
+    """Return the tools whose every recorded success fails now, and not for lack of what sessions had written.
 
     That lack explains a failure that mentions an argument, or that was recorded of the same tool.
     """

@@ -120,7 +120,7 @@ def _literal(text: str) -> Json:
 
 
 def reports_failure(value: Json) -> bool:
-    """Whether a value that is no error reports a failure: by its fields, or as a short text."""
+    """Whether a value that is not an error reports a failure: by its fields, or as a short text."""
     if isinstance(value, dict):
         fields = cast("Record", value)
         if fields.get("error") not in (None, False, "", []) or False in (fields.get("success"), fields.get("ok")):
@@ -133,7 +133,7 @@ def reports_failure(value: Json) -> bool:
 
 
 def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Yield the values in a value that are no lists or objects, with their paths."""
+    """Yield the values in a value that are not lists or objects, with their paths."""
     if isinstance(value, dict):
         for name, inner in cast("Record", value).items():
             yield from leaves(inner, (*path, str(name)))
@@ -145,7 +145,7 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
 
 
 def key_of(path: Path) -> str:
-    """Return the last name of a path; '' if it has none."""
+    """Return the last name of a path, or ''."""
     return next((segment for segment in reversed(path) if isinstance(segment, str)), "")
 
 

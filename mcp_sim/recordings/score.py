@@ -32,7 +32,7 @@ class CallScore:
     crash: str
     """Why it crashed; '' if it did not."""
     marks: Mapping[str, Sequence[Mark]]
-    """By column; a column that does not apply has none."""
+    """By column; a column that does not apply is missing."""
 
     @property
     def is_perfect(self) -> bool:

@@ -151,7 +151,7 @@ class Bridge:
         accepted.set()
 
     async def _ask(self, request: JSONRPCRequest, scope: anyio.CancelScope) -> None:
-        """Post a request and forward every message of the response; an error is the answer if there is none."""
+        """Post a request and forward every message of the response; an error is the answer if the response is empty."""
         with scope:
             try:
                 await self._post(request)

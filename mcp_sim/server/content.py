@@ -34,7 +34,7 @@ Run: TypeAlias = Callable[[ProgramFunction, Mapping[str, str]], Awaitable[Record
 
 
 async def contents(spec: ServerSpec, view: View, uri: str, run: Run) -> list[Record] | RpcError | None:
-    """Return the current contents of a resource, or None if there is none at this URI."""
+    """Return the current contents of a resource, or None if it is missing at this URI."""
     for resource in spec.resources:
         values = match_uri(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
         if values is None:

@@ -371,7 +371,7 @@ class HttpServer:
         return self._world(_exchange(ctx).names, ctx.params)
 
     def _world(self, names: WorldNames, params: Mapping[str, Any] | None) -> World:
-        """Return the world of a request. Raises `MCPError` if it has none."""
+        """Return the world of a request. Raises `MCPError` if it names an unknown one."""
         name = names.world(params)
         if self._worker is not None and names.session is not None and name != names.likely:
             raise MCPError(INVALID_PARAMS, "The request names another world than its session")

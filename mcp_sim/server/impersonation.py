@@ -307,7 +307,7 @@ class Impersonation(Server[Any]):
         return {**result, "_meta": {**result.get("_meta", {}), SERVER_INFO_META_KEY: self.server_info_stamp}}
 
     def _remember_world(self, ctx: Context, world: World) -> None:
-        """Remember the world of a connection; sessionless requests have none."""
+        """Remember the world of a connection; sessionless requests are left out."""
         if not is_modern(ctx.protocol_version):
             self._subscribers.peer(ctx, world)
 

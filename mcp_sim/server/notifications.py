@@ -39,7 +39,7 @@ STALL_SECONDS = 0.25
 """Seconds after which a client that does not read is skipped until its next request."""
 
 Read: TypeAlias = Callable[[World, str], Json]
-"""Returns the current contents of a resource, or None if there is none."""
+"""Returns the current contents of a resource, or None if it is missing."""
 
 METHODS: dict[type, str] = {
     ToolsListChanged: "notifications/tools/list_changed",

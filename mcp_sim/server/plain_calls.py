@@ -52,7 +52,7 @@ class PlainCall:
 
 
 def parse_plain_call(headers: Mapping[bytes, bytes], body: bytes, *, is_modern: bool) -> PlainCall | None:
-    """Return the plain call of a POST request whose headers each occur once; None if it is none."""
+    """Return the plain call of a POST request whose headers each occur once, or None."""
     if not _is_json(headers.get(b"content-type", b"")) or not _accepts_json(headers.get(b"accept", b"")):
         return None
     try:

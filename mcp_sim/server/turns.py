@@ -107,7 +107,7 @@ class Turns:
             raise
 
     def ended(self, turn: Turn) -> None:
-        """Begin waiting requests in place of one that ended."""
+        """Begin waiting requests instead of one that ended."""
         self._at_work.pop(turn, None)
         if self._waiting:
             self._fill(asyncio.get_running_loop())

@@ -15,7 +15,7 @@ MAX_BYTES = 2048 * 1024 * 1024
 """Bytes that all worlds together may hold by default."""
 
 _NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9._-]{1,64}")
-"""`.` and `..` are none: clients remove them from a path."""
+"""`.` and `..` are not names: clients remove them from a path."""
 
 
 class WorldUnavailable(McpSimError):

@@ -55,7 +55,7 @@ class Bindings:
     async def request(self, server: str, request: Request, memories: Memories) -> Record | None:
         """Return the answer of the first world model of a server that answers requests other than calls.
 
-        None if there is none, or if the last one leaves it to the next. Raises `Crash`.
+        None if it is missing, or if the last one leaves it to the next. Raises `Crash`.
         """
         tools = [self._scenario.domain.tools[tool] for tool in self._scenario.servers[server].tools]
         for entry, predictor in self._predictors:
@@ -129,7 +129,7 @@ async def _bind(
 
 
 def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn], Awaitable[Transition]] | None:
-    """Return what the program of a server answers in place of the server; None if it leaves that to the server.
+    """Return what the program of a server answers instead of the server; None if it leaves that to the server.
 
     It runs in a thread, since it may take long.
     """

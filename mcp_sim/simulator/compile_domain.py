@@ -56,7 +56,7 @@ class CompiledDomain:
     unused: Sequence[Path] = ()
     """The paths of these parts."""
     suggest: Callable[[Path], str] = lambda _: ""
-    """Returns the line under `sim:` with which a tool would use a part; empty if there is none."""
+    """Returns the line under `sim:` with which a tool would use a part; empty if it is missing."""
 
 
 @frozen

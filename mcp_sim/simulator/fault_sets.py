@@ -46,7 +46,7 @@ class FaultSets:
     def refit(self, faults: Faults, steered: Record) -> FaultSet:
         """Return a set with one perturbation added, enabled or disabled; other events change nothing.
 
-        Raises `DocumentError` with the problems of the perturbation, `UsageError` if there is none of that id.
+        Raises `DocumentError` with the problems of the perturbation, `UsageError` if the id is unknown.
         """
         assert isinstance(faults, FaultSet)
         if "inject" in steered:

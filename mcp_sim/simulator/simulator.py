@@ -238,7 +238,7 @@ class Simulator:
         return answered.transition.observation
 
     async def request(self, world: World, server: str, request: Request) -> Record | None:
-        """Return what a real server or a recording answers to a request other than a call; None if there is none.
+        """Return what a real server or a recording answers to a request other than a call, or None.
 
         Raises `Crash`, or `InputRequired` if the client is to answer questions first.
         """

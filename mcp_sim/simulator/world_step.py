@@ -197,7 +197,7 @@ class WorldStep:
         return await self.refuse(failing) if observation is None else Transition(observation)
 
     async def _ask(self, source: Source, turn: Turn) -> Transition:
-        """Return the answer of a source. Raises `Unmatched` if it has none."""
+        """Return the answer of a source. Raises `Unmatched` if it does not answer."""
         rejected = tuple[Attempt, ...]()
         while len(rejected) < source.max_attempts:
             transition, attempt = await self._attempt(source.predictor, turn, rejected, repaired=source.is_planned)

@@ -329,7 +329,7 @@ def _keys(place: Place, common: frozenset[str], model: type[P]) -> P:
 
 
 def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K | None]:
-    """Return the kind of an entry ('' if it has none) and its options (None if they are invalid)."""
+    """Return the kind of an entry ('' if it lacks one) and its options (None if they are invalid)."""
     if not place.is_mapping:
         hint = f"; write `{place.value}: {{}}`" if place.value in registry.names() else ""
         place.error(f"expected a mapping with a kind as key, got {shown(place.value)}{hint}")

@@ -18,9 +18,9 @@ from mcp_sim.types.plans import Filter, Idempotency, Plan
 from mcp_sim.types.programs import PROGRAM
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
-"""Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
+"""Keys that name an argument. Null means no argument; for other keys it is the same as leaving them out."""
 ABOUT_ANSWERS = ("ask", "notify", "blocks", "errors", "checks", "latency")
-"""Keys under `sim:` that are no fields of a plan, but about the answer."""
+"""Keys under `sim:` that are not fields of a plan, but about the answer."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")
 _PARTS = ("paging", "envelope")
@@ -101,7 +101,7 @@ def _check_filters(at: Place, sim_part: SimPart) -> None:
 
 
 def check_how(at: Place, declared: Mapping[str, Any], plan: Plan, tool: str) -> None:
-    """Note the keys of `how` that are no fields which the plan writes. `declared`: what the spec fixes of the plan."""
+    """Note the keys of `how` that are not fields which the plan writes. `declared`: what the spec fixes of the plan."""
     fields = dict.fromkeys([*plan.sets.values(), *plan.fixed])
     for name in declared.get("how", {}):
         if name in fields:

@@ -45,7 +45,7 @@ async def process_streams(
 ) -> AsyncGenerator[Any]:
     """Start a process for the duration of the block, and yield the streams of its messages.
 
-    Raises `ValueError`, in a group, if it writes a line that is too long. Bytes that are no UTF-8 are replaced.
+    Raises `ValueError`, in a group, if it writes a line that is too long. Bytes that are not UTF-8 are replaced.
     """
     process = await _start(command, get_default_environment() | environment, folder, stderr)
     stdin, stdout = cast("ByteSendStream", process.stdin), cast("ByteReceiveStream", process.stdout)

@@ -80,7 +80,7 @@ class Given:
         return joined([*(_unpacked(self, at) for at in range(len(self.positional))), *self.named.values()])
 
     def at(self, place: int) -> Value:
-        """Return a positional argument; empty if there is none."""
+        """Return a positional argument; empty if it is missing."""
         return self.positional[place] if place < len(self.positional) else ()
 
     def bound(self, function: Function) -> dict[str, Value]:

@@ -97,7 +97,7 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
 
 
 def _first_computed(node: ast.expr) -> tuple[int, str]:
-    """Return the line of the first part of an expression that is no literal, and what it is."""
+    """Return the line of the first part of an expression that is not a literal, and what it is."""
     for inner in ast.walk(node):
         if isinstance(inner, _COMPUTED):
             return getattr(inner, "lineno", node.lineno), f"; write the value of {ast.unparse(inner):.60}"
@@ -266,7 +266,7 @@ def why_no_json(value: Any) -> str | None:
 
 
 def _no_json(value: Any) -> str | None:
-    """Return what part of a value is no JSON; None if all is."""
+    """Return what part of a value is not JSON; None if all is."""
     if isinstance(value, dict):
         given = cast("dict[Any, Any]", value)
         names = (f"a key that is {_described(name)}" for name in given if not isinstance(name, str))

@@ -78,7 +78,7 @@ def copies(value: Value) -> Value:
 
 
 def identity(value: Value) -> str:
-    """Return the argument that a value is; empty if it is none."""
+    """Return the argument that a value is; empty if it is not an argument."""
     return next((atom.name for atom in value if atom.kind == "argument"), "")
 
 

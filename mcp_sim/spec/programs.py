@@ -102,7 +102,7 @@ def read_check(place: Place, value: str, document: Path, sources: Sources) -> Pa
 
 
 def _read_module(place: Place, value: str, document: Path, sources: Sources) -> tuple[Path, ast.Module] | None:
-    """Return the Python file that a document names, and its syntax tree; None if it has none, which is noted."""
+    """Return the Python file that a document names, and its syntax tree, or None, which is noted."""
     file = sources.named_file(value, document)
     if isinstance(file, str):
         place.error(file)
@@ -122,7 +122,7 @@ def _read_module(place: Place, value: str, document: Path, sources: Sources) -> 
 
 
 def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | None]:
-    """Return the modules beside a program that it imports, and those that they import. None: one is no valid Python.
+    """Return the modules beside a program that it imports, and those that they import. None: one is not a valid Python.
 
     Of a package that is imported, all modules count: importing one runs others.
     """
@@ -236,7 +236,7 @@ class _Reader:
     def _decorator(self, node: ast.expr) -> tuple[str, str | None, dict[str, Any]]:
         """Return the name of a decorator ('' for those of others), the tool or URI that it names, and its options.
 
-        The tool or URI is '' if there is none, and None if it cannot be read.
+        The tool or URI is '' if it is missing, and None if it cannot be read.
         """
         call = node if isinstance(node, ast.Call) else None
         kind = self._names.get(_dotted_name(call.func if call is not None else node), "")
@@ -299,7 +299,7 @@ class _Reader:
                 self._note(function.line, function.name, message, "warning")
 
     def _check_key(self, function: ProgramFunction, tool: Record) -> None:
-        """Note an idempotency key that is no argument of the tool, or that expires after no duration."""
+        """Note an idempotency key that is not an argument of the tool, or that expires after no duration."""
         named, expires = function.options.get("idempotency"), function.options.get("expires")
         arguments = properties(as_object(tool.get("inputSchema")))
         known = {*arguments, *map(function.parameter, arguments)}
@@ -401,7 +401,7 @@ def _assignments(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _literal_of(node: ast.expr) -> Any:
-    """Return the value of a literal, NotImplemented if it is none."""
+    """Return the value of a literal, or NotImplemented."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

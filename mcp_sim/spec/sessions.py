@@ -39,7 +39,7 @@ FORMAT = 1
 TOOLS = "tools.json"
 
 PLACEHOLDER = re.compile(r"<redacted:[\w-]+-\d+>")
-"""What a recording has in place of a secret: the same for the same secret."""
+"""What a recording has instead of a secret: the same for the same secret."""
 
 _WITH_TOOLS = frozenset({"session", "tools"})
 """The types of lines that may have tools."""
@@ -105,7 +105,7 @@ class Session:
 
 
 def _moment(value: Json) -> datetime | None:
-    """Return the time that a text has in ISO 8601, in UTC unless it has a zone; None if it is none."""
+    """Return the time that a text has in ISO 8601, in UTC unless it has a zone, or None."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -333,7 +333,7 @@ class _Reader:
 
 
 def _requests(lines: Iterable[Record]) -> Iterator[RecordedRequest]:
-    """Yield the answered requests among the lines of a session. Lines that are none are skipped."""
+    """Yield the answered requests among the lines of a session. Other lines are skipped."""
     calls = 0
     for line in lines:
         kind = line.get("type", "call")

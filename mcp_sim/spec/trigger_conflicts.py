@@ -75,7 +75,7 @@ def _is_one(when: When) -> bool:
 
 
 def shadowed_by(entries: Sequence[PerturbationEntry], domain: Domain) -> list[str | None]:
-    """Return for each entry the id of another one that answers all its calls first, None if there is none."""
+    """Return for each entry the id of another one that answers all its calls first, or None."""
     reach = [
         frozenset(tool for tool, value in domain.tools.items() if in_reach(entry.tools, value)) for entry in entries
     ]

@@ -17,7 +17,7 @@ from mcp_sim.types.tools import Observation, Tool
 from mcp_sim.types.views import Change, Due, View
 
 UNABLE: Record = {"action": "unable"}
-"""The answer in place of a client that lacks the capability to be asked."""
+"""The answer instead of a client that lacks the capability to be asked."""
 
 Outcome: TypeAlias = Literal["applied", "preempted", "no_effect", "capped"]
 """`preempted`: another perturbation answered first. `no_effect`: it found nothing to change. `capped`: `fires` is used

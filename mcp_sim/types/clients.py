@@ -18,7 +18,7 @@ class RequestingClient(Protocol):
 
     @property
     def log_level(self) -> str | None:
-        """The least severe log messages that it wants; None: none."""
+        """The least severe log messages that it wants; None: no messages."""
         ...
 
     @property

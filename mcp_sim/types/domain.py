@@ -124,7 +124,7 @@ class Domain:
         return all(plan.backend == "records" for plan in self.plans.values() if plan.entity == entity)
 
     def only_reads(self, tool: Tool) -> bool:
-        """Whether a tool certainly changes nothing: by its annotation, else by a plan that is no guess."""
+        """Whether a tool certainly changes nothing: by its annotation, else by a plan that is not a guess."""
         if "readOnlyHint" in tool.annotations:
             return tool.annotations["readOnlyHint"] is True
         plan = self.plans.get(tool.id)

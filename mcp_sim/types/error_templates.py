@@ -44,7 +44,7 @@ CAUSES = frozenset(
 """The failure kinds, besides those of programs."""
 
 _WIDER: Mapping[str, str] = {"missing": "invalid", "key_reused": "conflict"}
-"""Failure kind -> the kind whose template is used for it if it has none."""
+"""Failure kind -> the kind whose template is used for it if it lacks one."""
 _MISSING = re.compile(r"'([^']+)' is a required property")
 
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")

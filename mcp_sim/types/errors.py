@@ -42,7 +42,7 @@ class Problem:
 
     file: str
     line: int
-    """Counts from 1; 0 if there is none."""
+    """Counts from 1, or 0."""
     path: str
     """Dotted: `perturbations[0].when.nth`."""
     message: str

@@ -15,11 +15,11 @@ _COLUMNS = ("columns", "headers", "header")
 
 
 def rows_of(value: Json, key: str, plain: str = "") -> list[Record] | None:
-    """Return the rows of a table; None if the value is no table.
+    """Return the rows of a table; None if the value is not a table.
 
     A table is a list of objects, an object with one object for each key, `{columns, rows}` with a list for each row, or
     an object that holds one of these under `rows`, `data` or the like. Keys of an object become the field `key`. Where
-    `plain` names a field, entries that are no objects become that field: a list of texts, or texts under keys.
+    `plain` names a field, entries that are not objects become that field: a list of texts, or texts under keys.
     """
     held, _ = unwrap_rows(value)
     if isinstance(held, list):
@@ -50,7 +50,7 @@ def column_names(columns: Json) -> list[str]:
 
 
 def _first_in(body: Record, names: Sequence[str], is_meant: Callable[[Json], bool]) -> str:
-    """Return the first of the names whose value is meant; empty if there is none."""
+    """Return the first of the names whose value is meant; empty if it is missing."""
     return next((name for name in names if is_meant(body.get(name))), "")
 
 

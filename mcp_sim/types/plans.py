@@ -109,7 +109,7 @@ EFFECT = ("verb", "entity", "key")
 _PARTS = ("paging", "envelope")
 """The fields of a plan that have parts of their own, which a spec may declare one by one."""
 _SURE = 0.6
-"""The confidence from which on a value is no guess."""
+"""The confidence from which on a value is not a guess."""
 _CERTAIN = 0.85
 """The confidence from which on a tool that seems to read may be called on a real server that must not change."""
 
@@ -180,7 +180,7 @@ class Plan:
 
     @property
     def variants(self) -> tuple[Plan, ...]:
-        """The plans of its choices; the plan itself if it has none."""
+        """The plans of its choices; the plan itself if it lacks one."""
         return tuple(self.choices.values()) or (self,)
 
     @property
@@ -217,12 +217,12 @@ class Plan:
         return _based(self, dict.fromkeys(names, Basis(source, confidence, reasons)))
 
     def with_basis(self, confidence: float, *reasons: str, source: Source = "inferred") -> Plan:
-        """Return the plan with this basis of all fields that are set and have none."""
+        """Return the plan with this basis of all fields that are set and lack one."""
         names = [name for name in _set_fields(self) if name not in self.basis]
         return _based(self, dict.fromkeys(names, Basis(source, confidence, reasons)))
 
     def explained(self, basis: Mapping[str, Basis]) -> Plan:
-        """Return the plan with this basis of the fields that are set and have none."""
+        """Return the plan with this basis of the fields that are set and lack one."""
         return _based(self, {name: value for name, value in basis.items() if name not in self.basis})
 
     def with_declared(self, values: Mapping[str, Any]) -> Plan:

@@ -86,7 +86,7 @@ class Program:
     prefix: str = ""
     """What precedes the names of its tables in the names of entities, where servers have separate state."""
     state: Json = None
-    """The given state of the world; None if there is none."""
+    """The given state of the world, or None."""
     server: str = ""
     """The name of the server in the scenario."""
     is_confined: bool = False

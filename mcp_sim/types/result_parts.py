@@ -16,7 +16,7 @@ MISSING: Any = object()
 
 
 def get_part(value: Json, path: Path) -> Any:
-    """Return the part of a value at a path, `MISSING` if there is none."""
+    """Return the part of a value at a path, `MISSING` if it is missing."""
     for step in path:
         if isinstance(value, dict) and isinstance(step, str) and step in value:
             value = cast("Record", value)[step]

@@ -35,7 +35,7 @@ def result_schema(tool: Tool) -> Record:
 
 
 def _successful_form(schema: Record) -> Record:
-    """Return the first form of a union of objects that is no error."""
+    """Return the first form of a union of objects that is not an error."""
     forms = [as_object(form) for word in ("anyOf", "oneOf") for form in as_list(schema.get(word))]
     good = (form for form in forms if not _is_failure(form))
     return next(good, schema) if all(map(properties, forms)) else schema

@@ -10,7 +10,7 @@ In a text, a value that is missing is empty, `{? (due {due})?}` is left out unle
 `{rows: "- {title}"}` among the parts of a text is repeated for each row. If no row has any of its values, the template
 does not fit, and the next one is tried. In JSON, a text that is one slot becomes the value itself, null if it is
 missing (`{sold??false}`: a flag instead); `note?` is a key that is left out with a missing value; `{"{rows}": ITEM}` is
-a list with an item for each row, and `{"{address??}": ITEM}` is a list or object of the record, or ITEM if it has none.
+a list with an item for each row, and `{"{address??}": ITEM}` is a list or object of the record, or ITEM without one.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ResultTemplate:
 
 
 def replaced_path(template: Mapping[str, Json]) -> str:
-    """Return the path of the value in whose place an object is shown, if there is none; '' for any other object."""
+    """Return the path of the value that an object replaces if it is missing; '' for any other object."""
     match = _INSTEAD.fullmatch(next(iter(template))) if len(template) == 1 else None
     return "" if match is None else match[1]
 

@@ -61,7 +61,7 @@ def _mode(kind: str, value: Json) -> WriteMode | None:
 
 
 def confirmation(schema: Record, taken: Collection[str]) -> tuple[str, bool] | None:
-    """Return the flag that must be true for a tool to do anything, and its default; None if there is none."""
+    """Return the flag that must be true for a tool to do anything, and its default, or None."""
     parts = {name: subschema for name, subschema in properties(schema).items() if name not in taken}
     flags = (name for name, value in parts.items() if find_switch(name, value) == "confirm")
     return next(((name, parts[name].get("default") is not False) for name in flags), None)

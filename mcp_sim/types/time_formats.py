@@ -104,7 +104,7 @@ class TimeFormat:
 
 
 def time_format(value: Json) -> TimeFormat | None:
-    """Return the format of a time; None if the value is no time.
+    """Return the format of a time; None if the value is not a time.
 
     Known are ISO 8601 with any precision and time zone, dates with numbers in the usual orders or with names of months,
     each with a time of day or without, and (milli)seconds since 1970 as numbers or digits.
@@ -115,7 +115,7 @@ def time_format(value: Json) -> TimeFormat | None:
 
 
 def parse_time(value: Json, example: Json = None) -> datetime | None:
-    """Return the time that a value is, in the format of the example or any other; None if it is no time.
+    """Return the time that a value is, in the format of the example or any other; None if it is not a time.
 
     A time without a zone is in UTC, a date is its midnight.
     """
@@ -135,7 +135,7 @@ def parse_time(value: Json, example: Json = None) -> datetime | None:
 
 
 def time_example(values: Iterable[Json]) -> Json:
-    """Return the newest of some values, the last one, as an example of the format of all; None if one is no time.
+    """Return the newest of some values, the last one, as an example of the format of all; None if one is not a time.
 
     If the order of day and month is open in it, one that settles it is returned.
     """
@@ -152,7 +152,7 @@ def time_example(values: Iterable[Json]) -> Json:
 
 
 def example_of(schema: Record) -> Json:
-    """Return the first example in the schema of a field, whose format its times have; None if there is none."""
+    """Return the first example in the schema of a field, whose format its times have, or None."""
     return next(
         (example for example in as_list(schema.get("examples")) if isinstance(example, str | int | float)), None
     )
@@ -234,7 +234,7 @@ def _iso(text: str) -> datetime | None:
 
 @lru_cache(maxsize=256)
 def _offset(zone: str) -> timezone:
-    """Return the time zone of its text; UTC if there is none."""
+    """Return the time zone of its text; UTC if it is missing."""
     digits = zone.strip().replace(":", "")
     if digits[:1] not in {"+", "-"}:
         return UTC

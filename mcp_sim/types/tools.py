@@ -175,7 +175,7 @@ def _with_layout(text: str, value: Json, new: Json) -> str | None:
 
 
 def _with_blocks(blocks: tuple[Record, ...], value: Json, new: Json) -> tuple[Record, ...]:
-    """Return blocks that show another value in place of this one: as a whole, or an item of its only list in each."""
+    """Return blocks that show another value instead of this one: as a whole, or an item of its only list in each."""
     before, after = _only_list(value), _only_list(new)
     if after is not None and before and len(before) == len(blocks) and all(map(_shows, blocks, before)):
         return tuple({**blocks[0], "text": _text_like(blocks[0]["text"], before[0], item)} for item in after)
@@ -301,6 +301,6 @@ class Tool:
         """Return an error observation in this tool's own style.
 
         `kind` (`not_found`, `invalid`, `timeout`, `rate_limited`, ...) chooses the vendor's template, which is filled
-        from `slots`. If the vendor has none, the agent reads `message`.
+        from `slots`. Without one, the agent reads `message`.
         """
         return self.render_failure(kind, message, slots)

@@ -133,7 +133,7 @@ class View(Protocol):
         ...
 
     def sample_key(self, entity: str, share: float) -> Key | None:
-        """Return the key of the record at a share, in [0, 1), of the records; None if there is none. O(1)."""
+        """Return the key of the record at a share, in [0, 1), of the records, or None. O(1)."""
         ...
 
     def entities(self) -> Sequence[str]:
@@ -173,7 +173,7 @@ class Readable(Protocol):
 
 
 def find_key(view: Readable, entity: str, value: Json) -> Key | None:
-    """Return the key of the record that a value identifies, None if there is none. 7 and "7" are the same key."""
+    """Return the key of the record that a value identifies, or None. 7 and "7" are the same key."""
     value = to_integer(value)
     if not isinstance(value, str | int) or isinstance(value, bool):
         return None

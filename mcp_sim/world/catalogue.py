@@ -63,7 +63,7 @@ def announce_list_changes(
 
 
 def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observation, Decision] | None:
-    """Return the answer of a tool that only a perturbation lists; None if there is none."""
+    """Return the answer of a tool that only a perturbation lists, or None."""
     for fault in lasting:
         if fault.in_force(turn):
             observation = fault.entry.perturbation.answer_added(turn.owned_by(fault.entry.id))

@@ -2,7 +2,7 @@
 
 A world keeps the newest `KEPT`, and about `MOST_BYTES` of them. They are part of its version: forks share them, a reset
 forgets them, and repeating the steps of a ledger leads to the same ones. The keys of requests, by which a transport
-makes a request once, are something else (`idempotency`): there a repetition is no second call.
+makes a request once, are something else (`idempotency`): there a repetition is not a second call.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class KeptAnswers:
     """About how many bytes the answers have."""
 
     def get(self, key: str, now: datetime, expires: float | None) -> KeptAnswer | None:
-        """Return the answer under a key, unless there is none or it has expired (after so many seconds)."""
+        """Return the answer under a key, unless it is missing or has expired (after so many seconds)."""
         known = self.answers.get(key)
         is_expired = known is not None and expires is not None and now - known.at >= timedelta(seconds=expires)
         return None if is_expired else known
@@ -100,14 +100,14 @@ def _size(answer: KeptAnswer) -> int:
 def key_of(call: Call | Step, domain: Domain) -> str:
     """Return the idempotency key of a call, hashed with its tool and caller: keys of two tools never meet.
 
-    It is '' if the tool takes no key, or the call has none.
+    It is '' if the tool takes no key, or the call does not set it.
     """
     value = key_given(call.tool, call.arguments, domain)
     return "" if value is None else scope_of(f"{call.tool}{SEPARATOR}{call.caller}", canonical(value))
 
 
 def key_given(tool: str, arguments: Record, domain: Domain) -> Json:
-    """Return the idempotency key among arguments; None if there is none."""
+    """Return the idempotency key among arguments, or None."""
     path = _path(tool, domain)
     value = value_at(arguments, path) if path else None
     return None if value in (NOWHERE, "") else value

@@ -264,7 +264,7 @@ class Tables(Mapping[str, Table]):
         return len(self.built())
 
     def table(self, entity: str) -> Table:
-        """Return the table of an entity, which is empty for one that has none."""
+        """Return the table of an entity, which may be empty."""
         return self.built().get(entity, EMPTY_TABLE)
 
     def built(self) -> Mapping[str, Table]:

@@ -137,11 +137,11 @@ class World:
         return await self.engine.steer(self, lambda: steering.inject(self, fault, actor))
 
     async def enable(self, fault: str, actor: str = steering.OPERATOR) -> None:
-        """Enable a fault by its id, until the next reset. Raises `UsageError` if there is none."""
+        """Enable a fault by its id, until the next reset. Raises `UsageError` if it does not exist."""
         await self.engine.steer(self, lambda: steering.switch(self, fault, actor, on=True))
 
     async def disable(self, fault: str, actor: str = steering.OPERATOR) -> None:
-        """Disable a fault by its id, until the next reset. Raises `UsageError` if there is none."""
+        """Disable a fault by its id, until the next reset. Raises `UsageError` if it does not exist."""
         await self.engine.steer(self, lambda: steering.switch(self, fault, actor, on=False))
 
     async def advance(self, span: timedelta, actor: str = steering.OPERATOR) -> None:
@@ -231,7 +231,7 @@ class World:
             raise UsageError(f"the world {self.name} is kept in a store, and cannot be {done}")
 
     def _write(self, line: bytes) -> None:
-        """Add a line that is no step to the sinks and the ledger."""
+        """Add a line that is not a step to the sinks and the ledger."""
         for sink in self._sinks:
             sink.write(line)
         self.ledger.append(line)

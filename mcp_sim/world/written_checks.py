@@ -166,14 +166,14 @@ def _set_below(setting: Setting, settings: list[Setting], arguments: Record) -> 
 
 
 def _given(arguments: Record, name: str) -> Json:
-    """Return the value of an argument, or at a path into the arguments; NOWHERE if there is none."""
+    """Return the value of an argument, or at a path into the arguments; NOWHERE if it is missing."""
     if "." not in name or name in arguments:
         return arguments.get(name, NOWHERE)
     return value_at(arguments, name)
 
 
 def _held(record: Record, name: str) -> Json:
-    """Return the value of a field, or at a path into the record; None if there is none."""
+    """Return the value of a field, or at a path into the record, or None."""
     if "." not in name or name in record:
         return record.get(name)
     held = value_at(record, name)

@@ -1,4 +1,4 @@
-"""Functions of numbers. They raise `Refused` where a result is too large, and `ValueError` where there is none."""
+"""Functions of numbers. They raise `Refused` where a result is too large, and `ValueError` where it does not exist."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def is_prime(number: float) -> bool:
 
 
 def whole(number: float) -> int:
-    """Return a number as an integer. Raises `Refused` if it is none."""
+    """Return a number as an integer. Raises `Refused` if it is not whole."""
     if number != int(number):
         raise Refused("invalid", f"A whole number is required, got {number}")
     return int(number)

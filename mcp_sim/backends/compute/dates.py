@@ -226,7 +226,7 @@ def _parsed(text: str) -> Iterator[tuple[str, datetime]]:
 
 
 def strftime_pattern(layout: str) -> str | None:
-    """Convert a layout such as `YYYY-MM-DD HH:mm` for strftime. Return None if it is no layout."""
+    """Convert a layout such as `YYYY-MM-DD HH:mm` for strftime. Return None if it is not a layout."""
     if "%" in layout:
         return layout
     named = {"iso": "%Y-%m-%dT%H:%M:%S%z", "date": "%Y-%m-%d", "time": "%H:%M:%S", "datetime": "%Y-%m-%d %H:%M:%S"}
@@ -240,7 +240,7 @@ def strftime_pattern(layout: str) -> str | None:
 
 
 def layout_in(text: str) -> str | None:
-    """Return the layout that a description mentions (`in HH:MM AM/PM format`), None if there is none."""
+    """Return the layout that a description mentions (`in HH:MM AM/PM format`), or None."""
     hit = _WRITTEN.search(text)
     return strftime_pattern(hit[0]) if hit is not None else None
 
@@ -292,5 +292,5 @@ def _in_zone(here: datetime, there: tzinfo) -> datetime:
 
 
 def _with_zone(moment: datetime) -> datetime:
-    """Return a time with a time zone, UTC if it has none."""
+    """Return a time with a time zone, UTC if it lacks one."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -93,7 +93,7 @@ _ENGINE.nodes = {**{kind: _ENGINE.nodes[kind] for kind in _SYNTAX}, ast.Constant
 
 
 def _problem(tree: ast.Expression) -> str:
-    """Return the first unknown name or unsupported part of an expression, with its position; empty if there is none."""
+    """Return the first unknown name or unsupported part of an expression, with its position; empty if it is missing."""
     nodes = [*ast.walk(tree.body)]
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
     for node in nodes:

@@ -19,7 +19,7 @@ Compute: TypeAlias = Callable[..., Any] | str
 ANSWER = "answer"
 """The name of the only fact of a result."""
 PRECISION = "precision"
-"""The role of the number of decimal places of a result. It is no value of the computation."""
+"""The role of the number of decimal places of a result. It is not a value of the computation."""
 GUESSES = frozenset({"summarize", "extract_keywords", "sentiment", "translate"})
 """Operations whose results are guesses."""
 

@@ -42,7 +42,7 @@ def random_fraction(low: float | None = None, high: float | None = None, *, draw
 
 
 def random_choice(options: Sequence[Json], *, draws: Draws) -> Json:
-    """Return one of several options. Raises `Refused` if there are none."""
+    """Return one of several options. Raises `Refused` if the list is empty."""
     if not options:
         raise Refused("invalid", "Cannot choose from an empty list")
     return draws.choice("choice", options)

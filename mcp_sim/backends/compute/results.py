@@ -72,7 +72,7 @@ def chosen_runner(function: Callable[[Operation], Run]) -> Run:
 
 
 def _value(request: Request, role: Role) -> Json:
-    """Return the value of a role, None if there is none. Raises `Refused` if it is required or invalid."""
+    """Return the value of a role, or None. Raises `Refused` if it is required or invalid."""
     value = request.get(role.name)
     if value is None:
         if not role.optional:

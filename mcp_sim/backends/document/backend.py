@@ -51,7 +51,7 @@ def _counted_kind(profile: ToolProfile) -> str | None:
 
 
 def field_of(role: str, names: Iterable[str]) -> str:
-    """Return which of these names of fields is that of an index or a text; empty if there is none."""
+    """Return which of these names of fields is that of an index or a text; empty if it is missing."""
     return next((name for name in names if compact(name) in _ROLES[role].names), "")
 
 

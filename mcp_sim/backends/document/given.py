@@ -104,7 +104,7 @@ def _notebook(path: str, value: Json) -> Given | None:
 
 
 def _cells(text: str) -> list[Record] | None:
-    """Return the cells of a notebook's text; None if it is no notebook."""
+    """Return the cells of a notebook's text; None if it is not a notebook."""
     try:
         cells: Json = as_object(decode_strict(text)).get("cells")
     except ValueError:

@@ -281,7 +281,7 @@ def _all_files(rows: Sequence[Record], *, is_named: bool) -> list[Found]:
 
 
 def _file(row: Record, *, is_named: bool) -> Found | None:
-    """Return the file of a row; None if it is none. An empty one whose path ends as directories do is a directory."""
+    """Return the file of a row, or None. An empty one whose path ends as directories do is a directory."""
     place, text = _first(row, _PLACES), _first(row, _TEXTS)
     if place is None and is_named and "." in str(row.get("name")):
         place = row["name"]

@@ -154,7 +154,7 @@ def bounds(wanted: Record, many: int) -> tuple[int, int]:
 
 
 def first_value(item: Record, names: Sequence[str]) -> Json:
-    """Return the value of the first of these names that an object has in any style; None if it has none."""
+    """Return the value of the first of these names that an object has in any style, or None."""
     known = {snake(name): value for name, value in item.items()}
     return next((known[name] for name in names if known.get(name) is not None), None)
 
@@ -256,7 +256,7 @@ def _name_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
 def grep(request: FilesRequest) -> Outcome:
     """Return the lines with `pattern` in a file or in all files below a directory; with `name` in `kind`, search names.
 
-    Raises `Refused` if the tool takes regular expressions, and the pattern is none.
+    Raises `Refused` if the tool takes regular expressions, and the pattern is not valid.
     """
     if "name" in request.text("kind") and not _is_of_contents(request):
         return find(request)

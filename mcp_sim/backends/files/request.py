@@ -67,7 +67,7 @@ class FilesRequest(Request):
 
     @property
     def file(self) -> Entry:
-        """The file at the requested path. Raises `Refused` if there is none."""
+        """The file at the requested path. Raises `Refused` if it does not exist."""
         return self.tree.file(self.path)
 
     def flag_or(self, role: str, default: bool) -> bool:

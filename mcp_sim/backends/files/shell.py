@@ -170,7 +170,7 @@ class Shell:
             raise Failed(str(refused)) from None
 
     def find(self, path: str, message: str = f"{{path}}: {MISSING}") -> Entry:
-        """Return the file or directory at a path. Raises `Failed` with the message if there is none."""
+        """Return the file or directory at a path. Raises `Failed` with the message if it does not exist."""
         entry = self.tree.find(self.at(path))
         return entry if entry is not None else fail(message.format(path=path))
 

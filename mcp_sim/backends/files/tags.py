@@ -28,7 +28,7 @@ def front_matter(request: FilesRequest) -> Outcome:
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """Return the lines before a text, between two lines of three dashes (None if there are none), and the text."""
+    """Return the lines before a text, between two lines of three dashes (None if they are missing), and the text."""
     match = _FRONT_MATTER.match(text)
     return (None, text) if match is None else (match[1], text[match.end() :])
 

@@ -150,7 +150,7 @@ class Tree:
         return mount_point if mount_point is not None else ROOT
 
     def _find_mount_point(self, path: str) -> str | None:
-        """Return the prefix of a path before an existing rest, or before an existing parent; None if there is none."""
+        """Return the prefix of a path before an existing rest, or before an existing parent, or None."""
         names = split_path(path)
         if names and self._exists(ROOT + names[0]):
             return ROOT
@@ -179,7 +179,7 @@ class Tree:
         return None if record is None else Entry(path, record, None)
 
     def entry(self, given: str) -> Entry:
-        """Return the file or directory at a path of a client. Raises `Refused` if there is none."""
+        """Return the file or directory at a path of a client. Raises `Refused` if it does not exist."""
         entry = self.find(self.at(given))
         if entry is None:
             missing = self._space if self._inside and not self._exists(self._inside) else given
@@ -187,14 +187,14 @@ class Tree:
         return entry
 
     def file(self, given: str) -> Entry:
-        """Return the file at a path of a client. Raises `Refused` if there is none."""
+        """Return the file at a path of a client. Raises `Refused` if it does not exist."""
         entry = self.entry(given)
         if not entry.is_file:
             raise Refused("invalid", f"Is a directory, not a file: {given}", path=given)
         return entry
 
     def directory(self, given: str) -> Entry:
-        """Return the directory at a path of a client. Raises `Refused` if there is none."""
+        """Return the directory at a path of a client. Raises `Refused` if it does not exist."""
         entry = self.entry(given)
         if entry.is_file:
             raise Refused("invalid", f"Not a directory: {given}", path=given)

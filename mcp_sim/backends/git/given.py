@@ -70,7 +70,7 @@ def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[R
 
 
 def _parts(body: Record) -> Mapping[str, str]:
-    """Return name -> part of a repository, for the fields of an object; empty if it is no repository."""
+    """Return name -> part of a repository, for the fields of an object; empty if it is not a repository."""
     known = ((name, role) for name in body for role, names in _PARTS.items() if snake(name) in names)
     parts = {name: role for name, role in known if role != "root" or isinstance(body[name], str)}
     has_commits = any(value == "commits" and _are_commits(body[name]) for name, value in parts.items())

@@ -87,7 +87,7 @@ def _heading(commit: Record, rest: str, first: str = "Commit:") -> str:
 
 
 def show(request: GitRequest) -> Outcome:
-    """Return a commit and its changes, or the file at `revision:path`. Raises `Refused` if there is none."""
+    """Return a commit and its changes, or the file at `revision:path`. Raises `Refused` if it does not exist."""
     revision, is_file, name = request.required("revision").partition(":")
     commit = request.commit(request.resolve(revision or "HEAD"))
     if is_file:

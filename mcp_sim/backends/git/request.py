@@ -43,7 +43,7 @@ class GitRequest(Request):
     missing = (None, "")
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """Find the repository. Raises `Refused` if there is none at the path of the call."""
+        """Find the repository. Raises `Refused` if it does not exist at the path of the call."""
         super().__init__(*arguments, **named)
         self.place, root = self.text("repository"), self.root_at(self.text("repository"))
         if root is None:
@@ -105,7 +105,7 @@ class GitRequest(Request):
 
     @property
     def head(self) -> str | None:
-        """The commit that is checked out; None if there is none yet."""
+        """The commit that is checked out, or None yet."""
         return self.tip(self.branch) if self.branch is not None else self.repository.get("commit")
 
     def tip(self, branch: str) -> str | None:
@@ -157,7 +157,7 @@ class GitRequest(Request):
         return any(row["hash"] == commit for row in self.ancestry(other))
 
     def resolve(self, revision: str) -> str:
-        """Return the commit of a revision such as `main~2`, `v1^` or `1f0c`. Raises `Refused` if there is none."""
+        """Return the commit of a revision such as `main~2`, `v1^` or `1f0c`. Raises `Refused` if it does not exist."""
         parts = _REVISION.fullmatch(revision)
         if parts is not None:
             steps = len(parts["parents"]) + (0 if parts["count"] is None else int(parts["count"] or 1))

@@ -16,7 +16,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 def init(request: GitRequest) -> Outcome:
-    """Initialize the repository if there is none yet. Raises `Refused` for a path outside an existing one."""
+    """Initialize the repository if it is missing yet. Raises `Refused` for a path outside an existing one."""
     given, root = request.text("directory"), request.root
     place = root if given in HERE else given
     path = normalize(place)

@@ -51,7 +51,7 @@ class GraphRequest(Request):
         return item.get(EDGE) or self.shape.keyed(item)[EDGE]
 
     def find(self, item: Record) -> Record | None:
-        """Return the node with the same key, or the edge with the same ends and relation; None if there is none."""
+        """Return the node with the same key, or the edge with the same ends and relation, or None."""
         shape = self.shape
         if not self.is_of_edges:
             return self.node(item.get(shape.key))
@@ -60,7 +60,7 @@ class GraphRequest(Request):
         return next((row for row in starting if all(row.get(name) == item.get(name) for name in same)), None)
 
     def known(self, item: Record) -> Record:
-        """Return the same as `find`. Raises `Refused` if there is none."""
+        """Return the same as `find`. Raises `Refused` if it does not exist."""
         return _known(self.find(item), self.kind, self.key(item))
 
     def found(self) -> list[Record]:
@@ -79,11 +79,11 @@ class GraphRequest(Request):
         return [bare(row) if entity == self.shape.edge else row for row in self.rows(entity)]
 
     def node(self, name: Json) -> Record | None:
-        """Return the node of this name, None if there is none."""
+        """Return the node of this name, or None."""
         return self.record(name, self.shape.node) if isinstance(name, str | int) else None
 
     def known_node(self, name: Json) -> Record:
-        """Return the node of this name. Raises `Refused` if there is none."""
+        """Return the node of this name. Raises `Refused` if it does not exist."""
         return _known(self.node(name), self.shape.node, name)
 
     def edges_at(self, name: Json, *ends: str) -> list[Record]:

@@ -141,7 +141,7 @@ def _found(name: str, value: Json, shape: Shape) -> list[tuple[str, Record]] | N
 
 
 def _rows(name: str, value: Json, shape: Shape) -> list[Record] | None:
-    """Return the rows of a table; None if the value is none. Edges may be lists: `[Ada, knows, Bo]`."""
+    """Return the rows of a table; None if the value is not a table. Edges may be lists: `[Ada, knows, Bo]`."""
     if is_named(name, EDGES):
         ends, listed = (shape.source, shape.relation, shape.target), [as_list(item) for item in as_list(value)]
         if listed and all(len(edge) == len(ends) for edge in listed):

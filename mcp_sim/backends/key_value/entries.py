@@ -48,7 +48,7 @@ class Store(Request):
         return str(self.given.get("space") or "")
 
     def entry(self, key: str) -> Record | None:
-        """Return the entry of a key, None if there is none."""
+        """Return the entry of a key, or None."""
         record = self.record(self._place(key))
         return record if record is not None and self._lives(record) else None
 
@@ -115,7 +115,7 @@ class Store(Request):
 
 
 def kind_in(entry: Record) -> str:
-    """Return the kind of the structure that an entry has as its value: `string` if it has none."""
+    """Return the kind of the structure that an entry has as its value: `string` if it lacks one."""
     value = entry["value"]
     bare = "hash" if isinstance(value, dict) else "list" if isinstance(value, list) else "string"
     return str(entry.get("kind") or bare)
@@ -259,7 +259,7 @@ def set_many(store: Store) -> Outcome:
 
 
 def increment(store: Store) -> Outcome:
-    """Add an amount (default 1) to a number, 0 if missing, or subtract it. Raises `Refused` if it is no number."""
+    """Add an amount (default 1) to a number, 0 if missing, or subtract it. Raises `Refused` if it is not a number."""
     entry = store.entry(store.key)
     held: Json = 0 if entry is None else entry["value"]
     before, step = _number(held), _number(store.get("amount", 1))

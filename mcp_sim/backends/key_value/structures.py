@@ -1,7 +1,7 @@
 """Commands on hashes, lists, sets, sorted sets and streams under keys, named as in Redis.
 
 The first letter of a command is the kind of structure. An empty structure is removed with its key. All commands raise
-`Refused` if the key holds something of another kind. A missing key is no failure.
+`Refused` if the key holds something of another kind. A missing key is not a failure.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def unassigned(profile: ToolProfile, used: Collection[str], idle: Collection[str
 
 
 def assign_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[str] = ()) -> dict[str, str] | None:
-    """Return role -> argument; None if a required role has none. Each argument has one role."""
+    """Return role -> argument; None if a required role stays empty. Each argument has one role."""
     possible = possible_roles(roles, profile, taken)
     return possible if all(role.optional or role.name in possible for role in roles) else None
 

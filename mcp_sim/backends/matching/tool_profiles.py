@@ -72,7 +72,7 @@ class ToolProfile:
 
     @cached_property
     def output(self) -> Record:
-        """The output schema, empty if there is none."""
+        """The output schema, empty if it is missing."""
         return result_schema(self.tool)
 
     def has(self, *names: str) -> bool:

@@ -44,7 +44,7 @@ _NUMBERS = frozenset({"integer", "number"})
 
 
 def declared_values_check(tool: Tool, plan: Plan) -> Check | None:
-    """Return the check of values against the ranges in descriptions, or None if there are none.
+    """Return the check of values against the ranges in descriptions, or None if they are missing.
 
     The check also refuses a time span that ends before it begins.
     """

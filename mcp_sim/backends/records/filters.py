@@ -321,7 +321,7 @@ def _is_wide(value: Json) -> bool:
 
 
 def _usual_choice(schema: Record, rule: Filter) -> Json:
-    """Return the word that selects records unless an argument has another one; None if there is none."""
+    """Return the word that selects records unless an argument has another one, or None."""
     usual = schema.get("default")
     return usual if rule.op == "equals" and isinstance(usual, str) and usual else None
 

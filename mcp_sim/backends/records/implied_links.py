@@ -62,7 +62,7 @@ def implied_links(entity: Entity, domain: Domain) -> Imply:
 def linked_records(entity: Entity, domain: Domain) -> Complete:
     """Compile the records that a new record needs and that nothing else creates: the booking of a booked flight.
 
-    They are created while there are none that a required link can refer to.
+    They are created while there are no records that a required link can refer to.
     """
     plans = [plan for one in domain.plans.values() for plan in one.variants]
     created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given

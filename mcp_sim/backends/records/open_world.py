@@ -107,7 +107,7 @@ def _given_fields(entity: Entity, arguments: Record) -> Record:
 
 
 def _with_matching_records(answer: Answer, demand: Demand) -> Answer:
-    """Return an answer that generates records that match the call, if there are none."""
+    """Return an answer that generates records that match the call, unless some exist."""
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         absorbed = demand.missing(turn, invent)

@@ -141,7 +141,7 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
 
 
 def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Json] | None]:
-    """Compile the search for an argument that compares a time with a value that is none.
+    """Compile the search for an argument that compares a time with a value that is not a time.
 
     It returns the argument, its value and an example of a time, or None. Times of records may have unknown formats.
     """

@@ -20,7 +20,7 @@ from mcp_sim.types.time_formats import parse_time, time_format
 
 _DAY = timedelta(days=1)
 _SPAN = timedelta(days=30)
-"""The length of a period of which a call names one end only."""
+"""The length of a period when a call names one end only."""
 
 _PAST = frozenset({"created", "updated", "past", "recent"})
 """Meanings of times that are never in the future."""

@@ -124,9 +124,9 @@ def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | N
 
 
 def _template(example: Example) -> list[tuple[str, str]] | None:
-    """Split the text of a recorded call into fixed texts and names of arguments. Return None if it is no template.
+    """Split the text of a recorded call into fixed texts and names of arguments. Return None if it is not a template.
 
-    A text with other numbers shows the record, not only the arguments, so it is no template.
+    A text with other numbers shows the record, not only the arguments, so it is not a template.
     """
     slots = {as_text(value): name for name, value in example.arguments.items() if len(as_text(value)) > 1}
     if not isinstance(example.result, str) or not slots:

@@ -42,7 +42,7 @@ class Scope:
     start: datetime
     """When the world began."""
     record: Record = field(default_factory=dict[str, Any])
-    """The record that the call is about; empty if there is none. Within a row, that of the row."""
+    """The record that the call is about; empty if it is missing. Within a row, that of the row."""
     rows: Sequence[Record] = ()
     facts: Record = field(default_factory=dict[str, Any])
     """Other things by name: the key, counts, the record before the call."""
@@ -50,7 +50,7 @@ class Scope:
     """Values of fields that a record lacks."""
 
     def get(self, path: str) -> Json:
-        """Return the value at the path of a slot; NOWHERE if there is none."""
+        """Return the value at the path of a slot; NOWHERE if it is missing."""
         if path == "now":
             return self.now.isoformat()
         if path == "rows":
@@ -236,7 +236,7 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
 
 
 def _of_table(value: Json, spelling: str) -> Json:
-    """Return the text that a table (`true=x;=-`) has for a value; NOWHERE if it has none."""
+    """Return the text that a table (`true=x;=-`) has for a value; NOWHERE if it lacks one."""
     table = {name: text for name, _, text in (entry.partition("=") for entry in spelling.split(";"))}
     named = "" if value is NOWHERE or value in _EMPTY else _text_of(value)
     return table.get(named, table.get("", NOWHERE) if value is False else NOWHERE)
@@ -258,7 +258,7 @@ def _spelled_time(value: Json, spelling: str, scope: Scope) -> Json:
 
 
 def time_spelling(value: Json) -> str:
-    """Return the spelling of a time like this one; '' if it is none."""
+    """Return the spelling of a time like this one, or ''."""
     form = time_format(value)
     if form is None or (not form.is_text and form.per_second not in {1, 1000}):
         return ""

@@ -1,4 +1,4 @@
-"""What results repeat of the given state: fields of records of which there is only one."""
+"""What results repeat of the given state: fields of entities with a single record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_given_facts(schema: Record, domain: Domain) -> WithFacts:
 
 
 def _given_facts(domain: Domain) -> dict[str, _Fact]:
-    """Return the shown fields of given records of which there is only one, by name, if the name is unique."""
+    """Return the shown fields of given entities with a single record, by name, if the name is unique."""
     given_facts: dict[str, list[_Fact]] = defaultdict(list)
     for entity in (domain.entities[name] for name in sorted(domain.given & domain.entities.keys())):
         for field in entity.fields.values() if entity.singleton else ():

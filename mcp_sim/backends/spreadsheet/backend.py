@@ -170,7 +170,7 @@ class Spreadsheet(OperationsBackend):
         return given_sheets(state, has_books=any("workbook" in tool.arguments for tool in matched), is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        """Give empty workbooks a sheet, and drop what is no sheet."""
+        """Give empty workbooks a sheet, and drop what is not a sheet."""
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
         for prefix, own in plans_by_prefix(plans).items():
             books: dict[Key, Record] = dict(tables.get(prefix + WORKBOOK, {}))

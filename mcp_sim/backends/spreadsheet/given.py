@@ -86,7 +86,7 @@ def _workbooks(value: Json) -> dict[str, Sheets]:
 
 
 def _sheets(value: Json) -> Sheets | None:
-    """Return the sheets of a workbook by name; None if a value is no workbook."""
+    """Return the sheets of a workbook by name; None if a value is not a workbook."""
     rows = _grid(value) if value else None
     if rows is not None:
         return {"Sheet1": rows}
@@ -108,7 +108,7 @@ def _named(value: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _grid(value: Json) -> list[list[Json]] | None:
-    """Return the rows of a sheet; None if a value is no sheet."""
+    """Return the rows of a sheet; None if a value is not a sheet."""
     if isinstance(value, list) or value == {}:
         return _rows(as_list(value))
     body = as_object(value)
@@ -124,7 +124,7 @@ def _part(body: Record, names: Sequence[str]) -> Json:
 
 
 def _rows(values: list[Json]) -> list[list[Json]] | None:
-    """Return lists, or objects below a row with the names of their fields, as rows; None if it is no table."""
+    """Return lists, or objects below a row with the names of their fields, as rows; None if it is not a table."""
     if _has_objects(values):
         names = [*dict.fromkeys(name for row in values for name in row)]
         rows = [names, *([row.get(name) for name in names] for row in values)]

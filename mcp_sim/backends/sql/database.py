@@ -102,7 +102,7 @@ class Database:
         """Table of an entity -> the statement that creates it, and the entity."""
 
     def tables(self, view: View) -> dict[str, str]:
-        """Return table -> the statement that creates it. Records with other texts, as generated ones, are none."""
+        """Return table -> the statement that creates it. Other records, such as generated ones, are left out."""
         known = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
         created = {name: text for name, text in known.items() if _CREATES.match(text)}
         own = self._own.items()

@@ -288,6 +288,6 @@ def _summary(table: str, statement: str) -> str:
 
 
 def _typed_columns(statement: str) -> list[tuple[str, str]]:
-    """Return the columns that a statement creates, each with its type as sqlglot names it; '' if it has none."""
+    """Return the columns that a statement creates, each with its type as sqlglot names it, or ''."""
     columns = sqlglot.parse_one(statement, read="sqlite").find_all(exp.ColumnDef)
     return [(column.name, "" if column.kind is None else column.kind.this.name) for column in columns]

@@ -52,7 +52,7 @@ _BARE = _WORDS.terms("bare")
 
 
 def _statement_argument(profile: ToolProfile) -> str | None:
-    """Return the argument that may be a statement, by its name. None if there is none.
+    """Return the argument that may be a statement, by its name, or None.
 
     Another text, which names no table and no clause, is one if its description or an example is SQL, or if the name of
     the tool says that it takes statements.

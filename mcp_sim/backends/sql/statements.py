@@ -41,7 +41,7 @@ class SqlRequest(Request):
 
     @cached_property
     def table(self) -> str:
-        """The table that the call names. Raises `Refused` if there is none."""
+        """The table that the call names. Raises `Refused` if it does not exist."""
         name = self.text("table")
         if name not in self.tables:
             raise missing_table(name, self.tables)
@@ -81,7 +81,7 @@ def tables(request: SqlRequest) -> Outcome:
 
 
 def describe(request: SqlRequest) -> Outcome:
-    """List the columns of a table: name, type, default, whether required, whether a key. Raises `Refused` if none."""
+    """List the columns of a table: name, type, default, whether required, whether a key. Raises `Refused`."""
     name = request.table
     rows = list(request.run([f"PRAGMA table_info({quoted(name)})"])[-1].rows)
     facts: Record = {"columns": rows, "name": name, "sql": request.tables[name], "count": len(rows)}

@@ -180,7 +180,7 @@ def _is_mentioned(path: Path, mentioned: Collection[str]) -> bool:
 
 
 def _rows(value: Json) -> list[Record] | None:
-    """Return the rows of a table; None if the value is no table."""
+    """Return the rows of a table; None if the value is not a table."""
     body = as_object(value)
     own = {field: inner for field, inner in body.items() if not _is_script(inner)}
     held = value if _HELD.isdisjoint(own) else unwrap_rows(own)[0]
@@ -257,7 +257,7 @@ def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> 
 
 
 def _key_of(name: str, rows: Sequence[Record]) -> str | None:
-    """Return the key column by its name and values; None if there is none."""
+    """Return the key column by its name and values, or None."""
     noun = singular(snake(name).rsplit("_", 1)[-1])
     columns = [*dict.fromkeys(column for row in rows for column in row)]
     known = {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}

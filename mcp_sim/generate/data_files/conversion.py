@@ -42,7 +42,7 @@ def from_text(text: str, wanted: FieldType) -> Json:
 
 
 def _read(text: str, kind: str) -> Json:
-    """Parse a text as a value of a type; return `ABSENT` if it is none."""
+    """Parse a text as a value of a type; return `ABSENT` if it is invalid."""
     match kind:
         case "integer":
             return int(text) if _WHOLE.fullmatch(text) else ABSENT

@@ -65,7 +65,7 @@ class Table:
 
 
 def find_entity(table: str, entities: Iterable[str]) -> str | None:
-    """Return the entity that a table is named after, in singular or plural and in any case style; None if none."""
+    """Return the entity that a table is named after, in singular or plural and in any case style, or None."""
     wanted = {snake(table), singular_phrase(words(table))}
     return next((name for name in entities if name == table or snake(name) in wanted), None)
 
@@ -110,7 +110,7 @@ def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
 
 
 def _rows(value: Json) -> list[Record] | None:
-    """Return the records of a table, None if it is none. Records of a mapping have their key in the field `KEY`."""
+    """Return the records of a table, or None. Records of a mapping have their key in the field `KEY`."""
     if isinstance(value, dict):
         body = cast("Record", value)
         if not all(isinstance(row, dict) for row in body.values()):

@@ -84,7 +84,7 @@ def _answer_text(reply: Reply) -> str:
 
 
 def _tagged(text: str, tag: str) -> str:
-    """Return the content of the last block of a tag, closed or not; the whole text if there is none."""
+    """Return the content of the last block of a tag, closed or not; the whole text if it is missing."""
     return text.rpartition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
 
 

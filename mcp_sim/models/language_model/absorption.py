@@ -50,7 +50,7 @@ class Contradiction:
 class Absorption:
     """The absorption of the subjects of one answer.
 
-    `view` has the changes of the call itself. `is_search`: the answer shows excerpts, which are no facts.
+    `view` has the changes of the call itself. `is_search`: the answer shows excerpts, which are not facts.
     """
 
     disclosure: Disclosure
@@ -205,7 +205,7 @@ class Absorption:
         return {}
 
     def _is_provisional(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
-        """Whether a shown value is no fact yet: an excerpt of a search, the first state of what the call creates.
+        """Whether a shown value is not a fact yet: an excerpt of a search, the first state of what the call creates.
 
         A state that the call gives is a fact at once, others are when a read shows them.
         """

@@ -97,7 +97,7 @@ def _kept(place: Path) -> Reply | None:
 
 
 def _read(path: Path) -> Record | None:
-    """Return a stored entry; None if there is none, or if the file is not one that `_keep` wrote."""
+    """Return a stored entry. None if it is missing, or if the file is not one that `_keep` wrote."""
     try:
         body = as_object(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):

@@ -73,7 +73,7 @@ class CallAgreement:
         return False
 
     def _is_choice(self, name: str) -> bool:
-        """Whether a field has one of a few values, of which one may be a part of another."""
+        """Whether a field has one of a few values; one may be a part of another."""
         return self.entity is not None and name in self.entity.fields and "enum" in self.entity.fields[name].schema
 
     def _written(self) -> Iterator[Subject]:

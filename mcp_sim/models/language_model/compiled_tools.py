@@ -32,7 +32,7 @@ class CompiledTool:
 
     `answer` answers by the plan. `reply_schema` is the grammar of a reply, `closed_schema` a stricter one that cannot
     run on for long, `validator` checks the tool's own outputSchema, and `declared` single values of an answer; all are
-    None if there is none. `inspect` finds where a transition contradicts the world. `varies`: the same call may be
+    None if it is missing. `inspect` finds where a transition contradicts the world. `varies`: the same call may be
     answered differently each time.
     """
 
@@ -86,7 +86,7 @@ class CompiledTools:
         return call if wrapper is None else unwrap_call(call, wrapper)
 
     def _choice(self, plan: Plan, call: Call) -> str:
-        """Return the choice that a call makes; '' if its tool has none."""
+        """Return the choice that a call makes, or ''."""
         if plan.choice is None:
             return ""
         declared = properties(self._domain.tools[plan.tool].input_schema).get(plan.choice, {})

@@ -18,7 +18,7 @@ MIN_SECRET = 16
 def read_completion(completion: Json, base_url: str, key: str) -> Reply:
     """Return the reply in a completion; engines may leave out any part of it.
 
-    Raises `Unanswered` if it is no chat completion.
+    Raises `Unanswered` if it is not a chat completion.
     """
     choice = as_object(next(iter(as_list(as_object(completion).get("choices"))), None))
     message = as_object(choice.get("message"))

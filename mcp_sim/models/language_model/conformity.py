@@ -22,7 +22,7 @@ from mcp_sim.types.result_parts import Path, get_part, replace_part
 
 FACTS = ("likely", "written")
 PHRASES = ("related records", "since the last turn", "invalid arguments")
-"""The names of facts in a turn. The phrases are no property of a real system, the others only if it declares them."""
+"""The names of facts in a turn. The phrases are not property of a real system, the others only if it declares them."""
 
 MAX_CHANGED = 100
 """How many parts of one answer are changed at most."""

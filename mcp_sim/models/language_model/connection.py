@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
 KEYLESS = "none"
-"""Sent as the key if there is none, since local engines need no key."""
+"""Sent as the key where no key is configured, since local engines need no key."""
 
 COMPLETIONS = "/chat/completions"
 """The path of almost every request, whose URL is parsed once."""
@@ -147,7 +147,7 @@ def _asked_delay(headers: Mapping[str, str]) -> float | None:
 
 
 def _body(response: Response) -> Json:
-    """Return the JSON value of a response, or its text if it is no JSON and does not claim to be."""
+    """Return the JSON value of a response, or its text if it is not JSON and does not claim to be."""
     try:
         return json.loads(response.content)
     except ValueError:

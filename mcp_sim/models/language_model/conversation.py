@@ -117,7 +117,7 @@ class Conversation:
             raise Crash(turn.tool.id, str(error)) from None
 
     async def ask_changes(self, turn: Turn, user: str, observed: Observation, schema: Record) -> Reply | None:
-        """Return the model's reply to the question what the call has changed; None if there is none."""
+        """Return the model's reply to the question what the call has changed, or None."""
         assistant = prompt.observation_turn(self._disclosed(turn, turn.view, observed))
         asked = append_turn(self._shortened(turn, len(user) + len(assistant)), turn.index, user, assistant, ())
         try:
@@ -134,7 +134,7 @@ class Conversation:
             return None
 
     async def ask_about(self, turn: Turn, user: str, schema: Record, purpose: str) -> Reply | None:
-        """Return the model's reply to a question about a call; None if there is none."""
+        """Return the model's reply to a question about a call, or None."""
         asked = messages(self.system, self._shortened(turn, len(user)), user, ())
         request = Request(asked, schema, _seed(turn, purpose), self._affinity(turn), prompt.STOP)
         try:

@@ -31,7 +31,7 @@ class Disclosure:
         return not (self.domain.concealed or self.withheld)
 
     def record(self, entity: str, record: Record | None) -> Record | None:
-        """Return the part of a record that may be shown; None if there is none."""
+        """Return the part of a record that may be shown, or None."""
         if record is None:
             return None
         for concealed in self._about(entity):
@@ -134,7 +134,7 @@ MARKS = (
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
 
 REASONING_PREFIX = 120
-"""Number of characters of reasoning whose repetition is no coincidence."""
+"""Number of characters of reasoning whose repetition is not a coincidence."""
 
 HIDDEN = "(withheld)"
 
@@ -142,7 +142,7 @@ HIDDEN = "(withheld)"
 def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: Record) -> list[str]:
     """Return the problems of a reply that shows markup, reasoning or withheld texts, without repeating the latter.
 
-    Texts that the call's own arguments contain are no leaks.
+    Texts that the call's own arguments contain are not leaks.
     """
     given, texts = canonical(arguments), list(_texts(value))
     marks = {*_MARK.findall("\n".join(texts))}

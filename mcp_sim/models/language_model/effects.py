@@ -147,7 +147,7 @@ class Effect:
         return self.plan.verb == "update" and any(snake(name) in _REMOVALS for name in flags)
 
     def _is_generated(self, change: Change) -> bool:
-        """Whether a change creates a record of another entity of which only the generator knows."""
+        """Whether a change creates a record of another entity that only the generator knows."""
         if self.draft is None or change.record is None or not self._is_new(change) or change.entity == self.plan.entity:
             return False
         entity = self.domain.entities.get(change.entity)

@@ -158,7 +158,7 @@ class Endpoint:
         return True
 
     async def complete(self, request: Request) -> Reply:
-        """Return the reply. Raises `Unanswered` if there is none, `TooLong` if the conversation does not fit."""
+        """Return the reply. Raises `Unanswered` if it does not exist, `TooLong` if the conversation does not fit."""
         async with self._limiter:
             try:
                 with fail_after(self.line.timeout.total_seconds()):

@@ -2,7 +2,7 @@
 
 A value of an identified record is fixed if it is given, was written, or was shown, until a write names the record by
 its id, key, name or path, or a write with unknown effect touches its entity. What the outputSchema of a tool does not
-allow at its place is no fact to this tool, as others may show anything. While the call itself is a write, nothing
+allow at its place is not a fact to this tool, as others may show anything. While the call itself is a write, nothing
 is fixed that the write may change: any value if its effect is unknown, else those within its `Reach`. An id that two
 differing objects of one answer share, an index, and what an answer says about the call (`success`, `message`) identify
 or fix nothing.

@@ -22,7 +22,7 @@ _RPC_CODES = range(-32_768, -31_999)
 def read_observation(reply: Reply, schema: Record | None) -> Observation:
     """Return the observation in a reply; `schema` is the tool's outputSchema.
 
-    Raises `Rejected` if the reply is no observation.
+    Raises `Rejected` if the reply is not an observation.
     """
     text = observation_text(reply)
     value = _parsed(text)

@@ -127,7 +127,7 @@ class Pages:
             yield from self._wrong_cursor(shown, known, is_more=is_more)
 
     def _wrong_cursor(self, shown: _Page, known: _Page, *, is_more: bool) -> Iterator[Contradiction]:
-        """Yield that a cursor is not the world's own; else one at the end, or that there is none before the end."""
+        """Yield that a cursor is not the world's own; else one at the end, or that it is missing before the end."""
         envelope = self.tool.plan.envelope
         place = split_path(envelope.cursor or "")
         if known.cursor is not MISSING and bool(known.cursor) is is_more:

@@ -328,7 +328,7 @@ def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
 
 
 def _was_unreadable(attempt: Attempt) -> bool:
-    """Whether a reply ended too early, or in a number or a text that is no JSON."""
+    """Whether a reply ended too early, or in a number or a text that is not JSON."""
     return any(problem.startswith((CUT_OFF, NOT_JSON)) for problem in attempt.problems)
 
 

@@ -53,10 +53,10 @@ class Reach:
         )
 
     def includes(self, subject: Subject, name: str, known: Record) -> bool:
-        """Whether the write may change a field of a record, of which this is known.
+        """Whether the write may change a field of a record. This is known of it.
 
         What it names or writes may change, and what refers to a written record or is referred to. So may whatever a
-        name identifies, as another object may have it now, and, of records of other entities, what is no plain text:
+        name identifies, as another object may have it now, and, of records of other entities, what is not a plain text:
         counts, totals, times, states.
         """
         if subject.is_named or subject.path == self.place or not self.names.isdisjoint(names_of(subject.key, known)):

@@ -23,7 +23,7 @@ class Readable:
 
     @classmethod
     def of(cls, observation: Observation) -> Readable | None:
-        """Return the data in an answer; None for what is no result of a tool."""
+        """Return the data in an answer; None for what is not a result of a tool."""
         body = observation.body
         if not isinstance(body, ToolResult):
             return None

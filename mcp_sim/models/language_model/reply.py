@@ -141,7 +141,7 @@ def parse_json(text: str, raw: str) -> Json:
 
 
 def load_json(text: str) -> Json:
-    """Return the value of JSON text. Raises `ValueError` for what is none, is too deep, or has numbers out of range."""
+    """Return the value of JSON text. Raises `ValueError` for what is not JSON, too deep, or has too large numbers."""
 
     def not_json(name: str) -> NoReturn:
         raise ValueError(f"{name} is not JSON")
@@ -179,7 +179,7 @@ def _without_thinking(reply: Reply) -> str:
 
 
 def _tagged(text: str, reply: Reply) -> str | None:
-    """Return the text of the last tagged block; None if there is none."""
+    """Return the text of the last tagged block, or None."""
     before, opened, rest = text.rpartition(OPENING)
     if not opened:
         return None

@@ -117,7 +117,7 @@ class SubjectNames:
                     yield from self._within(item, (*path, name), own, inner, around)
 
     def free_kind(self, kind: str, entity: Entity | None) -> str:
-        """Return the name of the entity of objects of a kind, which is no entity of the scenario."""
+        """Return the name of the entity of objects of a kind, which is not an entity of the scenario."""
         return kind if entity is None and kind not in self.taken else free_name(kind)
 
     def _inside(self, name: str, kind: str, subject: Subject | None) -> tuple[str, Entity | None]:

@@ -273,7 +273,7 @@ def _choices(body: Record) -> Record | None:
 
 
 def _branches(body: Record) -> list[Json] | None:
-    """Return the alternatives of a schema, each merged with the keywords beside them; None if it has none."""
+    """Return the alternatives of a schema, each merged with the keywords beside them, or None."""
     for keyword in ("anyOf", "oneOf"):
         if keyword in body:
             rest = {name: value for name, value in body.items() if name != keyword}

@@ -125,7 +125,7 @@ class RealServerOptions(WorldModel):
         return RealServer(Path(command[0]).name, at_command, secrets, self._seconds)
 
     def _filled(self, environment: Mapping[str, str]) -> Self:
-        """Return the options with values for `${NAME}`. Raises `UsageError` if a variable has none."""
+        """Return the options with values for `${NAME}`. Raises `UsageError` if a variable is not set."""
         fill = partial(fill_placeholders, environment=environment)
         try:
             filled: Record = {

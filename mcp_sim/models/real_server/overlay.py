@@ -103,7 +103,7 @@ class Overlay:
         return self.adoption.tool.plan
 
     def lay(self, observation: Observation) -> Laid:
-        """Return the answer with written fields in place of the shown ones, without deleted and with created rows."""
+        """Return the answer with written fields instead of the shown ones, without deleted and with created rows."""
         readable = Readable.of(observation)
         value = None if readable is None else readable.value
         subjects = [self._placed(subject) for subject in self.adoption.subjects(value)]

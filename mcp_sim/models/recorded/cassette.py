@@ -39,7 +39,7 @@ class Progress:
     followed: int = 0
     """The session that the last answer came from."""
     renamed: Mapping[int, Renamed] = field(default_factory=dict[int, Renamed])
-    """Session -> what the run has in place of its values."""
+    """Session -> its recorded values and those of this run."""
 
 
 @frozen
@@ -88,7 +88,7 @@ class Cassette:
         return None
 
     def request(self, method: str, params: Record, progress: Progress) -> Answer | None:
-        """Return the recorded answer to a request other than a call; None if there is none.
+        """Return the recorded answer to a request other than a call, or None.
 
         A session that has several has the one that followed the run's last call there, or else its last one.
         """
@@ -194,7 +194,7 @@ class Cassette:
         return Found(call, session, names, how, replace(served, renamed=self._aligned(served, renamed)))
 
     def _aligned(self, progress: Progress, names: Mapping[int, Renamed]) -> Mapping[int, Renamed]:
-        """Return what the run has in place of the values of each session, after the last answer.
+        """Return what the run has instead of the values of each session, after the last answer.
 
         The other sessions that have all calls of the run so far may answer later; their ids become those served now.
         """

@@ -140,7 +140,7 @@ def _have_one_form(value: str, other: str) -> bool:
 
 
 def renamed(value: Json, names: Renamed) -> Json:
-    """Return a value with what the run has in place of recorded values, also within texts."""
+    """Replace recorded values by those of this run, also inside longer strings."""
     return _renamed(value, names, _pattern(names)) if names else value
 
 

@@ -22,7 +22,7 @@ class Channel:
         self._read, self._write = read, write
 
     def receive(self) -> bytes:
-        """Return the next message. Raises `EOFError` if there is none any more."""
+        """Return the next message. Raises `EOFError` if it does not exist any more."""
         return self._bytes(int.from_bytes(self._bytes(HEADER), "little"))
 
     def send(self, message: bytes) -> None:

@@ -85,7 +85,7 @@ class Process:
                 self._stop(self._why())
 
     def receive(self, seconds: float, most: int = MOST_BYTES) -> bytes:
-        """Return the next message. Raises `Stopped`, and ends the process, if there is none within the time."""
+        """Return the next message. Raises `Stopped`, and ends the process, if it does not arrive in time."""
         end = monotonic() + seconds
         size = None
         while size is None or len(self._rest) < size + HEADER:

@@ -140,7 +140,7 @@ class Folder:
 
 
 def _server_of(path: Path) -> str | None:
-    """Return the name of the server in the header of a session, None if it has none."""
+    """Return the name of the server in the header of a session, or None."""
     with suppress(OSError, ValueError), path.open("rb") as stream:
         name = as_object(as_object(json.loads(stream.readline(LONGEST_HEADER))).get("server_info")).get("name")
         return name if isinstance(name, str) else None
@@ -153,7 +153,7 @@ def _file_name(name: str) -> str:
 
 
 def _text(value: Json, indent: int | None = None) -> str:
-    """Return a value as JSON. Characters that are no valid text are escaped."""
+    """Return a value as JSON. Characters that are not valid text are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()

@@ -248,7 +248,7 @@ class HttpRecorder:
 
 
 def _origin(url: str) -> str | None:
-    """Return the scheme, host and port of a URL; None if it has none, or is invalid."""
+    """Return the scheme, host and port of a URL. None if it is missing or invalid."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -153,7 +153,7 @@ class Redactor:
         return self._redacted(value, place, None)
 
     def redact_schemas(self, value: Json, place: str) -> Json:
-        """Return a list of tools without secrets: there a key `password` describes a value, and has none."""
+        """Return a list of tools without secrets: there a key `password` describes a value, and does not hold one."""
         return self._in_schema(value, place, None)
 
     def _redacted(self, value: Json, place: str, kind: str | None) -> Json:
@@ -201,7 +201,7 @@ class Redactor:
         return 0 if finder is None else len(finder.findall(text))
 
     def _named_kind(self, parts: Record) -> str | None:
-        """Return the kind of secret that an object holds under `value`, by what it has under `name`."""
+        """Return the kind of secret that an object holds under `value`, from its `name`."""
         names = (value for name, value in parts.items() if name.lower() in _NAMING and isinstance(value, str))
         return next((kind for name in names if (kind := self._kind(name)) is not None), None)
 
@@ -271,7 +271,7 @@ class Redactor:
 
     @property
     def _known_finder(self) -> Any:
-        """What finds known secrets; None if there are none."""
+        """What finds known secrets, or None."""
         if self._finder is None and self._known:
             options = re2.Options()
             options.max_mem = FINDER_BYTES

@@ -215,7 +215,7 @@ class _Life:
             self._apply(world, Change("remove", entity.name, taken[0], None))
 
     def _wrong_id(self, subject: _Made, seen: Observed) -> Json:
-        """Return the id that an answer shows in place of a record's; None if there is none."""
+        """Return the id that an answer shows instead of a record's, or None."""
         if str(subject.key) in _text_of(seen):
             return None
         known = {str(leaf) for _, leaf in leaves([subject.record, subject.arguments])}

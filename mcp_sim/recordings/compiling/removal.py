@@ -47,7 +47,7 @@ def functions_in(text: str) -> dict[str, ProgramFunction]:
 
 
 def enclosing_function(text: str, line: int) -> str | None:
-    """Return the name of the function at the top of a file that a line belongs to; None if there is none."""
+    """Return the name of the function at the top of a file that a line belongs to, or None."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and _first_line(node) <= line <= (node.end_lineno or node.lineno):
             return node.name

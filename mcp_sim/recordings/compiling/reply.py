@@ -22,7 +22,7 @@ _TOOL = re.compile(r"^@\w[\w.]*", re.MULTILINE)
 def program_in(reply: Reply) -> str:
     """Return the Python file in a reply: without reasoning, prose and fences.
 
-    Raises `Rejected`, with a message for the model, if there is none or it is cut off.
+    Raises `Rejected`, with a message for the model, if it is missing or it is cut off.
     """
     if reply.finish_reason == "length":
         raise Rejected(reply.content, ["The reply was cut off at the token limit. Write the whole file more briefly."])

@@ -114,7 +114,7 @@ async def _judged(gate: Gate, reply: Reply) -> tuple[Judged | None, str]:
 
 
 def complaints_about(judged: Judged, tools: Sequence[str], plans: Judged) -> str:
-    """Return complaints for the author of a program; empty if there are none."""
+    """Return complaints for the author of a program; empty if they are missing."""
     parts = [*_complaints(judged, tools, plans)]
     if not parts:
         return ""

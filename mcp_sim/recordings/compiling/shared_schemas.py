@@ -30,7 +30,7 @@ def shared_parts(schemas: Iterable[Json]) -> dict[str, str]:
 
 
 def with_references(schema: Json, names: Mapping[str, str], *, is_part: bool = False) -> Json:
-    """Return a schema with `{"$ref": NAME}` in place of shared parts. `is_part`: it is itself one of them."""
+    """Return a schema with `{"$ref": NAME}` instead of shared parts. `is_part`: it is itself one of them."""
     if isinstance(schema, list):
         return [with_references(subschema, names) for subschema in cast("list[Json]", schema)]
     if not isinstance(schema, dict):

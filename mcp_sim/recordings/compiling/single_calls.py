@@ -69,7 +69,7 @@ def _unknown_key(plan: Plan, entity: Entity, schema: Record) -> Key:
 
 
 def says_nothing(value: Json, asked: Record | None = None) -> bool:
-    """Whether a result that is no failure says that nothing was found or affected.
+    """Whether a result that is not a failure says that nothing was found or affected.
 
     `asked`: the arguments of a read, whose data may show these and nothing else.
     """

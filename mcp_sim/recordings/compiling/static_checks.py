@@ -23,7 +23,7 @@ _WAITS = "uses `async for` or `async with`: programs wait for nothing"
 
 
 def static_problems(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines and problems of a program. Raises `SyntaxError` or `ValueError` if it is no Python."""
+    """Yield the lines and problems of a program. Raises `SyntaxError` or `ValueError` if it is not Python."""
     module = ast.parse(text)
     own = {*_bound(module)}
     for node in ast.walk(module):

@@ -96,7 +96,7 @@ def recorded_subject(sessions: Sequence[Session]) -> Subject:
 
 
 def _reported_name(sessions: Iterable[Session]) -> str:
-    """Return the name that a server reported in all sessions; '' if there is none."""
+    """Return the name that a server reported in all sessions, or ''."""
     names: set[Json] = {as_object(session.header.get("server_info")).get("name") for session in sessions}
     name: Json = names.pop() if len(names) == 1 else None
     return name if isinstance(name, str) else ""

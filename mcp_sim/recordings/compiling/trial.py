@@ -178,7 +178,7 @@ def _is_taken(probe: Probe) -> bool:
 async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list[Finding]:
     """Return what the author should know about `@initial`: where it fails, or finds nothing, in states of other shapes.
 
-    These are the given state without some of its parts, within another object, and with mappings in place of lists.
+    These are the given state without some of its parts, within another object, and with mappings instead of lists.
     `is_taken`: what is built in may have the records of the given state, so that tables need not have them.
     """
     given: Json = job["given"]

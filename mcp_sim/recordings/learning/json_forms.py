@@ -49,7 +49,7 @@ def _or_usual(name: str, shown: Sequence[Shown]) -> Json:
 
 
 def _worded(shown: Sequence[Shown]) -> str | None:
-    """Return the sentence with slots that most values are; None if they are none."""
+    """Return the sentence with slots that most values are; None if they do not agree."""
     texts = [(value, scope) for value, scope in shown if isinstance(value, str) and len(value.split()) >= _SHORTEST]
     if len(texts) < len(shown) or any(is_time("", value) or is_same(value, got) for value, scope in texts
                                       for _, got in paths_of_scope(scope)):  # fmt: skip

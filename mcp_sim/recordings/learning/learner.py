@@ -15,9 +15,9 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _GOOD = 0.75
-"""From this score on, inferred answers are replaced only by what held-back calls have borne out."""
+"""From this score on, inferred answers are replaced only where held-back calls confirm the learnt ones."""
 _VERY_GOOD = 0.9
-"""From this score on, only by what these calls show to be better."""
+"""From this score on, only where these calls show the learnt ones to be better."""
 
 
 @frozen

@@ -62,7 +62,7 @@ class Sample:
     issued: str = ""
     """The id that the real server gave to a new record; '' if none is known."""
     fresh: str = ""
-    """A new id that later calls name, whether or not the plan creates anything; '' if there is none."""
+    """A new id that later calls name, whether or not the plan creates anything, or ''."""
 
     @property
     def rows(self) -> Sequence[Record]:
@@ -214,7 +214,7 @@ def _named_words(value: Json, later: Iterable[tuple[str, str]]) -> set[str]:
 
 
 async def _asked(world: World, tool: str, arguments: Record, *, has_effect: bool) -> Answer | None:
-    """Return the answer to a call; None if there is none. What the real server refused has no effect."""
+    """Return the answer to a call, or None. What the real server refused has no effect."""
     before = world.moment()
     try:
         return answer_of(await world.call(tool, arguments))

@@ -25,7 +25,7 @@ _COUNTS = ("count", "total")
 _ENOUGH = 0.5
 """The share of samples in which a slot of the same name must agree."""
 _SHORTEST = 3
-"""The length from which a text that equals another value is no coincidence."""
+"""The length from which a text that equals another value is not a coincidence."""
 TODAY = "{now:%Y-%m-%d}"
 """The slot of the day of the call."""
 _DEEPEST = 3
@@ -176,12 +176,12 @@ def _is_named_alike(path: str, name: str, value: Json) -> bool:
 
 
 def _differ(values: Sequence[Json]) -> bool:
-    """Whether it is no coincidence that values are equal to others."""
+    """Whether it is not a coincidence that values are equal to others."""
     return len({canonical(value) for value in values}) > 1 or any(map(_is_distinctive, values))
 
 
 def whole_slot(name: str, shown: Sequence[Shown]) -> Json:
-    """Return the slot whose value lists or objects are as they are, in all samples; None if there is none."""
+    """Return the slot whose value lists or objects are as they are, in all samples, or None."""
     filled = [(value, scope) for value, scope in shown if value]
     if not filled:
         return None
@@ -227,7 +227,7 @@ def _is_verbatim(path: str, shown: Sequence[Shown]) -> bool:
 
 
 def literal(value: Json) -> Json:
-    """Return a recorded value as a constant. Redacted values are none."""
+    """Return a recorded value as a constant. Redacted values are left out."""
     if isinstance(value, dict):
         return {name: literal(item) for name, item in cast("Record", value).items()}
     if isinstance(value, list):

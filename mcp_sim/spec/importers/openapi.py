@@ -131,7 +131,7 @@ def _described(part: Record) -> Record:
 
 
 def _body_arguments(document: Record, operation: Operation, taken: dict[str, Json]) -> Iterator[tuple[str, Json]]:
-    """Yield the arguments of the body: its properties, or the whole body if it has none."""
+    """Yield the arguments of the body: its properties, or the whole body if it lacks one."""
     if operation.body is None:
         return
     fields = _fields(document, operation.body)

@@ -110,7 +110,7 @@ def _inside(value: Json, segment: str) -> Json:
 
 
 def _anchored(schema: Json, name: str) -> Record:
-    """Return the schema in a document that has this anchor; {} if there is none."""
+    """Return the schema in a document that has this anchor, or {}."""
     body = as_object(schema)
     if name in (body.get("$anchor"), body.get("$dynamicAnchor")) or body.get("$id") == f"#{name}":
         return body

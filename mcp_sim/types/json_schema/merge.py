@@ -95,7 +95,7 @@ def _named(first: Record, second: Record, word: str) -> Record:
 
 
 def _agreeing(schema: Record) -> Record:
-    """Return the schema with the constants that its types allow; NEVER if there are none."""
+    """Return the schema with the constants that its types allow; NEVER if they are missing."""
     allowed = schema.get("type")
     if allowed is None or not schema.keys() & {"const", "enum"}:
         return schema

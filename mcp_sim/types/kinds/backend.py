@@ -55,7 +55,7 @@ class ServerEvidence:
     tools: Mapping[str, Tool]
     """Its tools, by id."""
     state: Json = None
-    """The given state; None if there is none."""
+    """The given state, or None."""
     examples: Sequence[Example] = ()
     """Recorded calls."""
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])

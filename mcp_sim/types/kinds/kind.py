@@ -36,7 +36,7 @@ class Kind(BaseModel):
     """The options that a scenario's intensity scales: numbers or durations, where less is milder."""
 
     def scaled(self, intensity: float) -> Self:
-        """Return the kind with its severities scaled by `intensity`, 0 to 1; itself if it has none."""
+        """Return the kind with its severities scaled by `intensity`, 0 to 1; itself if it lacks one."""
         options = {name: getattr(self, name) for name in self.severities}
         milder = {name: _milder(value, intensity) for name, value in options.items() if value is not None}
         return self.model_construct(self.model_fields_set, **{**dict(self), **milder}) if milder else self

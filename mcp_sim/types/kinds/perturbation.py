@@ -147,7 +147,7 @@ class Perturbation(Kind):
         return False
 
     def acts_on_records(self) -> bool:
-        """Whether it works by what the world's records hold, so that it cannot work where a real server keeps them."""
+        """Whether it depends on the world's records, so that it cannot work where a real server keeps them."""
         return False
 
     def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:

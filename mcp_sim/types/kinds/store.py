@@ -71,7 +71,7 @@ class OpenStore(Protocol):
         ...
 
     def find(self, world: str, line: bytes) -> int:
-        """Return the number of the newest entry with this line, 0 if there is none."""
+        """Return the number of the newest entry with this line, or 0."""
         ...
 
     def snapshot(self, world: str) -> Snapshot | None:

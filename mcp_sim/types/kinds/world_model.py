@@ -23,7 +23,7 @@ class Predictor(Protocol):
         """Return what the call does.
 
         `rejected` are the earlier answers to this call that could not be served. Raises `Rejected` if the model's
-        answer is not an observation; it may be asked again, and `Unmatched` if it has none: under `unmatched: next` the
+        answer is not an observation; it may be asked again, and `Unmatched` without one: under `unmatched: next` the
         next world model answers. Any other exception means that asking again is useless: the
         call crashes.
         """

@@ -39,7 +39,7 @@ def snake(name: str) -> str:
 
 
 def last_word(name: str) -> str:
-    """Return the last word of a name; '' if it has none, as `*`."""
+    """Return the last word of a name, '' for others, such as `*`."""
     return next(reversed(words(name)), "")
 
 

@@ -18,7 +18,7 @@ def _lexicon() -> Mapping[str, Any]:
 
 
 def _group(path: str) -> Any:
-    """Return a group of the lexicon. Raises `KeyError` if there is none."""
+    """Return a group of the lexicon. Raises `KeyError` if it does not exist."""
     group: Any = _lexicon()
     for name in path.split("."):
         group = group[name]

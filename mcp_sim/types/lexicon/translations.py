@@ -89,6 +89,6 @@ def noun_in_english(name: str) -> str:
 
 
 def verb_in_english(word: str) -> str | None:
-    """Return the English verb that a word is, or begins with; None if there is none."""
+    """Return the English verb that a word is, or begins with, or None."""
     match = None if word.isascii() else _SPLIT.match(word)
     return _SPACED.get(word) or (_UNSPACED[match[0]] if match is not None else None)

@@ -127,7 +127,7 @@ def described_fields(description: str) -> tuple[str, ...]:
 
 
 def _listed_names(text: str) -> Iterator[str]:
-    """Yield the names in a list, up to the first part that is no name."""
+    """Yield the names in a list, up to the first part that is not a name."""
     for piece in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", _BEGIN.sub("", text)):
         bare = _ARTICLES.sub("", _END.split(piece)[0].strip(" \"'`*-"))
         if _NAME.fullmatch(bare) and bare not in _data()["forms"]:
