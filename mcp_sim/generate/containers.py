@@ -14,9 +14,9 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.merge import merge_schemas
+from mcp_sim.types.json_schema.satisfiability import is_satisfiable
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties, required
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake
@@ -143,7 +143,7 @@ class _Object:
 
     def _can_be(self, field: str, schema: Record) -> bool:
         """Whether a property is made: optional ones are not if no value satisfies them."""
-        return schema != IMPOSSIBLE and (field in self.needed or contradiction(schema) is None)
+        return schema != IMPOSSIBLE and (field in self.needed or is_satisfiable(schema) is not False)
 
     def __call__(self, chance: Chance, _record: Record, moment: Moment) -> Json:
         body: Record = {}

@@ -22,9 +22,9 @@ from mcp_sim.generate.part_candidates import list_candidates, object_candidates
 from mcp_sim.generate.schema_constraints import alternatives, is_plain, validity_test
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.json_schema.contradictions import NoInstance
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.merge import merge_schemas
+from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import (
     LIMITS,
     as_object,

@@ -22,8 +22,8 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.satisfiability import is_satisfiable
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
@@ -203,7 +203,7 @@ class RecordWriter:
     def _part(self, field: Field) -> _Part:
         nullable, schema = is_nullable(field.schema), field.schema
         certain = field.required and not nullable
-        impossible = schema == IMPOSSIBLE or (not field.required and contradiction(schema) is not None)
+        impossible = schema == IMPOSSIBLE or (not field.required and is_satisfiable(schema) is False)
         present = 0.0 if impossible else 1.0 if certain else _PRESENT
         salt = field.name.encode("utf-8", "surrogatepass")
         if field.link is not None and field.link in self.targets:

@@ -15,7 +15,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.error_templates import invalid_arguments, refused_as
 from mcp_sim.types.errors import Crash, Rejected, Unmatched
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.contradictions import NoInstance
+from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Predictor

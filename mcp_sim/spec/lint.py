@@ -13,10 +13,9 @@ from mcp_sim.spec.messages import shown
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import nearest
-from mcp_sim.types.json_schema.contradictions import contradiction
-from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.merge import NEVER
-from mcp_sim.types.json_schema.shapes import KEYWORDS, as_list, as_object, constants, types_of
+from mcp_sim.types.json_schema.satisfiability import impossible_parts
+from mcp_sim.types.json_schema.shapes import KEYWORDS, as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator, compiled, enforceable
 
 _COMMON_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
@@ -32,7 +31,6 @@ _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
 _SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 MOST_SCHEMA_PROBLEMS = 5
-WITHOUT_END = "a required part contains itself, without end"
 
 
 def usable_tools(tools: Place) -> dict[str, Place]:
@@ -112,15 +110,13 @@ def _check_schema(schema: Place, tool: Json) -> None:
 
 
 def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
-    """Note parts that no value fits. Whether a whole result has a value is found when the tools are compiled."""
-    if not is_result and not has_finite_value(schema.value):
-        schema.warning(f"no value fits in {tool}: {WITHOUT_END}")
+    """Note parts that no value fits. Whether a whole result has a value is checked when the tools are compiled."""
     for path, subschema in schema_parts(schema.value):
         if path and subschema == NEVER:
             continue  # it forbids a property
         _check_pattern(schema.at(*path), subschema)
-        reason = None if is_result and not path else contradiction(subschema)
-        if reason is not None:
+    for path, reason in impossible_parts(schema.value).items():
+        if path or not is_result:
             schema.at(*path).warning(f"no value fits in {tool}: {reason}")
 
 
@@ -186,59 +182,3 @@ def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json
     for key in _SCHEMA_LISTS:
         for index, value in enumerate(as_list(schema.get(key))):
             yield (key, index), value
-
-
-# schemas without an end -----------------------------------------------------------------------------------------------
-
-_CONTAINERS = {"object", "array"}
-
-
-def has_finite_value(schema: Record) -> bool:
-    """Whether some finite value fits a schema that may refer to itself.
-
-    Only references within the document, required parts and branches are checked; other keywords are taken to allow
-    a finite value.
-    """
-    parts = {reference: resolve_reference(schema, reference) for reference in _all_references(schema)}
-    finite = set[str]()
-    while finite_names := {
-        name for name, subschema in parts.items() if name not in finite and _is_finite(subschema, finite)
-    }:
-        finite |= finite_names
-    return _is_finite(schema, finite)
-
-
-def _is_finite(schema: Json, finite: set[str]) -> bool:
-    """Whether a schema has a finite value, given the references that are known to have one."""
-    body = as_object(schema)
-    reference: Json = body.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#") and reference not in finite:
-        return False
-    if not all(_is_finite(subschema, finite) for subschema in as_list(body.get("allOf"))):
-        return False
-    branches = [as_list(body[word]) for word in ("anyOf", "oneOf") if word in body]
-    if not all(any(_is_finite(subschema, finite) for subschema in parts) for parts in branches):
-        return False
-    types = set(types_of(body))
-    if constants(body) or types - _CONTAINERS:
-        return True
-    return all(_is_finite(required_part, finite) for required_part in _required_parts(body, types))
-
-
-def _required_parts(body: Record, types: set[str]) -> Iterator[Json]:
-    """Yield the schemas of the parts that a value must have."""
-    if "array" not in types:
-        declared = as_object(body.get("properties"))
-        yield from (declared[name] for name in as_list(body.get("required")) if name in declared)
-    if "object" not in types and body.get("minItems", 0) > 0:
-        yield body.get("items")
-
-
-def _all_references(schema: Json) -> set[str]:
-    """Return all references to the same document, anywhere in a schema."""
-    if isinstance(schema, list):
-        return {name for item in as_list(schema) for name in _all_references(item)}
-    body = as_object(schema)
-    all_references = {name for item in body.values() for name in _all_references(item)}
-    reference: Json = body.get("$ref")
-    return all_references | {reference} if isinstance(reference, str) and reference.startswith("#") else all_references

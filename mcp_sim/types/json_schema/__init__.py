@@ -1,1 +1,1 @@
-"""JSON Schemas: their shapes, merging, contradictions, and validation of values."""
+"""JSON Schemas: their shapes, merging, satisfiability, and validation of values."""
