@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.server.backlog import Backlog, warn
+from mcp_sim.cli.recorded_folder import new_folder, report
+from mcp_sim.server.backlog import Backlog
 from mcp_sim.server.relay import Relay, end_like
 from mcp_sim.types.errors import UsageError
 
@@ -98,28 +98,3 @@ def _recorder(args: argparse.Namespace, state: dict[str, Any]) -> Any:
         redactor.learn_environment(os.environ)
         command = redactor.redact_command(command)
     return StdioRecorder(folder, command)
-
-
-def new_folder(args: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the folder of the recording, and what redacts secrets; None with --no-redact.
-
-    Raises `UsageError` for an invalid pattern.
-    """
-    from mcp_sim.recordings.capture.folder import Folder  # noqa: PLC0415 (see above)
-    from mcp_sim.recordings.capture.redaction import Redactor  # noqa: PLC0415 (see above)
-
-    redactor = None if args.no_redact else Redactor(args.redact, args.redact_pattern)
-    return Folder(args.output, redactor, args.session), redactor
-
-
-def report(folder: Any, redactor: Any) -> None:
-    """Report on stderr which sessions were written, and what was redacted."""
-    for path in folder.sessions:
-        warn(f"recorded {path}")
-    if not folder.sessions:
-        warn("nothing was recorded")
-    lines = [] if redactor is None else list(redactor.report())
-    if lines:
-        warn("secrets were redacted:")
-    for line in lines:
-        print(f"  {line}", file=sys.stderr)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli.grade import reference_of
-from mcp_sim.cli.record import new_folder, report
+from mcp_sim.cli.recorded_folder import new_folder, report
 from mcp_sim.cli.traces import read_entries, read_header
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
 from mcp_sim.recordings.capture.har import har_events, is_har, urls

@@ -13,7 +13,7 @@ import anyio
 import httpx2
 
 from mcp_sim.cli.parsing import positive_seconds
-from mcp_sim.cli.record import new_folder, report
+from mcp_sim.cli.recorded_folder import new_folder, report
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.server.access import access
 from mcp_sim.server.backlog import Backlog, warn

@@ -6,20 +6,22 @@ Each act is recorded in the ledger, with who did it. The caller holds the lock o
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step
-from mcp_sim.types.clock import LONGEST
+from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step, Turn
+from mcp_sim.types.clock import LONGEST, Clock
 from mcp_sim.types.errors import UsageError
 from mcp_sim.world.catalogue import LISTED, announced
 from mcp_sim.world.commits import (
     ACTED_UNTIL,
     Faults,
+    Origin,
+    Unsaved,
     Version,
     changes_of_act,
     is_due,
@@ -29,8 +31,7 @@ from mcp_sim.world.commits import (
 from mcp_sim.world.deferred_commits import fitting
 
 if TYPE_CHECKING:
-    from mcp_sim.types.scenario import PerturbationEntry
-    from mcp_sim.world.world import World
+    from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
 OPERATOR = "operator"
 """The actor of an act whose actor is not named."""
@@ -42,10 +43,32 @@ MOST_VERSIONS = 256
 """The most versions of the state that are kept for perturbations that read them."""
 
 
+class Steered(Protocol):
+    """What is changed of a world. `World` imports this module, so that this module cannot name it."""
+
+    name: str
+    clock: Clock
+    origin: Origin
+    version: Version
+    past_versions: deque[PastVersion]
+    unsaved: Unsaved | None
+
+    @property
+    def now(self) -> datetime: ...
+    @property
+    def scenario(self) -> Scenario: ...
+    def beginning(self) -> Turn: ...
+    def refit(self, steered: Record) -> Faults: ...
+    def commit_due(self, due: Due) -> None: ...
+    def record(
+        self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None
+    ) -> None: ...
+
+
 # faults ---------------------------------------------------------------------------------------------------------------
 
 
-def inject(world: World, entry: Record, actor: str) -> str:
+def inject(world: Steered, entry: Record, actor: str) -> str:
     """Add a fault, written as in a document, and return its id."""
     if len(world.version.faults.injected) >= MOST_INJECTED:
         raise UsageError(f"{MOST_INJECTED} faults were added to the world {world.name}, which is the most; reset it")
@@ -55,13 +78,13 @@ def inject(world: World, entry: Record, actor: str) -> str:
     return added["id"]
 
 
-def switch(world: World, fault: str, actor: str, *, on: bool) -> None:
+def switch(world: Steered, fault: str, actor: str, *, on: bool) -> None:
     """Enable or disable a fault. Its counters continue where they were."""
     steered: Record = {"enable" if on else "disable": fault}
     _change_faults(world, steered, world.refit(steered), actor)
 
 
-def _change_faults(world: World, steered: Record, faults: Faults, actor: str) -> None:
+def _change_faults(world: Steered, steered: Record, faults: Faults, actor: str) -> None:
     settle(world)
     if any(entry not in world.version.faults.timed for entry in faults.timed):
         _, world.version = mark_acted(world.version, world.clock.start, world.now)  # they act from now on
@@ -70,7 +93,7 @@ def _change_faults(world: World, steered: Record, faults: Faults, actor: str) ->
     _happened(world, actor, steered, with_faults(world, world.version, faults))
 
 
-def _keep_announced(world: World) -> None:
+def _keep_announced(world: Steered) -> None:
     """Note which list of tools clients know, so that the next call notifies them if faults change it."""
     memories = world.version.memories
     if ("", LISTED) not in memories:
@@ -79,13 +102,13 @@ def _keep_announced(world: World) -> None:
         _note_memory(world, ("", LISTED))
 
 
-def _note_memory(world: World, name: tuple[str, str]) -> None:
+def _note_memory(world: Steered, name: tuple[str, str]) -> None:
     """Note a memory that a store has to save."""
     if world.unsaved is not None:
         world.unsaved.memories.add(name)
 
 
-def with_faults(world: World, version: Version, faults: Faults) -> Version:
+def with_faults(world: Steered, version: Version, faults: Faults) -> Version:
     """Return the version with other faults. The counters of those that were added begin at 0."""
     if faults is version.faults:
         return version
@@ -101,7 +124,7 @@ def versions_kept(faults: Faults) -> int:
     return MOST_VERSIONS if faults.scenario.reads_past_versions else 0
 
 
-def _happened(world: World, actor: str, steered: Record, version: Version) -> None:
+def _happened(world: Steered, actor: str, steered: Record, version: Version) -> None:
     step = Step(world.version.n + 1, "event", world.now, actor=actor, steered=steered)
     world.record(step, version, {}, PastCall(version.index, "", {}, ok=True, at=step.at, changes=()))
 
@@ -109,7 +132,7 @@ def _happened(world: World, actor: str, steered: Record, version: Version) -> No
 # time -----------------------------------------------------------------------------------------------------------------
 
 
-def advance(world: World, span: timedelta, actor: str) -> None:
+def advance(world: Steered, span: timedelta, actor: str) -> None:
     """Let world time pass, and commit what has become due."""
     if world.clock.mode == "real":
         raise UsageError("the clock of this world is real and moves by itself; virtual clocks can be advanced")
@@ -121,7 +144,7 @@ def advance(world: World, span: timedelta, actor: str) -> None:
     settle(world)
 
 
-def settle(world: World) -> None:
+def settle(world: Steered) -> None:
     """Commit what has become due."""
     if not (world.version.state.agenda or world.version.faults.timed):
         return
@@ -135,13 +158,13 @@ def settle(world: World) -> None:
         commit(at)
 
 
-def _late(world: World, entry: Due, at: datetime) -> None:
+def _late(world: Steered, entry: Due, at: datetime) -> None:
     """Commit an entry of the agenda, if it still fits."""
     changes = fitting(world.version.state, entry.changes, world.scenario.domain)
     world.commit_due(replace(entry, at=at, changes=changes))
 
 
-def _acts(world: World, now: datetime) -> Iterator[tuple[datetime, partial[None]]]:
+def _acts(world: Steered, now: datetime) -> Iterator[tuple[datetime, partial[None]]]:
     """Yield the acts of scheduled perturbations since the last call, with their times."""
     since, world.version = mark_acted(world.version, world.clock.start, now)
     _note_memory(world, ACTED_UNTIL)
@@ -149,7 +172,7 @@ def _acts(world: World, now: datetime) -> Iterator[tuple[datetime, partial[None]
         yield at, partial(_act, world, entry, number)
 
 
-def _act(world: World, entry: PerturbationEntry, number: int, at: datetime) -> None:
+def _act(world: Steered, entry: PerturbationEntry, number: int, at: datetime) -> None:
     due = changes_of_act(world.origin, world.version, entry, number, at)
     if due is not None:
         world.commit_due(due)
@@ -158,7 +181,7 @@ def _act(world: World, entry: PerturbationEntry, number: int, at: datetime) -> N
 # records --------------------------------------------------------------------------------------------------------------
 
 
-def change(world: World, changes: Sequence[Change], actor: str) -> None:
+def change(world: Steered, changes: Sequence[Change], actor: str) -> None:
     """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
     settle(world)
     world.commit_due(Due(world.now, actor, tuple(changes)))

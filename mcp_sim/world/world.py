@@ -6,12 +6,12 @@ Only a world writes state.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from anyio import Lock
 
@@ -41,12 +41,52 @@ from mcp_sim.world.commits import (
     turn_without_call,
     version_after,
 )
-from mcp_sim.world.engine import Engine, Judge
 from mcp_sim.world.idempotency import KeyedCalls
 from mcp_sim.world.kept_answers import key_of
 from mcp_sim.world.moments import Mark, Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, answer_line, crash_line, fork_line, step_line
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """Answers the calls of worlds, and lets others act on them between calls."""
+
+    async def answer(self, world: World, call: Call) -> Observation:
+        """Answer a call. Raises `Crash`, or `BadArguments`."""
+        ...
+
+    def answer_at_once(self, world: World, call: Call) -> Observation | None:
+        """Answer a call whose result can be delivered without waiting for anything.
+
+        None if it may take longer, or ends otherwise; then it was not made. Raises `Crash` if it cannot be recorded.
+        """
+        ...
+
+    async def request(self, world: World, server: str, request: Request) -> Record | None:
+        """Return what a real server or a recording answers to a request other than a call; None if there is none.
+
+        Raises `Crash`.
+        """
+        ...
+
+    async def steer(self, world: World, act: Callable[[], T]) -> T:
+        """Run what someone does to a world while no call is answered, and keep what it changes."""
+        ...
+
+    def refit(self, faults: Faults, steered: Record) -> Faults:
+        """Return the perturbations after one was added, enabled or disabled, as an event names it.
+
+        Raises `DocumentError` with the problems of the perturbation, `UsageError` if there is none of that id.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """Grades worlds."""
+
+    def __call__(self, world: World, answer: str | None, *, strict: bool) -> Grade: ...
 
 
 class World:
