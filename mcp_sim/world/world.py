@@ -65,7 +65,7 @@ class Engine(Protocol):
         ...
 
     async def request(self, world: World, server: str, request: Request) -> Record | None:
-        """Return what a real server or a recording answers to a request other than a call; None if there is none.
+        """Return what a real server or a recording answers to a request other than a call, or None.
 
         Raises `Crash`.
         """
@@ -78,7 +78,7 @@ class Engine(Protocol):
     def refit(self, faults: Faults, steered: Record) -> Faults:
         """Return the perturbations after one was added, enabled or disabled, as an event names it.
 
-        Raises `DocumentError` with the problems of the perturbation, `UsageError` if there is none of that id.
+        Raises `DocumentError` with the problems of the perturbation, `UsageError` if the id is unknown.
         """
         ...
 
