@@ -88,12 +88,11 @@ class Effect:
         """Whether an item of a list is the one that is inserted or dropped."""
         return item is not ABSENT and _has(item, self.fields)
 
-    def is_added_by(self, difference: Difference, value: Json = ABSENT) -> bool:
-        """Whether a difference adds what this effect adds, or another value."""
-        wanted = self.value if value is ABSENT else value
-        if isinstance(wanted, str):
-            return difference.inserted == wanted and not difference.dropped
-        return is_same_amount(difference.amount, wanted)
+    def is_added_by(self, difference: Difference) -> bool:
+        """Whether a difference adds what this effect adds."""
+        if isinstance(self.value, str):
+            return difference.inserted == self.value and not difference.dropped
+        return is_same_amount(difference.amount, self.value)
 
     def is_taken_back_by(self, difference: Difference) -> bool:
         """Whether a difference takes away again what this effect adds."""
@@ -197,7 +196,7 @@ class _Reader:
             yield effect, self._is_sure(effect, difference)
 
     def _created(self, write: Write, record: Record, entity: Entity | None) -> Effect:
-        is_named = (entity is not None and entity.natural) or self.given.is_key(write.key)
+        is_named = self.given.names(write.key, is_path=entity is not None and entity.natural)
         skipped = "" if entity is None else entity.key
         values = [(path, value) for path, value in leaves(record) if path != (skipped,) and value is not None]
         given = [(path, value) for path, value in values if self._gives(path, value, entity)]

@@ -50,9 +50,14 @@ class GivenValues:
             or any(_contains(given, text) or _is_most_of(given, text) for given in self._texts)
         )
 
-    def is_key(self, key: Key) -> bool:
-        """Whether one of them is a key, as it is or written as the other type."""
-        return key in self._keys or str(key) in self._keys or (isinstance(key, str) and _plain(key) in self._texts)
+    def names(self, key: Key, *, is_path: bool = False) -> bool:
+        """Whether one of them is a key, as it is or written as the other type; or a path that may end with the key."""
+        if key in self._keys or str(key) in self._keys:
+            return True
+        if not isinstance(key, str):
+            return False
+        text = _plain(key)
+        return text in self._texts or (is_path and any(given.endswith(text) for given in self._texts))
 
 
 def _plain(text: str) -> str:

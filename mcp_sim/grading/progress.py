@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mcp_sim.grading.effects import Effect, Write, is_of_no_account, shown, shown_fields
-from mcp_sim.grading.record_differences import Difference, value_at
+from mcp_sim.grading.given_values import GivenValues
+from mcp_sim.grading.record_differences import Difference, is_same_amount, value_at
 from mcp_sim.types import Key, Step, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, equal
@@ -30,6 +31,8 @@ class By:
     event, such as a change that a fault deferred."""
     has_goal: bool
     """Whether it is another call with a goal of its own."""
+    new_entities: frozenset[str]
+    """The entities of which it makes records."""
     has_these_keys: bool
     """Whether new records have the keys that the faulted call was to give them."""
 
@@ -98,7 +101,7 @@ class Progress:
         if not any(record.key == write.key for record in self.records):
             return self
         if write.new is None:
-            is_used_up = by.step.entry == "event"
+            is_used_up = by.step.entry == "event" or write.entity in by.new_entities  # moved, or made into another
             kept = [replace(record, is_removed=True) if record.key == write.key else record for record in self.records]
             return self if is_used_up else replace(self, records=tuple(kept))
         is_grown = any(
@@ -120,6 +123,9 @@ class Progress:
             return self
         value = value_at(write.new, effect.path)
         here = [difference for difference in differences if difference.path[: len(effect.path)] == effect.path]
+        amounts = [difference.amount for difference in here]
+        if self.calls and effect.amount is not ABSENT and any(is_same_amount(one, -effect.amount) for one in amounts):
+            return replace(self, taken_back=self.taken_back + 1)
         if _is_equal(value, effect.value) or any(effect.is_set_by(difference) for difference in here):
             return replace(self, is_there=True)
         if not here:
@@ -128,8 +134,10 @@ class Progress:
             if not self.is_there:
                 return replace(self, is_there=True)
             return replace(self, is_there=False) if _is_equal(value, effect.before) else self.again(by)
-        is_repeated = by.is_own and effect.amount is not ABSENT and self.is_there
-        return self.again(by) if is_repeated and any(effect.is_added_by(one, effect.amount) for one in here) else self
+        if effect.amount is ABSENT or not self.is_there:
+            return self
+        is_added = any(is_same_amount(amount, effect.amount) for amount in amounts)
+        return self.again(by) if by.is_own and is_added and not GivenValues(by.step.arguments).has(value) else self
 
     def _added(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
         effect, progress = self.effect, self
@@ -202,7 +210,9 @@ class Progress:
     def _problem_of_repetition(self, at_first: int) -> str | None:
         if not self.calls or not self.effect.is_counted:
             return None
-        n = len(self.calls) + at_first
+        n = len(self.calls) + at_first - self.taken_back
+        if n <= 1:
+            return None
         return f"{self.effect.place} was changed {times(n)}, again by {_calls(self.calls)}; expected once"
 
     def _problem_of_addition(self, view: View) -> str | None:

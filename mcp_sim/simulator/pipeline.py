@@ -112,10 +112,10 @@ class Pipeline:
         return proceed
 
     async def _world(self, turn: Turn, course: _Course) -> Transition:
-        """Run the world's step, and note it as the truth if no fault changed the call or the state."""
+        """Run the world's step, and note it as the truth if no fault changed the call, the state or what is written."""
         course.reached = True
         transition, course.is_stub = await self.step.answered(turn)
-        if turn.call is course.turn.call and turn.view is course.turn.view and turn.instruction is None:
+        if turn.call is course.turn.call and turn.view is course.turn.view and not (turn.instruction or turn.lost):
             course.truth = transition
         return transition
 
