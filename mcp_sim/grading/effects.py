@@ -148,8 +148,8 @@ def effects_of(
     hashes, counters that grow by one. If a call does nothing else, that is its effect; but not times alone.
     """
     writes = _net(writes_of(changes, before))
-    made = frozenset(str(write.key) for write in writes if write.old is None)
-    reader = _Reader(GivenValues(arguments), arguments, plan, domain, before, made, now)
+    new_keys = frozenset(str(write.key) for write in writes if write.old is None)
+    reader = _Reader(GivenValues(arguments), arguments, plan, domain, before, new_keys, now)
     effects = [effect for write in writes for effect in reader.effects(write)]
     sure = [effect for effect, is_sure in effects if is_sure]
     sure = sure or [effect for effect, _ in effects if not (effect.kind == "set" and is_time(effect.value))]
@@ -176,7 +176,7 @@ class _Reader:
     plan: Plan | None
     domain: Domain
     before: View
-    made: frozenset[str]
+    new_keys: frozenset[str]
     """The keys of the records that the call makes."""
     now: datetime
 
@@ -206,7 +206,7 @@ class _Reader:
     def _gives(self, path: Path, value: Json, entity: Entity | None) -> bool:
         """Whether a field of a new record has a value that the call gives, or links to a record that was there."""
         if self.given.has(value):
-            return str(value) not in self.made
+            return str(value) not in self.new_keys
         field = None if entity is None else entity.fields.get(".".join(map(str, path)))
         link = None if field is None else field.link
         return link is not None and isinstance(value, str | int) and self.before.get(link, value) is not None
@@ -238,7 +238,7 @@ class _Reader:
 
     def _of_item(self, effect: Effect, kind: Literal["insert", "drop"], item: Json) -> Effect:
         values = [*leaves(item)]
-        given = [(path, value) for path, value in values if self.given.has(value) and str(value) not in self.made]
+        given = [(path, value) for path, value in values if self.given.has(value) and str(value) not in self.new_keys]
         kept = given or [(path, value) for path, value in values if not self._is_made(value)] or values
         return replace(effect, kind=kind, fields=tuple(kept), is_given=bool(given))
 
@@ -253,8 +253,8 @@ class _Reader:
 
     def _is_made(self, value: Json) -> bool:
         """Whether the server has made a value that the call does not give."""
-        is_part = isinstance(value, str) and any(key in value for key in self.made if len(key) > 1)
-        return is_part or str(value) in self.made or is_made_by_server(value, self.now)
+        is_part = isinstance(value, str) and any(key in value for key in self.new_keys if len(key) > 1)
+        return is_part or str(value) in self.new_keys or is_made_by_server(value, self.now)
 
     def _is_sure(self, effect: Effect, difference: Difference) -> bool:
         if effect.is_given:

@@ -124,7 +124,11 @@ class Progress:
         value = value_at(write.new, effect.path)
         here = [difference for difference in differences if difference.path[: len(effect.path)] == effect.path]
         amounts = [difference.amount for difference in here]
-        if self.calls and effect.amount is not ABSENT and any(is_same_amount(one, -effect.amount) for one in amounts):
+        if (
+            self.calls
+            and effect.amount is not ABSENT
+            and any(is_same_amount(amount, -effect.amount) for amount in amounts)
+        ):
             return replace(self, taken_back=self.taken_back + 1)
         if _is_equal(value, effect.value) or any(effect.is_set_by(difference) for difference in here):
             return replace(self, is_there=True)

@@ -523,8 +523,8 @@ def test_reads_change_no_verdict_and_the_effect_once_more_always_fails(
         wanted = [call] * (1 if fault == LOST else 2)
         for calls, outcome in ((wanted, "passed"), ([*wanted, call], "failed")):
             run = list[Call]()
-            for one in calls:
-                run += [*data.draw(st.lists(st.sampled_from(READING), max_size=2)), one]
+            for repeated in calls:
+                run += [*data.draw(st.lists(st.sampled_from(READING), max_size=2)), repeated]
             judged = asyncio.run(verdict(sim, run))
             assert judged.outcome == outcome, (run, judged.because)
 

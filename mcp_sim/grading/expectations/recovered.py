@@ -170,7 +170,7 @@ def _watching(facts: Facts, place: int, before: Goal | None, goal: Goal) -> Fact
         for name in {_name_of_effect(progress.effect) for progress in goal.progress}:
             watched = watched.insert(name, (*watched.get(name, ()), place))
     is_open = goal.kind == "answer" and not goal.is_answered
-    reads = tuple(one for one in facts.open_reads if one != place)
+    reads = tuple(open_place for open_place in facts.open_reads if open_place != place)
     reads = (*reads, place)[-MOST_OPEN_READS:] if is_open else reads
     return replace(facts, watched=watched, open_reads=reads)
 
@@ -187,7 +187,7 @@ def _goal(step: Step, call: str, domain: Domain) -> Goal:
     goal = Goal(step.index, step.tool, "unknown", call, evidence=evidence)
     plan = domain.plans.get(step.tool)
     if meant is None or step.before is None or (step.stub and step.truth is not None):
-        is_read = plan is not None and not step.stub and all(one.certainly_reads for one in plan.variants)
+        is_read = plan is not None and not step.stub and all(variant.certainly_reads for variant in plan.variants)
         return replace(goal, kind="answer") if is_read else goal
     return _goal_of(goal, meant, step, plan, domain)
 
@@ -195,7 +195,7 @@ def _goal(step: Step, call: str, domain: Domain) -> Goal:
 def _goal_of(goal: Goal, meant: Transition, step: Step, plan: Plan | None, domain: Domain) -> Goal:
     """Return the goal of a call, which is known to have meant a transition."""
     assert step.before is not None
-    reads = plan is not None and all(one.verb in (*READS, "compute") for one in plan.variants)
+    reads = plan is not None and all(variant.verb in (*READS, "compute") for variant in plan.variants)
     if not meant.observation.ok:
         return replace(goal, kind="answer", is_refused=True)
     arguments = without_key(step.tool, step.arguments, domain)
@@ -212,7 +212,7 @@ def _is_unclear(step: Step, meant: Transition, plan: Plan | None, domain: Domain
     """Whether a call that succeeds without a change may have changed something all the same."""
     if meant.guessed or step.tool in domain.elsewhere or plan is None:
         return True
-    return any(one.verb in ("none", "unknown") or one.guessed for one in plan.variants)
+    return any(variant.verb in ("none", "unknown") or variant.guessed for variant in plan.variants)
 
 
 def _shown_by(observation: Observation) -> frozenset[str]:
@@ -233,8 +233,8 @@ def _rows(value: Json) -> Iterator[Json]:
         for item in cast("list[Json]", value):
             yield from _rows(item)
     elif isinstance(value, dict):
-        inner = [row for part in cast("Record", value).values() if isinstance(part, list) for row in _rows(part)]
-        yield from inner or [value]
+        rows = [row for inner in cast("Record", value).values() if isinstance(inner, list) for row in _rows(inner)]
+        yield from rows or [value]
 
 
 def _objects(value: Json) -> Iterator[Json]:
@@ -245,8 +245,8 @@ def _objects(value: Json) -> Iterator[Json]:
         parts = [*cast("Record", value).values()]
     elif isinstance(value, list):
         parts = cast("list[Json]", value)
-    for part in parts:
-        yield from _objects(part)
+    for value_inside in parts:
+        yield from _objects(value_inside)
 
 
 # following it ---------------------------------------------------------------------------------------------------------
@@ -284,16 +284,16 @@ class _Follow:
         left = list[tuple[Write, list[Difference]]]()
         met = set[int]()
         for write, differences in self._written():
-            makers = [place for place, one in enumerate(progress) if one.makes(write, by)]
+            makers = [place for place, known in enumerate(progress) if known.makes(write, by)]
             if makers:
                 place = min(makers, key=lambda place: (len(progress[place].records), place))
                 progress[place] = progress[place].made(write.key, by)
                 met.add(place)
                 continue
             touched = False
-            for place, one in enumerate(progress):
-                after = one.after(write, differences, by)
-                is_met = after is not one or (one.effect.kind != "create" and _concerns(one.effect, write))
+            for place, known in enumerate(progress):
+                after = known.after(write, differences, by)
+                is_met = after is not known or (known.effect.kind != "create" and _concerns(known.effect, write))
                 progress[place] = after
                 if is_met:
                     met.add(place)
@@ -308,20 +308,20 @@ class _Follow:
     ) -> list[Progress]:
         """Return the progress with writes of the same call that hit other records than the call did at first."""
         for write, differences in left:
-            for place, one in enumerate(progress):
-                if place in met or one.effect.entity != write.entity:
+            for place, known in enumerate(progress):
+                if place in met or known.effect.entity != write.entity:
                     continue
-                if one.effect.kind == "create":
+                if known.effect.kind == "create":
                     is_like = write.old is None
-                    after = one.made(write.key, by) if is_like else one
-                elif one.effect.is_named:
+                    after = known.made(write.key, by) if is_like else known
+                elif known.effect.is_named:
                     continue
-                elif one.effect.kind == "delete":
+                elif known.effect.kind == "delete":
                     is_like = write.new is None
-                    after = one.again(by) if is_like else one
+                    after = known.again(by) if is_like else known
                 else:
-                    is_like = any(difference.path == one.effect.path for difference in differences)
-                    after = one.again(by) if is_like else one
+                    is_like = any(difference.path == known.effect.path for difference in differences)
+                    after = known.again(by) if is_like else known
                 if is_like:
                     progress[place] = after
                     met.add(place)
@@ -356,7 +356,7 @@ def _problem_of(goal: Goal, end: End) -> str | None:
     """Return what is wrong with a goal at the end of a world; None if it was reached, or if that is not known."""
     if goal.kind == "answer":
         return None if goal.is_answered or goal.is_refused else "it was never answered"
-    problems = [problem for one in goal.progress if (problem := one.problem(end.view))]
+    problems = [problem for progress in goal.progress if (problem := progress.problem(end.view))]
     more = len(problems) - 3
     return "; ".join(problems[:3]) + (f"; and {more} more" if more > 0 else "") if problems else None
 
