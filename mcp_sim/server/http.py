@@ -344,7 +344,7 @@ class HttpServer:
         try:
             return self._access.principal(authorization)
         except PermissionError:
-            what = "no bearer token" if authorization is None else "its bearer token is none"
+            what = "no bearer token" if authorization is None else "its bearer token is not one"
             reason = f"{what} of --token-file or {TOKEN_VARIABLE}"
             raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}, reason=reason) from None
 

@@ -9,7 +9,7 @@ from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.world.world import World
 
 DEFAULT = "default"
-"""The world of requests that name none."""
+"""The world of requests that do not name a world."""
 
 MAX_BYTES = 2048 * 1024 * 1024
 """Bytes that all worlds together may hold by default."""
@@ -68,12 +68,12 @@ class Worlds:
         return self._worlds.get(name)
 
     def add(self, world: World) -> None:
-        """Add a world under its name, which is free. Raises `WorldUnavailable` if there is no room."""
+        """Add a world under its name, which is free. Raises `WorldUnavailable` if the server is full."""
         self.check_room(world.name)
         self._worlds[world.name] = world
 
     def check_room(self, name: str) -> None:
-        """Raise `WorldUnavailable` if there is no room for another world."""
+        """Raise `WorldUnavailable` if the server has no room for another world."""
         if len(self._worlds) >= self._most:
             raise WorldUnavailable(name, "There is no room for another world", is_full=True)
 

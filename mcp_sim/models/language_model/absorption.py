@@ -162,7 +162,7 @@ class Absorption:
         return not is_found and (key == "" or is_absent(self.view, self.facts, self.domain, target, key))
 
     def _true_link(self, subject: Subject, name: str, target: Entity) -> Json:
-        """Return the link that a record had before; else none, or that to any record if it must have one."""
+        """Return the earlier link of a record. Without one: null, or the newest record if the link is required."""
         before = (self.facts.turn.view.get(*subject.identity) or {}).get(name)
         if before is not None or is_nullable(subject.entity.fields[name].schema):
             return before
@@ -258,7 +258,7 @@ class Absorption:
         return self.is_certainly_absent(subject.entity, subject.key)
 
     def is_certainly_absent(self, entity: Entity, key: Key) -> bool:
-        """Whether the world knows that there is no such record: it was deleted, or all records are given."""
+        """Whether the world knows that a record does not exist: it was deleted, or all records are given."""
         return is_absent(self.view, self.facts, self.domain, entity, self._stored_key(entity, key))
 
     @staticmethod

@@ -58,6 +58,7 @@ def _usage(usage: Record) -> dict[str, int]:
 
 
 MAX_REASON = 300
+"""Characters of an endpoint's own message in an error: it may repeat the whole request."""
 TOO_LONG = re.compile(
     r"context.{0,20}length|maximum context|context.{0,20}(window|size)|too many tokens|prompt is too long"
 )
@@ -76,7 +77,7 @@ _ADVICE = {
 
 
 def failure_reason(error: Disconnected | Refused | ValueError | RecursionError, key: str) -> str:
-    """Return why there is no answer, without the key, which an endpoint may repeat."""
+    """Return why a request was not answered, without the key, which an endpoint may repeat."""
     match error:
         case Disconnected():
             return _BROKEN if error.began else _UNREACHABLE

@@ -124,7 +124,7 @@ class Effect:
         return (*completed, *self._removed_elsewhere(completed, entity), *self._removed_entries(completed))
 
     def _planned(self, subjects: Sequence[Subject]) -> tuple[Change, ...]:
-        """Return the changes of the draft; those that the arguments make plain if there is no usable draft."""
+        """Return the changes of the draft; without a usable draft, those that follow from the arguments."""
         entity, key = self.entity, self._named_key()
         if entity is not None and key is not None and self._is_flagged_removal:
             return self._plain_delete(entity, key)
@@ -283,7 +283,7 @@ def _is_time(entity: Entity, name: str) -> bool:
 
 
 def _fields_of(observation: Observation) -> Record:
-    """Return the properties of a reply that is one object; none for other replies."""
+    """Return the properties of a reply that is one object. Empty for other replies."""
     return as_object(observation.body.value) if isinstance(observation.body, ToolResult) else {}
 
 

@@ -53,7 +53,7 @@ LONG = 40
 LEAST_SECTION = 8
 """The length of the shortest section of a text, in characters."""
 EMPTY: tuple[Json, ...] = (None, "", [], {})
-"""Ways to show that there is no value."""
+"""Ways to show a missing value."""
 
 
 _AMOUNT = re.compile(r"\d[\d\s.,:/+T-]{0,40}([a-zA-Z%€$]{0,3}|\s[a-zA-Z]{1,20})")
@@ -125,7 +125,7 @@ class FixedFacts:
         return self.memory.get(_shown_name(identity), Shown())
 
     def _changed_at(self, subject: Subject, known: Mapping[str, Json]) -> int:
-        """Return the number of the last call that may have changed a record; 0 if none has."""
+        """Return the number of the last call that may have changed a record, or 0."""
         touched = (self.memory.get(f"touched/{name}", 0) for name in names_of(subject.key, known))
         if subject.is_named:
             return self.memory.get(WRITTEN, 0)

@@ -22,7 +22,7 @@ from mcp_sim.types.views import find_key
 
 @frozen
 class _Page:
-    """The parts of an answer that show a page: its rows, and others, `MISSING` if it or the plan has none."""
+    """The parts of an answer that show a page: its rows, and others. `MISSING` if the plan or the answer lacks it."""
 
     rows: list[Json] | None
     total: Json
@@ -37,7 +37,7 @@ class _Page:
 
     @property
     def size(self) -> int:
-        """The number of rows; -1 if there is no list of them."""
+        """The number of rows, or -1 if they are not a list."""
         return -1 if self.rows is None else len(self.rows)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 MAX_REPEATS = 24
+"""A grammar must not let a model repeat a character until its tokens run out."""
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?:[*+]|\{\d+(?:,\d*)?\})\??|\(\?.?|.", re.DOTALL)
 _REPEAT = re.compile(r"\{(\d+)(,)?(\d*)\}\??")
 _CLASSES = frozenset({".", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S"})

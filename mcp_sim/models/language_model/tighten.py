@@ -342,12 +342,12 @@ def _listed(types: Json) -> list[Any]:
 
 
 def _type_of(body: Record) -> str | None:
-    """Return the type that the keywords of an untyped schema apply to; None if it has none of them."""
+    """Return the type that the keywords of an untyped schema apply to, or None without such keywords."""
     return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), None)
 
 
 def _is_of(value: Json, types: Json) -> bool:
-    """Whether a value has one of the types; True if none are given."""
+    """Whether a value has one of the types. Any value has, without types."""
     named = _listed(types)
     name = type_name(value)
     whole = name == "integer" or (isinstance(value, float) and value.is_integer() and "integer" in named)

@@ -22,6 +22,7 @@ from mcp_sim.types.result_templates import SLOT
 Condition: TypeAlias = "tuple[str, Json]"
 
 _LONGEST_CHOICE = 24
+"""Longer values are data rather than one of a few choices."""
 _WRONG = 0.25
 """The share of answers for which the only template may be wrong."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -57,7 +58,7 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
 
 
 def _only_text(samples: Sequence[Sample]) -> Record | None:
-    """Return the text template that is right for all answers with rows or without; None if there is none."""
+    """Return the text template that is right for all answers with rows or without, or None."""
     if (
         not all(isinstance(sample.value, str) for sample in samples)
         or len({bool(sample.rows) for sample in samples}) > 1

@@ -42,7 +42,7 @@ def _is_kept(name: str, shown: Sequence[Shown]) -> bool:
 
 
 def _or_usual(name: str, shown: Sequence[Shown]) -> Json:
-    """Return the template of a list or object: the field of the record, or what is shown where it has none."""
+    """Return the template of a list or object: a field of the record, or what is shown where the field is missing."""
     lacking = [(value, scope) for value, scope in shown if scope.get(name) in (NOWHERE, None)]
     usual = induce(lacking or shown, name)
     return usual if isinstance(usual, str) else {f"{{{name}??}}": usual}
@@ -91,7 +91,7 @@ def _with_counts(body: Record, values: Sequence[Record]) -> Record:
 
 
 def _fields(shown: Sequence[tuple[Record, Scope]]) -> frozenset[str]:
-    """Return the fields of the records that objects show; none if they show no records."""
+    """Return the fields of the records that objects show. Empty if they do not show records."""
     if not sum(is_record(value, scope) for value, scope in shown) * 2 > len(shown):
         return frozenset()
     return frozenset(name for _, scope in shown for name in (*scope.record, *scope.defaults))

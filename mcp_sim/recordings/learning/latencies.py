@@ -15,6 +15,7 @@ _FEWEST = 3
 _SHORTEST = 1.0
 """In milliseconds. Shorter times are noise of the recording."""
 _SIGMAS = (0.05, 3.0)
+"""Below, a spread is not worth a declaration; above, a few calls waited for something that is not the tool."""
 _UNLIKE = log(3)
 """How far the logarithm of the median of a session may be from that of all others."""
 

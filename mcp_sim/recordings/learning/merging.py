@@ -23,10 +23,12 @@ from mcp_sim.types.json_values import NOWHERE, canonical
 from mcp_sim.types.result_templates import SLOT
 
 _MOST_TEXTS = 40
+"""Each text is aligned with all lines of the others: more would take long, and show few new forms."""
 _ALIKE = 0.5
 """How alike lines must be to be the same line of two texts."""
 _LONGEST_ENTRY = 40
 _MOST_ENTRIES = 8
+"""A table with longer or more entries is the data of the recorded world rather than words for states."""
 _MOST_WORDS = 3
 """Of a value that decides between texts."""
 

@@ -60,7 +60,7 @@ class Sample:
     known_arguments: Sequence[str] = ()
     """The names of the tool's arguments."""
     issued: str = ""
-    """The id that the real server gave to a new record; '' if none is known."""
+    """The id that the real server gave to a new record; '' if it is unknown."""
     fresh: str = ""
     """A new id that later calls name, whether or not the plan creates anything, or ''."""
 
@@ -172,8 +172,8 @@ class _Replay:
     def _issued(self, call: RecordedCall, recorded: Observed, entity: str | None) -> tuple[str, bool]:
         """Return the id of the record that a call has created, and whether later calls name it.
 
-        It is a new one, if possible one that later calls name, by an argument named after the entity; '' if there is
-        none.
+        It is a new one, if possible one that later calls name, by an argument named after the entity. Returns '' if
+        the answer has no new id.
         """
         own = {normal(leaf) for _, leaf in leaves(call.arguments)}
         later = [(name, key_of(path)) for other in self._session.calls if other.seq > call.seq

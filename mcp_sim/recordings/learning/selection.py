@@ -15,7 +15,9 @@ from mcp_sim.spec.sessions import Session
 from mcp_sim.types.frozen import frozen
 
 MOST_FOLDS = 4
+"""Each fold learns from the other sessions: more folds take longer, and learn from hardly more sessions."""
 TOLERANCE = 1e-6
+"""For sums of the same numbers in another order."""
 _LOSS = 0.05
 """How much worse the calls of a tool must be answered to leave something out: with few of them, less is chance."""
 _CLEARLY = 0.005

@@ -29,7 +29,9 @@ _JOINTS = (", ", ",", "\n", " ", "; ", " | ")
 _DOUBT = 3000
 """What is added to the rank of short numbers that may be there by chance."""
 _LONGEST_SPELLED = 80
+"""Longer texts are not shown in another spelling, such as a slug."""
 _NEAR = 40
+"""How far before a time its label is looked for, in characters."""
 _NOUN_OF_TIME = re.compile(
     r"(^|_)(at|on|time|date|created|updated|modified|timestamp|due|until|since)$|(At|On|Date|Time)$"
 )

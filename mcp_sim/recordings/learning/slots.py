@@ -29,6 +29,7 @@ _SHORTEST = 3
 TODAY = "{now:%Y-%m-%d}"
 """The slot of the day of the call."""
 _DEEPEST = 3
+"""Slots of deeper values would be many, and agree by chance."""
 _EXAMINED = 3
 """How many values slots are looked for in."""
 _MOST = 0.7
@@ -238,7 +239,7 @@ def literal(value: Json) -> Json:
 
 
 def most_common(values: Iterable[Json]) -> Json:
-    """Return the most common value, the first of several; null only if there is no other."""
+    """Return the most common value, the first of equally common ones. Null counts only if all values are null."""
     listed = list(values)
     known = [value for value in listed if value is not None] or listed
     counts = Counter(map(canonical, known))

@@ -287,7 +287,7 @@ class RecordList(Model):
 
 
 class Difference(Model):
-    """A record that differs between two worlds, null where there is none, and the fields that differ."""
+    """A record that differs between two worlds, null where it does not exist, and the fields that differ."""
 
     entity: str
     key: str | int

@@ -22,7 +22,7 @@ class Operation:
     summary: str
     run: Callable[[Controls, Mapping[str, str], Any], Any]
     returns: Any = None
-    """The model of the answer, or a list of it; None: there is no content."""
+    """The model of the answer, or a list of it. None for an answer without content."""
     takes: type[BaseModel] | None = None
     """The model of the body, or of the query of a GET."""
     status: int = 200
