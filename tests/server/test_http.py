@@ -113,7 +113,7 @@ async def test_the_operator_sees_why_a_request_is_refused_and_the_client_does_no
     heard = list[bytes]()
     cases: list[tuple[str, dict[str, str], str]] = [
         ("/w/a/mcp", {}, "refused POST /w/a/mcp: 401, no bearer token of --token-file or MCP_SIM_TOKEN"),
-        ("/w/a/mcp", {"authorization": "Bearer x"}, "401, its bearer token is not one of --token-file or MCP_SIM_TOKEN"),
+        ("/w/a/mcp", {"authorization": "Bearer x"}, "its bearer token is not one of --token-file or MCP_SIM_TOKEN"),
         ("/w/a/mcp", {"host": "evil.example"}, "421, 'evil.example' is not allowed as Host; --allow-host adds a name"),
         ("/w/a/mcp", {"origin": "http://evil.example"}, "403, 'http://evil.example' is not allowed as Origin;"),
         ("/mcpp", right, "refused POST /mcpp: 404, the paths of this server are /w/WORLD/mcp"),
