@@ -70,8 +70,8 @@ def usual_range(noun: str, name: str, description: str, *, whole: bool) -> Range
     rule = (_rule(noun, stem) if unit else None) or _rule(noun, name)
     if rule is None:
         return Range(1, 100, 1, small=True) if whole else Range(0, 1000, 0.01, small=True)
-    found = rule.usual.times(_factor(rule.unit, unit))
-    return replace(found, step=max(1, round(found.step)), price=False) if whole else found
+    scaled = rule.usual.times(_factor(rule.unit, unit))
+    return replace(scaled, step=max(1, round(scaled.step)), price=False) if whole else scaled
 
 
 def is_in_cents(name: str, description: str) -> bool:
@@ -82,9 +82,9 @@ def is_in_cents(name: str, description: str) -> bool:
 def unit_of(entity: str, name: str, description: str) -> float | None:
     """Return how many seconds the unit of a field has, None if it measures something else."""
     sizes, own = load("units")["sizes"]["time"], snake(name)
-    found = _units().get(own) or _name_and_unit(own)[1] or described_unit(description)
+    unit = _units().get(own) or _name_and_unit(own)[1] or described_unit(description)
     rule = _rule(snake(entity.rpartition(".")[2]), _name_and_unit(own)[0])
-    return sizes.get(found or (rule.unit if rule is not None else ""))
+    return sizes.get(unit or (rule.unit if rule is not None else ""))
 
 
 @lru_cache(maxsize=4096)

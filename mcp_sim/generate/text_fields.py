@@ -99,8 +99,10 @@ def _by_table(noun: str, name: str) -> str:
 
 
 def _by_pattern(noun: str, name: str) -> str | None:
-    found = next((writer for pattern, writer in patterns("texts", "fields", "writer") if pattern.fullmatch(name)), None)
-    return _address(noun, name) if found == "people.url" else found
+    chosen = next(
+        (writer for pattern, writer in patterns("texts", "fields", "writer") if pattern.fullmatch(name)), None
+    )
+    return _address(noun, name) if chosen == "people.url" else chosen
 
 
 def _by_last_word(noun: str, name: str) -> str:
@@ -117,9 +119,9 @@ def _by_last_word(noun: str, name: str) -> str:
 
 def _named(noun: str, name: str) -> str:
     """Return the writer of a name or title of the thing that the field, or else the entity, is named after."""
-    found = next((writer for pattern, writer in patterns("texts", "names", "writer") if pattern.fullmatch(name)), None)
-    if found is not None:
-        return found
+    chosen = next((writer for pattern, writer in patterns("texts", "names", "writer") if pattern.fullmatch(name)), None)
+    if chosen is not None:
+        return chosen
     last = noun.rsplit("_", 1)[-1]
     about = name.removesuffix("name").removesuffix("_title").rstrip("_").rsplit("_", 1)[-1]
     if about in _OWN or about == last:

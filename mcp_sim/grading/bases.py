@@ -26,7 +26,10 @@ class AboutPerturbation(Expectation):
 
     def is_applied(self, step: Step) -> bool:
         """Whether the perturbation was applied to this step."""
-        return any(one.id == self.perturbation and one.outcome == "applied" for one in step.perturbations)
+        return any(
+            perturbation.id == self.perturbation and perturbation.outcome == "applied"
+            for perturbation in step.perturbations
+        )
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.injected or self.perturbation in perturbations:

@@ -30,8 +30,8 @@ _MEMBER = re.compile(r".*?(?:\.(?P<name>[A-Za-z_]\w*)|\['(?P<key>[^']+)'\])\s*")
 def differences(text: str, view: View, domain: Domain) -> tuple[Difference, ...]:
     """Return what is different where a condition on the world does not hold; nothing where no comparison shows it."""
     world = _World(view, domain)
-    found = [difference for part in _conjuncts(text) for difference in _of_part(part, world)]
-    return tuple(found[:MOST])
+    listed = [difference for conjunct in _conjuncts(text) for difference in _of_part(conjunct, world)]
+    return tuple(listed[:MOST])
 
 
 def rendered(value: Any) -> str:
@@ -79,13 +79,13 @@ def _of_records(macro: Mapping[str, str], world: _World) -> Iterator[Difference]
     """
     records, name, parts = macro["list"].strip(), macro["name"], list(_conjuncts(macro["condition"]))
     is_about_one = macro["macro"] == "exists"
-    for part in reversed(parts):  # the first one usually says which record is meant
-        comparison = _comparison(part)
-        others = [f"({other})" for other in parts if other is not part] if is_about_one else []
+    for segment in reversed(parts):  # the first one usually says which record is meant
+        comparison = _comparison(segment)
+        others = [f"({other})" for other in parts if other is not segment] if is_about_one else []
         if comparison is None or (is_about_one and not others):
             continue
         left, operator, right = comparison
-        wrong = f"{records}.filter({name}, {' && '.join([*others, f'!({part})'])})"
+        wrong = f"{records}.filter({name}, {' && '.join([*others, f'!({segment})'])})"
         sides = (world.value(f"{wrong}.map({name}, {side})") for side in (name, left, right))
         for record, actual, expected in reversed([*zip(*sides, strict=True)]):
             subject = f"{_label(left)}{_of(records, record, world.domain)}"

@@ -77,9 +77,9 @@ def words_of(text: str) -> frozenset[str]:
 
 def merged(parts: Iterable[Evidence]) -> Evidence:
     """Return the first steps of all parts together."""
-    found = list(parts)
-    steps = sorted({n for part in found for n in part.steps})
-    return Evidence(tuple(steps[:MOST_STEPS]), any(part.guessed for part in found))
+    collected = list(parts)
+    steps = sorted({n for evidence in collected for n in evidence.steps})
+    return Evidence(tuple(steps[:MOST_STEPS]), any(evidence.guessed for evidence in collected))
 
 
 def judged(outcome: Literal["passed", "failed", "vacuous", "not judged"], because: str, *parts: Evidence) -> Verdict:

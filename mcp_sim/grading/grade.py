@@ -74,7 +74,9 @@ def _outcome(verdicts: Sequence[GradedVerdict], world: World) -> tuple[GradeOutc
     faults = list(active_faults(world.scenario))
     if faults and not world.version.applied:
         return "not exercised", f"no fault was applied ({', '.join(entry.id for entry in faults)})"
-    unsettled = [f"{one.id} is {one.outcome}" for one in counted if one.outcome in ("not judged", "inconclusive")]
+    unsettled = [
+        f"{verdict.id} is {verdict.outcome}" for verdict in counted if verdict.outcome in ("not judged", "inconclusive")
+    ]
     if unsettled:
         return "inconclusive", ", ".join(unsettled)
     return "passed", "no expectation failed"
@@ -103,11 +105,11 @@ def _reward(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> tuple[f
     closed = [verdict.id for verdict in verdicts if verdict.gate and verdict.outcome == "failed"]
     if closed:
         return 0.0, f"0: the gate {closed[0]} failed"
-    judged = [one for one in verdicts if not one.optional and one.outcome in ("passed", "failed")]
-    total = sum(one.weight for one in judged)
+    judged = [verdict for verdict in verdicts if not verdict.optional and verdict.outcome in ("passed", "failed")]
+    total = sum(verdict.weight for verdict in judged)
     if not total:
         return None, "none: no expectation with a weight was judged"
-    won = sum(one.weight for one in judged if one.outcome == "passed")
-    beside = sum(not one.optional for one in verdicts) - len(judged)
+    won = sum(verdict.weight for verdict in judged if verdict.outcome == "passed")
+    beside = sum(not verdict.optional for verdict in verdicts) - len(judged)
     left_out = f"; {beside} not counted, since not judged" if beside else ""
     return won / total, f"{won / total:g}: passed {won:g} of {total:g} by weight{left_out}"

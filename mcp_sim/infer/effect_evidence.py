@@ -90,9 +90,9 @@ def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
     if "entity" in facts.overrides:
         yield Evidence(facts.tool.id, "entity", facts.overrides["entity"], CERTAIN, "declared in the spec", "declared")
     for (read, reason), weight in zip(_ENTITY_READERS, _HALVED, strict=True):
-        found = read(facts, server)
-        if found is not None:
-            yield facts.evidence("entity", found, weight, reason)
+        entity = read(facts, server)
+        if entity is not None:
+            yield facts.evidence("entity", entity, weight, reason)
 
 
 def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -108,8 +108,8 @@ def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     arguments = {*map(snake, properties(facts.input))} - OPTIONS
     if len(arguments) < 2 or not _may_rename(facts):
         return None
-    found = [name for name, fields in server.tables.items() if arguments <= fields]
-    return found[0] if len(found) == 1 else None
+    matching = [name for name, fields in server.tables.items() if arguments <= fields]
+    return matching[0] if len(matching) == 1 else None
 
 
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -184,7 +184,7 @@ def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
         return None
     needed = map(snake, required_among(properties(facts.input), facts.input))
     ids = (words(name.removesuffix("_id")) for name in needed if name.endswith("_id"))
-    return next((server.nouns[one] for one in ids if one in server.nouns), None)
+    return next((server.nouns[id_] for id_ in ids if id_ in server.nouns), None)
 
 
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -209,8 +209,8 @@ def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the first entity that the first line of the description mentions."""
     mentioned = tuple(singular(word) for word in words(facts.tool.description.partition("\n")[0].lower()))
-    found = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
-    known = (server.nouns[noun] for noun in found if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
+    spans = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
+    known = (server.nouns[noun] for noun in spans if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
     return next(known, None)
 
 
@@ -282,6 +282,8 @@ def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
 def _asks_for_several(schema: Record) -> bool:
     """Whether a list of plain values is required, or a number of rows or days asked for: `get_prices(symbols)`."""
     lists = [property_of(schema, name) for name in required(schema)]
-    numbers = [snake(name) for name, part in properties(schema).items() if main_type(part) == "integer"]
+    numbers = [snake(name) for name, subschema in properties(schema).items() if main_type(subschema) == "integer"]
     is_numbered = not (LIMITS | terms("arguments.length")).isdisjoint(numbers)
-    return is_numbered or any(main_type(part) == "array" and main_type(items(part)) in _SCALAR for part in lists)
+    return is_numbered or any(
+        main_type(subschema) == "array" and main_type(items(subschema)) in _SCALAR for subschema in lists
+    )

@@ -122,7 +122,7 @@ class World:
             try:
                 library = self._new_library(kind)
             except (UnknownKind, TypeError):
-                known = {*self._domain.entities, *(one for one in backends.names() if one != "program")}
+                known = {*self._domain.entities, *(backend for backend in backends.names() if backend != "program")}
                 raise AttributeError(f"the world has no table or backend {name!r}{did_you_mean(name, known)}") from None
             library.part = self._writes.part
             self._libraries[kind] = library

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias, cast
@@ -177,10 +178,10 @@ def _chosen(sessions: Sequence[Session], reads: _Reads, drift: Drift) -> list[li
 def _once(runs: Sequence[Sequence[_Chosen]]) -> list[_Chosen]:
     """Return each call once: as it was before a session wrote anything, if it was made then."""
     chosen = dict[str, _Chosen]()
-    for one in (one for run in runs for one in run):
-        key = _key(one.call)
-        if key not in chosen or (chosen[key].is_after_writes and not one.is_after_writes):
-            chosen[key] = one
+    for call in chain.from_iterable(runs):
+        key = _key(call.call)
+        if key not in chosen or (chosen[key].is_after_writes and not call.is_after_writes):
+            chosen[key] = call
     return list(chosen.values())
 
 

@@ -150,7 +150,7 @@ def _values(task: str, urls: Mapping[str, str], config: Path, folder: Path) -> d
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def _entries(urls: Mapping[str, str], transport: Transport) -> Record:

@@ -131,16 +131,20 @@ class RunResult:
 
 def applied_faults(world: World) -> tuple[AppliedFault, ...]:
     """Return the faults that were applied: to calls, by id and tool, then those that were applied to none."""
-    found = Counter(
+    counter = Counter(
         (decided["id"], decided["kind"], step["tool"])
         for step in world.ledger.steps
         if step["entry"] == "call"
         for decided in step["perturbations"]
         if decided["outcome"] == "applied"
     )
-    on_calls = [AppliedFault(*names, times) for names, times in found.items()]
-    rest = world.version.applied - {one.id for one in on_calls}
-    others = [AppliedFault(one.id, one.kind, None, 0) for one in world.scenario.perturbations if one.id in rest]
+    on_calls = [AppliedFault(*names, times) for names, times in counter.items()]
+    rest = world.version.applied - {call.id for call in on_calls}
+    others = [
+        AppliedFault(perturbation.id, perturbation.kind, None, 0)
+        for perturbation in world.scenario.perturbations
+        if perturbation.id in rest
+    ]
     return (*on_calls, *others)
 
 

@@ -49,20 +49,25 @@ def _sequel(call: Record, later: Sequence[Record], domain: Domain) -> tuple[How,
     looked = any(_reads_entity(between, call, domain) for between in before)
     if repeated is None:
         return "not repeated", looked
-    first, second = (key_given(one["tool"], one["arguments"], domain) for one in (call, repeated))
+    first, second = (key_given(attempt["tool"], attempt["arguments"], domain) for attempt in (call, repeated))
     return ("no key" if second is None else "same key" if second == first else "new key"), looked
 
 
 def _repetitions(call: Record, later: Iterable[Record], domain: Domain) -> Iterator[Record]:
     tool, arguments = call["tool"], without_key(call["tool"], call["arguments"], domain)
-    return (one for one in later if one["tool"] == tool and without_key(tool, one["arguments"], domain) == arguments)
+    return (
+        step for step in later if step["tool"] == tool and without_key(tool, step["arguments"], domain) == arguments
+    )
 
 
 def _reads_entity(step: Record, call: Record, domain: Domain) -> bool:
     plan, meant = domain.plans.get(step["tool"]), domain.plans.get(call["tool"])
     if plan is None or meant is None or plan.entity is None:
         return False
-    return any(one.verb in READS and one.entity in {other.entity for other in meant.variants} for one in plan.variants)
+    return any(
+        variant.verb in READS and variant.entity in {other.entity for other in meant.variants}
+        for variant in plan.variants
+    )
 
 
 def count_retries(retries: Iterable[Retry], fault: str) -> Counter[str]:

@@ -113,8 +113,8 @@ class Met:
     @classmethod
     def count(cls, survived: Collection[bool | None]) -> Met:
         """Count runs by whether they survived it, None if that is not known."""
-        found = [*survived]
-        return cls(len(found), found.count(True), found.count(None))
+        counted = [*survived]
+        return cls(len(counted), counted.count(True), counted.count(None))
 
 
 @frozen
@@ -150,18 +150,18 @@ class Summary:
     @property
     def counting(self) -> list[ConditionSummary]:
         """The conditions that the agent is judged by: those with faults, or all if none has."""
-        return [one for one in self.conditions if one.condition.has_faults] or [*self.conditions]
+        return [condition for condition in self.conditions if condition.condition.has_faults] or [*self.conditions]
 
     def exit_code(self, require: float) -> int:
         """Return 0 if every condition reaches the pass rate, else 1; 3 after a crash; 4 if that is not known."""
-        if any(one.counts["crashed"] for one in self.conditions):
+        if any(condition.counts["crashed"] for condition in self.conditions):
             return CRASHED
-        codes = {one.exit_code(require) for one in self.counting}
+        codes = {condition.exit_code(require) for condition in self.counting}
         return next((code for code in (FAILED, UNDECIDED, PASSED) if code in codes), UNDECIDED)
 
     def to_json(self) -> Record:
         return {
-            "conditions": [one.to_json() for one in self.conditions],
+            "conditions": [condition.to_json() for condition in self.conditions],
             "expectations": {name: dict(counts) for name, counts in self.expectations.items()},
             "costs": {name: cost.to_json() for name, cost in self.costs.items()},
             "faults": [fault.to_json() for fault in self.faults],
@@ -181,7 +181,7 @@ class Summary:
 
     def runs_needed(self, difference: float) -> int | None:
         """Return how many runs of each would show that another agent's pass rate differs so much from this one's."""
-        rates = [one.rate for one in self.counting if one.rate is not None]
+        rates = [condition.rate for condition in self.counting if condition.rate is not None]
         if not rates:
             return None
         rate = sum(rates) / len(rates)
@@ -190,7 +190,7 @@ class Summary:
     def pairs_needed(self, cost: float) -> int | None:
         """Return how many pairs would show such a cost of the faults, if as many pairs differ as did here."""
         pairs = [one.pairs for one in self.costs.values()]
-        total = sum(one.total for one in pairs)
+        total = sum(pair.total for pair in pairs)
         differing = sum(each.only_first + each.only_second for each in pairs)
         return pairs_needed(cost, differing / total) if total else None
 
@@ -227,23 +227,23 @@ def _condition(condition: Condition, results: Sequence[RunResult]) -> ConditionS
 
 def _expectations(results: Iterable[RunResult]) -> dict[str, dict[str, int]]:
     """Count the verdicts of each expectation."""
-    found: dict[str, dict[str, int]] = {}
+    outcomes: dict[str, dict[str, int]] = {}
     for result in results:
         for verdict in result.grade.verdicts:
-            counts = found.setdefault(verdict.id, {})
+            counts = outcomes.setdefault(verdict.id, {})
             counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-    return found
+    return outcomes
 
 
 def _pairs(results: Sequence[RunResult]) -> list[tuple[RunResult, RunResult]]:
     """Return the judged runs with faults, each with the judged run without faults of its seed and repetition."""
     clean = {
-        (one.plan.seed, one.plan.repetition): one
-        for one in results
-        if one.is_judged and not one.plan.condition.has_faults
+        (result.plan.seed, result.plan.repetition): result
+        for result in results
+        if result.is_judged and not result.plan.condition.has_faults
     }
-    faulted = [one for one in results if one.is_judged and one.plan.condition.has_faults]
-    ends = [(clean.get((one.plan.seed, one.plan.repetition)), one) for one in faulted]
+    faulted = [result for result in results if result.is_judged and result.plan.condition.has_faults]
+    ends = [(clean.get((result.plan.seed, result.plan.repetition)), result) for result in faulted]
     return [(first, second) for first, second in ends if first is not None]
 
 
@@ -252,17 +252,17 @@ def _costs(pairs: Iterable[tuple[RunResult, RunResult]]) -> dict[str, Cost]:
     passed = defaultdict[str, list[tuple[bool, bool]]](list)
     for clean, faulted in pairs:
         passed[faulted.plan.condition.name].append((clean.has_passed, faulted.has_passed))
-    return {name: Cost(Pairs.count(found)) for name, found in passed.items()}
+    return {name: Cost(Pairs.count(outcomes)) for name, outcomes in passed.items()}
 
 
 def _judges(scenario: Scenario) -> dict[str, set[str]]:
     """Return the ids of the expectations about each fault, such as `recovered`."""
-    found = defaultdict[str, set[str]](set)
+    reads = defaultdict[str, set[str]](set)
     for entry in scenario.expectations:
         fault = getattr(entry.expectation, "perturbation", None)
         if fault is not None:
-            found[fault].add(entry.id)
-    return found
+            reads[fault].add(entry.id)
+    return reads
 
 
 def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool | None:
@@ -270,9 +270,9 @@ def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]
 
     None if that is not known: no expectation is about the fault, and one about another fault failed.
     """
-    found = _verdicts_about(result, judges.get(fault, ()))
-    if found:
-        return all(found)
+    outcomes = _verdicts_about(result, judges.get(fault, ()))
+    if outcomes:
+        return all(outcomes)
     others = {name for name in judges if name != fault and _met(result, name)}
     fails_another = any(not all(_verdicts_about(result, judges[name])) for name in others)
     return None if fails_another else result.has_passed
@@ -280,7 +280,11 @@ def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]
 
 def _verdicts_about(result: RunResult, ids: Collection[str]) -> list[bool]:
     """Return which of the expectations with these ids passed, without those that were not judged."""
-    return [one.outcome == "passed" for one in result.grade.verdicts if one.id in ids and one.outcome in JUDGED]
+    return [
+        verdict.outcome == "passed"
+        for verdict in result.grade.verdicts
+        if verdict.id in ids and verdict.outcome in JUDGED
+    ]
 
 
 def _fault(
@@ -290,21 +294,21 @@ def _fault(
     pairs: Iterable[tuple[RunResult, RunResult]],
     judges: Mapping[str, Collection[str]],
 ) -> FaultSummary:
-    met = [survived(one, name, judges) for one in results if one.is_judged and _met(one, name)]
-    paired = [(clean.has_passed, one.has_passed) for clean, one in pairs if _met(one, name)]
+    met = [survived(result, name, judges) for result in results if result.is_judged and _met(result, name)]
+    paired = [(clean.has_passed, result.has_passed) for clean, result in pairs if _met(result, name)]
     retries = count_retries((retry for result in results for retry in result.retries), name)
     return FaultSummary(name, kind, Met.count(met), Cost(Pairs.count(paired)) if paired else None, retries)
 
 
 def _met(result: RunResult, fault: str) -> bool:
-    return any(one.id == fault for one in result.faults)
+    return any(applied.id == fault for applied in result.faults)
 
 
 def _coverage(
     results: Iterable[RunResult], tools: Iterable[str], judges: Mapping[str, Collection[str]]
 ) -> dict[str, dict[str, Met]]:
     """Return by tool and kind of fault how many judged runs met it, and how many of them survived it."""
-    called, found = set[str](), defaultdict[tuple[str, str], list[bool | None]](list)
+    called, by_kind = set[str](), defaultdict[tuple[str, str], list[bool | None]](list)
     for result in results:
         called |= {*result.tools}
         met = defaultdict[tuple[str, str], list[bool | None]](list)
@@ -312,10 +316,11 @@ def _coverage(
             if fault.tool is not None:
                 met[fault.tool, fault.kind].append(survived(result, fault.id, judges))
         for place, each in met.items():
-            found[place].append(_all(each))
+            by_kind[place].append(_all(each))
     order = [tool for tool in tools if tool in called]
     return {
-        tool: {kind: Met.count(each) for (one, kind), each in sorted(found.items()) if one == tool} for tool in order
+        tool: {kind: Met.count(each) for (called_tool, kind), each in sorted(by_kind.items()) if called_tool == tool}
+        for tool in order
     }
 
 

@@ -217,7 +217,7 @@ class ThreadedWorld:
         if grade.outcome == "not exercised":
             pytest.skip(f"not exercised: {grade.because}")
         if grade.outcome != "passed":
-            verdicts = [f"  {one.outcome} {one.id}: {one.because}" for one in grade.verdicts]
+            verdicts = [f"  {verdict.outcome} {verdict.id}: {verdict.because}" for verdict in grade.verdicts]
             pytest.fail("\n".join([f"{grade.outcome}: {grade.because}", *verdicts]), pytrace=False)
 
     # what the plugin does with it

@@ -79,12 +79,12 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     """
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
     compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
-    for one in compiled:
-        check_operations(one.specs, one.matched)
-        check_results(one.specs)
-        check_templates(one.specs, one.found)
-        _check_how(one.specs, one.found.plans)
-        _check_entities(one.specs, one.found.entities)
+    for inferred in compiled:
+        check_operations(inferred.specs, inferred.matched)
+        check_results(inferred.specs)
+        check_templates(inferred.specs, inferred.found)
+        _check_how(inferred.specs, inferred.found.plans)
+        _check_entities(inferred.specs, inferred.found.entities)
     whole = compiled[0].found
     if world.namespaces:
         whole = _merged([_prefixed(server.found, name) for server, name in zip(compiled, servers, strict=True)])

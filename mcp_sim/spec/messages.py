@@ -50,9 +50,9 @@ def error_messages(error: ValidationError, model: type[BaseModel], value: Json) 
         by_path.setdefault(located.path, []).append(located)
     for path, errors in by_path.items():
         has_deeper = any(len(other) > len(path) and other[: len(path)] == path for other in by_path)
-        if has_deeper and all(one.is_branch for one in errors):
+        if has_deeper and all(problem.is_branch for problem in errors):
             continue
-        yield path, _combined([one.detail for one in errors], model, path)
+        yield path, _combined([problem.detail for problem in errors], model, path)
 
 
 LARGEST_SHOWN = 1024

@@ -80,13 +80,13 @@ def _has_names(form: _Form) -> bool:
 
 def _split(form: _Form) -> Iterator[_Form]:
     """Yield the parts of a form between commas, without dots for the rest."""
-    part: _Form = []
+    current: _Form = []
     for piece in (*form[1:], ","):
         if piece == ",":
-            yield from [part] if part else []
-            part = []
+            yield from [current] if current else []
+            current = []
         elif piece not in _DOTS:
-            part.append(piece)
+            current.append(piece)
 
 
 def _value(pieces: _Form) -> Record | None:

@@ -37,7 +37,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     fixed = fixed_values(plan, entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
     complete = linked_records(entity, domain)
-    stored = frozenset(field for field, one in entity.fields.items() if one.derived is None)
+    stored = frozenset(field for field, declared in entity.fields.items() if declared.derived is None)
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     known_key, drafted, copied = (

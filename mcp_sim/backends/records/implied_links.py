@@ -40,21 +40,21 @@ def implied_links(entity: Entity, domain: Domain) -> Imply:
     room of this hotel.
     """
     shared = list(_shared(entity, domain))
-    chosen = [one for one in shared if entity.fields[one.link].required]
+    chosen = [link for link in shared if entity.fields[link.link].required]
 
     def imply(turn: Turn, invent: Invent, values: Record) -> Record:
-        found = dict(values)
-        for one in shared:
-            if one.field not in found and found.get(one.link) is not None:
-                value = (turn.view.get(one.target, found[one.link]) or {}).get(one.theirs)
-                found |= {} if value is None else {one.field: value}
-        for one in chosen:
-            if one.link not in found and found.get(one.field) is not None:
-                rows = turn.view.find(one.target, one.theirs, found[one.field])
+        implied = dict(values)
+        for link in shared:
+            if link.field not in implied and implied.get(link.link) is not None:
+                value = (turn.view.get(link.target, implied[link.link]) or {}).get(link.theirs)
+                implied |= {} if value is None else {link.field: value}
+        for link in chosen:
+            if link.link not in implied and implied.get(link.field) is not None:
+                rows = turn.view.find(link.target, link.theirs, implied[link.field])
                 keys = [key for key, _ in islice(rows, MOST_LINK_CANDIDATES)]
                 if keys:
-                    found[one.link] = invent.choose_reference(turn, entity.name, one.link, one.target, keys)
-        return found
+                    implied[link.link] = invent.choose_reference(turn, entity.name, link.link, link.target, keys)
+        return implied
 
     return imply if shared else lambda _turn, _invent, values: values
 
@@ -64,7 +64,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
 
     They are created while there are no records that a required link can refer to.
     """
-    plans = [plan for one in domain.plans.values() for plan in one.variants]
+    plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
     created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given
     links = [field for field in entity.fields.values() if field.required and _is_single_link(field)]
     targets = {link.name: domain.entities.get(link.link or "") for link in links if not is_nullable(link.schema)}

@@ -124,17 +124,17 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
-        found = matching(turn.view, arguments)
-        clause = find_unknown(query(arguments)) if not found else None
+        hits = matching(turn.view, arguments)
+        clause = find_unknown(query(arguments)) if not hits else None
         if clause is not None:
             known = ", ".join(entity.fields)
             return invalid(tool, plan.query, query(arguments), f"Cannot search by {clause}; choose from {known}")
-        wrong = timeless(turn) if not found else None
+        wrong = timeless(turn) if not hits else None
         if wrong is not None:
             name, value, example = wrong
             return invalid(tool, name, value, f"Invalid {name}: {quoted(value)} is no time, such as {quoted(example)}")
         words = " ".join(parse_terms(query(arguments)).words)
-        rows = order(found, sort(arguments), direction(arguments), words)
+        rows = order(hits, sort(arguments), direction(arguments), words)
         return rows if isinstance(rows, Observation) else paged(rows, arguments)
 
     return select
@@ -160,7 +160,7 @@ def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Jso
                 continue
             rows = islice(turn.view.rows(entity.name), _SAMPLE)
             known = [row[field] for _, row in rows if row.get(field) is not None] or [write(turn.now)]
-            example = next((one for one in known if parse_time(one) is not None), None)
+            example = next((shown for shown in known if parse_time(shown) is not None), None)
             if example is not None:
                 return path, value, example
         return None

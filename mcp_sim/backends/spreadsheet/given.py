@@ -91,9 +91,9 @@ def _sheets(value: Json) -> Sheets | None:
     if rows is not None:
         return {"Sheet1": rows}
     held: Json = next((inner for name, inner in as_object(value).items() if is_named(name, _SHEETS)), value)
-    found = {name: _grid(inner) for name, inner in _named(held)}
-    sheets = {name: rows for name, rows in found.items() if rows is not None}
-    return sheets if len(sheets) == len(found) and isinstance(held, dict | list) else None
+    by_name = {name: _grid(inner) for name, inner in _named(held)}
+    sheets = {name: rows for name, rows in by_name.items() if rows is not None}
+    return sheets if len(sheets) == len(by_name) and isinstance(held, dict | list) else None
 
 
 def _named(value: Json) -> Iterator[tuple[str, Json]]:

@@ -103,9 +103,9 @@ def _document(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
 def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
     """Return the tables in a document: those in a mapping, or the document itself."""
     names = list(root.mapping)
-    has_tables = any(find_entity(one, entities) for one in names)
+    has_tables = any(find_entity(member, entities) for member in names)
     if has_tables or any(isinstance(item, list) for item in root.mapping.values()):
-        return {one: root.at(one) for one in names}
+        return {member: root.at(member) for member in names}
     return {name: root}
 
 

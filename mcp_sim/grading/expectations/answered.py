@@ -86,7 +86,9 @@ class Answered(Expectation):
     @cached_property
     def reads(self) -> frozenset[str]:
         """The entities that the values are read from, among other words."""
-        return frozenset(word for one in self.operands if isinstance(one, StateValue) for word in words_of(one.state))
+        return frozenset(
+            word for operand in self.operands if isinstance(operand, StateValue) for word in words_of(operand.state)
+        )
 
     def facts(self) -> Writes:
         return Writes()
@@ -121,14 +123,14 @@ class Answered(Expectation):
             yield f"is not {whole[0]!r}"
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
-        found = list[str]()
+        problems = list[str]()
         for wanted in self.operands:
             if isinstance(wanted, StateValue):
                 try:
                     expression(wanted.state, table_names(domain))
                 except ValueError as error:
-                    found.append(str(error))
-        return found
+                    problems.append(str(error))
+        return problems
 
 
 def _values(wanted: Wanted, end: End) -> list[Json]:
@@ -137,8 +139,8 @@ def _values(wanted: Wanted, end: End) -> list[Json]:
         return [wanted]
     domain = end.scenario.domain
     condition = expression(wanted.state, table_names(domain))
-    found = condition.value(tables(end.view, domain, condition.uses), functions(end.view, domain))
-    return [value for value in _listed(found) if value is not None and value != ""]
+    shown = condition.value(tables(end.view, domain, condition.uses), functions(end.view, domain))
+    return [value for value in _listed(shown) if value is not None and value != ""]
 
 
 # the comparison -------------------------------------------------------------------------------------------------------
@@ -172,14 +174,14 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_close(one: float, other: float) -> bool:
-    return abs(one - other) <= _CLOSE * max(1.0, abs(one), abs(other))
+def _is_close(value: float, other: float) -> bool:
+    return abs(value - other) <= _CLOSE * max(1.0, abs(value), abs(other))
 
 
 def _numbers(text: str) -> Iterator[float]:
     """Yield what each number in a text may mean: `1,234.5`, `1.234,5` and `1 234` have separators of thousands."""
-    for found in _NUMBER.finditer(text):
-        number, separator = found[0], found[1] or ""
+    for match in _NUMBER.finditer(text):
+        number, separator = match[0], match[1] or ""
         yield _decimal(number.replace(separator, "") if separator else number)
         if separator and number.count(separator) == 1:  # two numbers, or a decimal with three places
             yield from map(_decimal, number.split(separator) if separator in _SPACES else [number])

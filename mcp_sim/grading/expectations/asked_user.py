@@ -84,10 +84,10 @@ class AskedUser(Expectation):
         return judged("vacuous", f"{tool} was never called")
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
-        found = [*self.before.mismatches(domain)]
+        problems = [*self.before.mismatches(domain)]
         if self.by is not None and not any(in_reach((self.by,), tool) for tool in domain.tools.values()):
-            found.append(f"no tool matches {self.by!r}{did_you_mean(self.by, domain.tools)}")
-        return found
+            problems.append(f"no tool matches {self.by!r}{did_you_mean(self.by, domain.tools)}")
+        return problems
 
     def _is_question(self, step: Step, scenario: Scenario) -> bool:
         """Whether a call asks the user with a tool of the agent, and is answered."""
@@ -102,7 +102,12 @@ def _was_elicited(step: Step, scenario: Scenario) -> bool:
     interaction = scenario.interactions.get(step.tool)
     if interaction is None:
         return False
-    asked = {name for part in interaction.asks for name, ask in part.items() if ask.method == "elicitation/create"}
+    asked = {
+        name
+        for asked_part in interaction.asks
+        for name, ask in asked_part.items()
+        if ask.method == "elicitation/create"
+    }
     return any(answer != UNABLE for name, answer in step.answers.items() if name in asked)
 
 

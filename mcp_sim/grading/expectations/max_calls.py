@@ -37,9 +37,9 @@ class MaxCalls(AtMost):
         return Facts(facts.count + 1, facts.guessed or step.guessed, exceeding)
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
-        made = f"{'a tool' if self.tool == '*' else self.tool} was called {times(facts.count)}"
+        counted = f"{'a tool' if self.tool == '*' else self.tool} was called {times(facts.count)}"
         if not facts.count:
-            return judged("vacuous", made)
+            return judged("vacuous", counted)
         outcome = "passed" if facts.count <= self.max else "failed"
-        because = f"{made}; expected at most {times(self.max)}"
+        because = f"{counted}; expected at most {times(self.max)}"
         return judged(outcome, because, facts.exceeding, Evidence((), facts.guessed))

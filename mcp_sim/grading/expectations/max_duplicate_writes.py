@@ -91,8 +91,8 @@ class MaxDuplicateWrites(AtMost):
     def verdict(self, facts: Facts, end: End) -> Verdict:
         if not facts.writes:
             return judged("vacuous", "nothing was written", facts.unclear)
-        found = {0: "no write was repeated", 1: "1 write was repeated"}
-        because = found.get(facts.duplicates, f"{facts.duplicates} writes were repeated")
+        repeated = {0: "no write was repeated", 1: "1 write was repeated"}
+        because = repeated.get(facts.duplicates, f"{facts.duplicates} writes were repeated")
         outcome = "passed" if facts.duplicates <= self.max else "failed"
         return judged(outcome, f"{because}; expected at most {self.max}", facts.repeated, facts.unclear)
 
@@ -115,11 +115,11 @@ def _records(changes: Sequence[Change]) -> Written:
     return {(change.entity, change.key): change.record for change in changes}
 
 
-def _same(one: Json, other: Json) -> bool:
+def _same(value: Json, other: Json) -> bool:
     """Whether two values are equal, times aside."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        ours, theirs = cast("dict[str, Json]", one), cast("dict[str, Json]", other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        ours, theirs = cast("dict[str, Json]", value), cast("dict[str, Json]", other)
         return ours.keys() == theirs.keys() and all(_same(ours[name], theirs[name]) for name in ours)
-    if isinstance(one, str) and isinstance(other, str) and _TIME.fullmatch(one) and _TIME.fullmatch(other):
+    if isinstance(value, str) and isinstance(other, str) and _TIME.fullmatch(value) and _TIME.fullmatch(other):
         return True
-    return equal(one, other)
+    return equal(value, other)

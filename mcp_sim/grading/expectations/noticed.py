@@ -139,8 +139,8 @@ def _reports_failure(answer: Json) -> bool:
     A denial reaches to the end of its clause, and over a list of such words: "no errors, timeouts and problems".
     """
     is_denied = has_denied = False
-    for found in _tokens().finditer(str(answer).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
-        match found.lastgroup:
+    for match in _tokens().finditer(str(answer).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
+        match match.lastgroup:
             case "failure" if not is_denied:
                 return True
             case "failure":

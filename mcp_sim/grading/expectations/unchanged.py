@@ -125,10 +125,10 @@ class Unchanged(Expectation):
     @cached_property
     def allowed(self) -> Mapping[str, Sequence[Allowed]]:
         """The exceptions by entity."""
-        found: dict[str, list[Allowed]] = {}
+        by_entity: dict[str, list[Allowed]] = {}
         for item in map(_allowed, self.except_):
-            found.setdefault(item.entity, []).append(item)
-        return found
+            by_entity.setdefault(item.entity, []).append(item)
+        return by_entity
 
     def facts(self) -> Facts:
         return Facts()
@@ -157,7 +157,7 @@ class Unchanged(Expectation):
     def _after(self, facts: Facts, change: Change, step: Step) -> Facts:
         if change.op == "reserve" or (self.entities and change.entity not in self.entities):
             return facts
-        if any(one.fits(change.key) for one in self.allowed.get(change.entity, ())):
+        if any(allowed.fits(change.key) for allowed in self.allowed.get(change.entity, ())):
             return facts
         record = change.entity, change.key
         write = Write(*record, step.index, NO_EVIDENCE.with_step(step))
@@ -171,7 +171,7 @@ class Unchanged(Expectation):
         return replace(facts, more=facts.more + 1)
 
     def _has_tests(self, entity: str) -> bool:
-        return any(one.tests for one in self.allowed.get(entity, ()))
+        return any(allowed.tests for allowed in self.allowed.get(entity, ()))
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
         if not facts.has_calls:
@@ -190,12 +190,12 @@ class Unchanged(Expectation):
         for (entity, key), first in facts.tested.items():
             before = end.view.initial_records(entity).get(key) if first.before is None else first.before
             record = first.after if before is None else before
-            if record is None or not any(one.fits(key, record) for one in self.allowed[entity]):
+            if record is None or not any(allowed.fits(key, record) for allowed in self.allowed[entity]):
                 yield first.write
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         names = [*self.entities, *self.allowed]
-        found = [
+        problems = [
             f"unknown entity {name!r}{did_you_mean(name, domain.entities)}"
             for name in dict.fromkeys(names)
             if name not in domain.entities
@@ -204,5 +204,5 @@ class Unchanged(Expectation):
             if isinstance(item, dict):
                 ((name, where),) = cast("dict[str, Any]", item).items()
                 if isinstance(where, dict) and name in domain.entities:
-                    found += unfit_fields(domain.entities[name], cast("dict[str, Any]", where))
-        return found
+                    problems += unfit_fields(domain.entities[name], cast("dict[str, Any]", where))
+        return problems

@@ -121,9 +121,9 @@ def _unordered_times(entity: Entity, record: Record, domain: Domain) -> Iterator
     }
     names = [times[word] for word in ("created", "updated") if word in times]
     moments = [(name, moment) for name in names if (moment := parse_time(record.get(name))) is not None]
-    for (one, before), (other, after) in pairwise([*moments, (f"now, {iso(domain.now)}", domain.now)]):
+    for (label, before), (other, after) in pairwise([*moments, (f"now, {iso(domain.now)}", domain.now)]):
         if before > after:
-            yield f"{one} is later than {other}"
+            yield f"{label} is later than {other}"
 
 
 def _comparable(record: Record, names: Sequence[str]) -> tuple[str, ...] | None:

@@ -63,7 +63,7 @@ class Likeness:
         elif not self._is_ignored(path) and not equal(recorded, given):
             yield f"{path} was {recorded!r:.80}, not {given!r:.80}"
 
-    def _is_like(self, recorded: Json, given: Json, path: str, found: dict[str, str]) -> bool:
+    def _is_like(self, recorded: Json, given: Json, path: str, substitutes: dict[str, str]) -> bool:
         if self._is_ignored(path) or equal(recorded, given):
             return True
         match recorded, given:
@@ -73,17 +73,18 @@ class Likeness:
                 return all(
                     name in ours
                     and name in theirs
-                    and self._is_like(ours[name], theirs[name], _below(path, name), found)
+                    and self._is_like(ours[name], theirs[name], _below(path, name), substitutes)
                     for name in names
                 )
             case list(), list():
                 pairs = list(zip(cast("list[Json]", recorded), cast("list[Json]", given), strict=False))
                 is_whole = len(cast("list[Json]", recorded)) == len(cast("list[Json]", given))
                 return is_whole and all(
-                    self._is_like(ours, theirs, _below(path, at), found) for at, (ours, theirs) in enumerate(pairs)
+                    self._is_like(ours, theirs, _below(path, at), substitutes)
+                    for at, (ours, theirs) in enumerate(pairs)
                 )
             case ((str() | int() | float()), (str() | int() | float())):
-                return _is_alike(recorded, given, found)
+                return _is_alike(recorded, given, substitutes)
             case _:
                 return False
 

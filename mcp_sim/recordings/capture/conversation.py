@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
+from operator import attrgetter
 from typing import Literal, cast
 
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
@@ -83,7 +85,7 @@ class Conversation:
         """Write the requests without an answer, and what was counted."""
         if self.is_ended:
             return
-        for pending in sorted((one for several in self._open.values() for one in several), key=lambda one: one.number):
+        for pending in sorted(chain.from_iterable(self._open.values()), key=attrgetter("number")):
             self._unanswered(pending)
         self._open.clear()
         if self._file is not None:
@@ -100,13 +102,13 @@ class Conversation:
 
     def give_up(self, scope: str) -> None:
         """Mark the requests of an HTTP exchange that the server took too long to answer."""
-        for pending in (one for several in self._open.values() for one in several if one.scope == scope):
+        for pending in (request for several in self._open.values() for request in several if request.scope == scope):
             pending.is_late = True
 
     def close(self, scope: str, status: int = 0) -> None:
         """Write the requests of an HTTP exchange that has ended without their answers, and its status."""
         for key, several in list(self._open.items()):
-            for pending in [one for one in several if one.scope == scope and one.side == "client"]:
+            for pending in [request for request in several if request.scope == scope and request.side == "client"]:
                 several.remove(pending)
                 self._unanswered(pending, status)
             if not several:
@@ -147,7 +149,9 @@ class Conversation:
         self._notifications[method] += 1
         if method == "notifications/progress" and "progressToken" in params:
             token = canonical(params["progressToken"])
-            for pending in (one for several in self._open.values() for one in several if one.token == token):
+            for pending in (
+                request for several in self._open.values() for request in several if request.token == token
+            ):
                 pending.progress += 1
         if method == "notifications/cancelled":
             for pending in self._open.get(canonical(params.get("requestId")), ()):

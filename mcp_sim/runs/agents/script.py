@@ -57,8 +57,8 @@ class Check(Call):
         if self.shows:
             return {} if all(text in str(value) for text in filled(self.shows, kept)) else None
         wanted = filled(self.where, kept)
-        part = at(value, self.rows)
-        rows = [as_object(row) for row in as_list(part) or [part]]
+        place = at(value, self.rows)
+        rows = [as_object(row) for row in as_list(place) or [place]]
         return next((row for row in rows if wanted.items() <= row.items()), None)
 
 
@@ -102,21 +102,23 @@ def script_for(task: str) -> Script:
 
 def at(value: Json, path: str) -> Json:
     """Return the part of a value at a dotted path; None if there is none."""
-    for part in path.split(".") if path else ():
+    for segment in path.split(".") if path else ():
         items = as_list(value)
-        value = as_object(value).get(part) if not items else items[int(part)] if int(part) < len(items) else None
+        value = (
+            as_object(value).get(segment) if not items else items[int(segment)] if int(segment) < len(items) else None
+        )
     return value
 
 
 def filled(value: Any, kept: Mapping[str, Json]) -> Any:
     """Return a value with `{name}` replaced by kept values; a text that is nothing else becomes the value itself."""
     if isinstance(value, dict):
-        return {name: filled(part, kept) for name, part in cast("Record", value).items()}
+        return {name: filled(inner, kept) for name, inner in cast("Record", value).items()}
     if isinstance(value, list):
-        return [filled(part, kept) for part in cast("list[Json]", value)]
+        return [filled(item, kept) for item in cast("list[Json]", value)]
     if not isinstance(value, str):
         return value
     alone = _KEPT.fullmatch(value)
     if alone and alone[1] in kept:
         return kept[alone[1]]
-    return _KEPT.sub(lambda found: str(kept.get(found[1], found[0])), value)
+    return _KEPT.sub(lambda match: str(kept.get(match[1], match[0])), value)

@@ -109,12 +109,12 @@ class Player:
 
     async def _obey(self, reply: Reply) -> None:
         """Follow an instruction in an answer, once: call the tools that it names, and repeat it in the final answer."""
-        found = _INSTRUCTION.search(reply.text)
-        if found is None or found[0] in self._instructions:
+        match = _INSTRUCTION.search(reply.text)
+        if match is None or match[0] in self._instructions:
             return
-        self._instructions.append(found[0])
+        self._instructions.append(match[0])
         for tool in sorted(self._tools):
-            if re.search(rf"\b{re.escape(tool.rpartition('/')[2])}\b", found[0]):
+            if re.search(rf"\b{re.escape(tool.rpartition('/')[2])}\b", match[0]):
                 await self._ask(tool, {})
 
     def _keep(self, call: Call, value: Json) -> None:

@@ -14,19 +14,19 @@ _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def junit(report: Report) -> bytes:
     """Return the report as an XML document."""
     root = Element("testsuites", name="mcp-sim")
-    for one in report.summary.conditions:
-        found = [result for result in report.results if result.plan.condition == one.condition]
+    for condition in report.summary.conditions:
+        results = [result for result in report.results if result.plan.condition == condition.condition]
         suite = SubElement(
             root,
             "testsuite",
-            name=f"{report.scenario.name} ({one.condition.name})",
-            tests=str(len(found)),
-            failures=str(one.counts["failed"]),
-            errors=str(one.counts["crashed"]),
-            skipped=str(one.counts["not exercised"] + one.counts["inconclusive"]),
-            time=f"{sum(result.seconds for result in found):.3f}",
+            name=f"{report.scenario.name} ({condition.condition.name})",
+            tests=str(len(results)),
+            failures=str(condition.counts["failed"]),
+            errors=str(condition.counts["crashed"]),
+            skipped=str(condition.counts["not exercised"] + condition.counts["inconclusive"]),
+            time=f"{sum(result.seconds for result in results):.3f}",
         )
-        for result in found:
+        for result in results:
             _add_case(suite, report, result)
     indent(root)
     return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"

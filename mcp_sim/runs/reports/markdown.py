@@ -46,14 +46,14 @@ def _folded(title: str, lines: Iterator[str], *, is_open: bool = False) -> Itera
 
 
 def _troubled(report: Report) -> Iterator[str]:
-    found = groups(report.troubled("crashed", "failed", "inconclusive"))
-    for group in found[:MOST_SHOWN]:
+    troubled = groups(report.troubled("crashed", "failed", "inconclusive"))
+    for group in troubled[:MOST_SHOWN]:
         yield f"- {escaped(group_title(group))}"
         yield from (f"  - {escaped(reason)}" for reason in reasons(group[0]))
         yield f"  - repeat: `{report.repeat(group[0])}`"
-    if len(found) > MOST_SHOWN:
-        yield f"- {sum(map(len, found[MOST_SHOWN:]))} more runs"
-    if found:
+    if len(troubled) > MOST_SHOWN:
+        yield f"- {sum(map(len, troubled[MOST_SHOWN:]))} more runs"
+    if troubled:
         yield ""
 
 

@@ -60,12 +60,12 @@ class Report:
     def is_partial(self) -> bool:
         return len(self.results) < self.planned
 
-    def _rate(self, one: ConditionSummary) -> str:
-        name = f"{one.condition.name}: " if len(self.summary.counting) > 1 else ""
-        others = [f"{one.counts[outcome]} {outcome}" for outcome in OUTCOMES[2:] if one.counts[outcome]]
+    def _rate(self, condition: ConditionSummary) -> str:
+        name = f"{condition.condition.name}: " if len(self.summary.counting) > 1 else ""
+        others = [f"{condition.counts[outcome]} {outcome}" for outcome in OUTCOMES[2:] if condition.counts[outcome]]
         beside = f" ({', '.join(others)})" if others else ""
-        runs = f"{one.judged} judged run{'' if one.judged == 1 else 's'}"
-        return f"{name}{one.counts['passed']} of {runs} passed{beside}, {percent(self.require)} required"
+        runs = f"{condition.judged} judged run{'' if condition.judged == 1 else 's'}"
+        return f"{name}{condition.counts['passed']} of {runs} passed{beside}, {percent(self.require)} required"
 
     def repeat(self, result: RunResult) -> str:
         """Return the command that repeats a run."""
@@ -130,7 +130,7 @@ def cost_sentence(name: str, cost: Cost) -> str:
 
 def cost_sentences(summary: Summary) -> list[str]:
     """Render what the faults of each condition cost, or with a baseline why that is not known."""
-    clean = [one for one in summary.conditions if not one.condition.has_faults]
+    clean = [condition for condition in summary.conditions if not condition.condition.has_faults]
     if clean and len(clean) < len(summary.conditions) and not summary.costs:
         return [_no_cost(clean[0])]
     return [
@@ -157,26 +157,26 @@ def needed_sentence(summary: Summary, difference: float = 0.1) -> str:
 
 def condition_table(summary: Summary) -> list[list[str]]:
     """Return the rows of the table of conditions, its head first. Outcomes that did not occur have no column."""
-    outcomes = _occurring(OUTCOMES, [one.counts for one in summary.conditions])
-    hats = [k for k in (2, 4, 8) if any(k in one.pass_hat for one in summary.conditions)]
+    outcomes = _occurring(OUTCOMES, [condition.counts for condition in summary.conditions])
+    hats = [k for k in (2, 4, 8) if any(k in condition.pass_hat for condition in summary.conditions)]
     head = ["condition", "runs", *outcomes, "pass rate", "95 % interval", *(f"pass^{k}" for k in hats)]
-    return [head, *(_condition_row(one, outcomes, hats) for one in summary.conditions)]
+    return [head, *(_condition_row(condition, outcomes, hats) for condition in summary.conditions)]
 
 
-def _condition_row(one: ConditionSummary, outcomes: Sequence[Outcome], hats: Sequence[int]) -> list[str]:
+def _condition_row(condition: ConditionSummary, outcomes: Sequence[Outcome], hats: Sequence[int]) -> list[str]:
     return [
-        one.condition.name,
-        str(one.runs),
-        *(str(one.counts[outcome]) for outcome in outcomes),
-        percent(one.rate),
-        span(one.interval) if one.judged else "-",
-        *(percent(one.pass_hat.get(k)) for k in hats),
+        condition.condition.name,
+        str(condition.runs),
+        *(str(condition.counts[outcome]) for outcome in outcomes),
+        percent(condition.rate),
+        span(condition.interval) if condition.judged else "-",
+        *(percent(condition.pass_hat.get(k)) for k in hats),
     ]
 
 
 def _occurring(outcomes: Sequence[N], counts: Sequence[Mapping[N, int]]) -> list[N]:
     """Return `passed` and `failed`, and the other outcomes that occur."""
-    return [*outcomes[:2], *(outcome for outcome in outcomes[2:] if any(one.get(outcome) for one in counts))]
+    return [*outcomes[:2], *(outcome for outcome in outcomes[2:] if any(count.get(outcome) for count in counts))]
 
 
 def fault_table(summary: Summary) -> list[list[str]]:
@@ -234,16 +234,16 @@ TABLES: Mapping[str, Callable[[Summary], list[list[str]]]] = {
 def sentences(summary: Summary) -> list[str]:
     """Render what the faults cost, how agents went on after them, and how many runs would show a difference."""
     retries = [retry_sentence(fault.id, fault.retries) for fault in summary.faults if fault.retries]
-    found = [*cost_sentences(summary), *retries, needed_sentence(summary)]
-    return [f"{sentence}." for sentence in found if sentence]
+    result = [*cost_sentences(summary), *retries, needed_sentence(summary)]
+    return [f"{sentence}." for sentence in result if sentence]
 
 
 def groups(results: Sequence[RunResult]) -> list[list[RunResult]]:
     """Group runs that ended alike, in order of the first of each."""
-    found: dict[tuple[str, str, str], list[RunResult]] = {}
+    grouped: dict[tuple[str, str, str], list[RunResult]] = {}
     for result in results:
-        found.setdefault((result.plan.condition.name, result.outcome, result.because), []).append(result)
-    return list(found.values())
+        grouped.setdefault((result.plan.condition.name, result.outcome, result.because), []).append(result)
+    return list(grouped.values())
 
 
 def group_title(group: Sequence[RunResult]) -> str:
@@ -257,7 +257,7 @@ def group_title(group: Sequence[RunResult]) -> str:
 
 def reasons(result: RunResult) -> list[str]:
     """Return why a run did not pass: the process, then each verdict that did not pass."""
-    verdicts = [f"{one.id}: {one.because}" for one in result.grade.verdicts if not _is_good(one)]
+    verdicts = [f"{verdict.id}: {verdict.because}" for verdict in result.grade.verdicts if not _is_good(verdict)]
     return (
         list(dict.fromkeys([] if verdicts and result.outcome == result.grade.outcome else [result.because])) + verdicts
     )

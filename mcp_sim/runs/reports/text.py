@@ -80,11 +80,11 @@ def _troubled(report: Report) -> Iterator[str]:
         *report.troubled("inconclusive"),
         *(report.troubled("not exercised") if len(report.results) == 1 else []),
     ]
-    found = groups(troubled)
-    for group in found[:MOST_SHOWN]:
+    troubled_groups = groups(troubled)
+    for group in troubled_groups[:MOST_SHOWN]:
         yield from _trouble(report, group)
-    if len(found) > MOST_SHOWN:
-        yield f"{sum(map(len, found[MOST_SHOWN:]))} more runs did not pass (--json FILE lists them)"
+    if len(troubled_groups) > MOST_SHOWN:
+        yield f"{sum(map(len, troubled_groups[MOST_SHOWN:]))} more runs did not pass (--json FILE lists them)"
         yield ""
 
 

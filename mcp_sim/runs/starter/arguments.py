@@ -46,7 +46,7 @@ class Sampler:
         inner = at(schema, wrapper)
         parts = properties(inner)
         chosen = [name for name in parts if name in required(inner) or name in known or name == plan.key]
-        texts = [name for name, part in parts.items() if self._is_text(plan, name, part)]
+        texts = [name for name, subschema in parts.items() if self._is_text(plan, name, subschema)]
         if named and not set(texts).intersection(chosen):
             chosen += texts[:1]
         names: dict[str, Key] = {}
@@ -85,8 +85,8 @@ class Sampler:
             return entity.name if plan.verb != "create" else None
         if name == plan.holder:
             return entity.inside.entity if entity.inside is not None else None
-        found = entity.fields.get(field)
-        return None if found is None else found.link
+        named_field = entity.fields.get(field)
+        return None if named_field is None else named_field.link
 
     def _first_key(self, entity: str) -> Key | None:
         return next((key for key, _ in self._view.rows(entity)), None) if entity in self._domain.entities else None

@@ -55,8 +55,8 @@ async def errands(simulator: Simulator) -> AsyncIterator[Errand]:
     finder = _Finder(simulator)
     reads = [use async for use in finder.reads()]
     writes = [found async for found in finder.writes()]
-    for write, names in sorted(writes, key=lambda found: found[0].check is None):
-        near = sorted(reads, key=lambda one: finder.distance(one[0], write, names))
+    for write, names in sorted(writes, key=lambda candidate: candidate[0].check is None):
+        near = sorted(reads, key=lambda candidate: finder.distance(candidate[0], write, names))
         for use, others in near[:2]:
             yield Errand(use, write, _together(names, others))
         if not near:
@@ -68,11 +68,11 @@ async def errands(simulator: Simulator) -> AsyncIterator[Errand]:
 
 
 def _together(*parts: Mapping[str, Key]) -> dict[str, list[Key]]:
-    found: dict[str, list[Key]] = {}
-    for part in parts:
-        for entity, key in part.items():
-            found[entity] = list(dict.fromkeys([*found.get(entity, []), key]))
-    return found
+    merged: dict[str, list[Key]] = {}
+    for errand in parts:
+        for entity, key in errand.items():
+            merged[entity] = list(dict.fromkeys([*merged.get(entity, []), key]))
+    return merged
 
 
 class _Finder:
@@ -85,16 +85,16 @@ class _Finder:
     async def reads(self) -> AsyncIterator[tuple[Use, Mapping[str, Key]]]:
         """Yield reads that are answered."""
         for tool in islice(self._tools(READS), MOST_READS):
-            async for found in self._working(tool):
-                yield found
+            async for errand in self._working(tool):
+                yield errand
 
     async def others(self) -> AsyncIterator[tuple[Use, Mapping[str, Key]]]:
         """Yield calls of other tools that are answered."""
         verbs = ("compute", "update", "none", "create", "unknown", "delete")
         with_choices = [self._domain.tools[plan.tool] for plan in self._domain.plans.values() if plan.choices]
         for tool in islice((*self._tools(verbs), *with_choices), MOST_READS):
-            async for found in self._working(tool):
-                yield found
+            async for errand in self._working(tool):
+                yield errand
 
     async def writes(self) -> AsyncIterator[tuple[Write, Mapping[str, Key]]]:
         """Yield calls that create a record."""
@@ -174,12 +174,16 @@ def _variants(plan: Plan) -> Iterator[tuple[Record, Plan]]:
     if plan.choice is None:
         yield {}, plan
     else:
-        yield from (({plan.choice: value}, one) for value, one in plan.choices.items())
+        yield from (({plan.choice: value}, choice) for value, choice in plan.choices.items())
 
 
 def _created(world: World, plan: Plan) -> Record | None:
     """Return the record that the last call has written, if it is the only one of its entity."""
-    puts = [one for one in world.ledger.steps[-1]["committed"] if one["entity"] == plan.entity and one["op"] == "put"]
+    puts = [
+        change
+        for change in world.ledger.steps[-1]["committed"]
+        if change["entity"] == plan.entity and change["op"] == "put"
+    ]
     return puts[0]["record"] if len(puts) == 1 else None
 
 
@@ -193,8 +197,8 @@ def _recognisable(plan: Plan, arguments: Record, record: Record) -> Iterator[tup
 
 def _scalars(value: Json) -> Iterator[Json]:
     if isinstance(value, dict):
-        for part in cast("Record", value).values():
-            yield from _scalars(part)
+        for inner in cast("Record", value).values():
+            yield from _scalars(inner)
     else:
         yield value
 
@@ -207,11 +211,11 @@ def _places(value: Json, where: Record, path: str) -> Iterator[str]:
             yield path
     elif isinstance(value, dict):
         body = cast("Record", value)
-        if all(body.get(name) == part for name, part in where.items()):
+        if all(body.get(name) == inner for name, inner in where.items()):
             yield path
-        for name, part in body.items():
+        for name, inner_value in body.items():
             if "." not in name:
-                yield from _places(part, where, f"{path}.{name}" if path else name)
+                yield from _places(inner_value, where, f"{path}.{name}" if path else name)
 
 
 def _value(observation: Observation) -> Json:

@@ -90,14 +90,14 @@ def _is_normal(name: str) -> bool:
 
 def _function_names(tools: Iterable[str]) -> Mapping[str, str]:
     """Return a function for each tool. No two have the same name, or one that the program uses for something else."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for tool in tools:
         name = re.sub(r"\W", "_", normalize("NFKC", tool))
         name = name if name.isidentifier() else f"_{name}"
-        while iskeyword(name) or name in _USED or name in found.values():
+        while iskeyword(name) or name in _USED or name in names.values():
             name += "_"
-        found[tool] = name
-    return found
+        names[tool] = name
+    return names
 
 
 def _printable(name: str) -> str:
@@ -122,7 +122,7 @@ def _table(entity: Entity, tables: Container[str]) -> Iterator[str]:
 def _literal(value: Json) -> str:
     """Return a JSON value as Python writes it."""
     if isinstance(value, dict):
-        parts = (f"{_literal(name)}: {_literal(part)}" for name, part in cast("Record", value).items())
+        parts = (f"{_literal(name)}: {_literal(inner)}" for name, inner in cast("Record", value).items())
         return f"{{{', '.join(parts)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, cast('list[Json]', value)))}]"
@@ -133,7 +133,7 @@ def _function(plan: Plan, tool: Tool, functions: Mapping[str, str]) -> Iterator[
     name = functions[tool.name]
     needed = required(tool.input_schema)
     arguments = sorted(properties(tool.input_schema), key=lambda argument: argument not in needed)
-    taken = ", ".join(f"{parameter_name(one)}{'' if one in needed else '=None'}" for one in arguments)
+    taken = ", ".join(f"{parameter_name(argument)}{'' if argument in needed else '=None'}" for argument in arguments)
     yield "@tool" if name == tool.name else f"@tool({_literal(tool.name)})"
     yield f"def {name}(world{', ' if taken else ''}{taken}):"
     yield from (f"    {line}" for line in _body(plan))
@@ -178,6 +178,6 @@ def _listing(plan: Plan, table: str) -> Iterator[str]:
 def _given(arguments: Mapping[str, str]) -> str:
     """Return the call of `given` with the parameters of arguments, by field."""
     if all(field.isidentifier() and not iskeyword(field) for field in arguments):
-        return f"given({', '.join(f'{field}={parameter_name(one)}' for field, one in arguments.items())})"
-    pairs = (f"{_literal(field)}: {parameter_name(one)}" for field, one in arguments.items())
+        return f"given({', '.join(f'{field}={parameter_name(argument)}' for field, argument in arguments.items())})"
+    pairs = (f"{_literal(field)}: {parameter_name(argument)}" for field, argument in arguments.items())
     return f"given(**{{{', '.join(pairs)}}})"

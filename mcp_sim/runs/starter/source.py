@@ -38,7 +38,7 @@ class Source:
         """Return what a scenario in a folder names under `tools`, by server."""
         if isinstance(self.spec, Path):
             return {self.spec.stem: _relative(self.spec, folder)}
-        return {self.spec: self.spec} if self.spec else {one.name: f"{one.name}.yaml" for one in self.servers}
+        return {self.spec: self.spec} if self.spec else {server.name: f"{server.name}.yaml" for server in self.servers}
 
     def files(self, folder: Path) -> tuple[Mapping[str, str], list[str]]:
         """Return the texts of the tool specs by file name, and messages about what is doubtful."""
@@ -84,11 +84,13 @@ def _lists_tools(value: object) -> bool:
 
 
 async def _imported(kind: str, source: str) -> Source:
-    found = await importers[kind].model_validate({"sources": (source,)}).imported()
-    reached = [one for one in found if isinstance(one, Imported)]
-    names = list(distinct([*TAKEN, *(one.name for one in reached)]))[len(TAKEN) :]
-    servers = [Imported(name, one.tools, one.spec, one.doubts) for name, one in zip(names, reached, strict=True)]
-    return Source(servers, kind, unreached=[one for one in found if isinstance(one, Unreached)])
+    imported = await importers[kind].model_validate({"sources": (source,)}).imported()
+    reached = [server for server in imported if isinstance(server, Imported)]
+    names = list(distinct([*TAKEN, *(server.name for server in reached)]))[len(TAKEN) :]
+    servers = [
+        Imported(name, server.tools, server.spec, server.doubts) for name, server in zip(names, reached, strict=True)
+    ]
+    return Source(servers, kind, unreached=[server for server in imported if isinstance(server, Unreached)])
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -71,12 +71,12 @@ def _programs(source: Source, specs: Mapping[str, str], trial: Path) -> dict[str
     """Return a program for each server, and the tool specs that name them. The specs are in the folder `trial`."""
     if not source.servers:
         raise UsageError(f"{source.spec} is a tool spec; name its list of tools, or add `program: FILE.py` to it")
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for server in source.names():
         spec = f"{server}.yaml"
         text = program_text(server, load(trial / spec, trust=[trial]).domain)
-        found |= {f"{server}.py": text, spec: f"{specs[spec].rstrip()}\nprogram: {server}.py\n"}
-    return found
+        files |= {f"{server}.py": text, spec: f"{specs[spec].rstrip()}\nprogram: {server}.py\n"}
+    return files
 
 
 async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:

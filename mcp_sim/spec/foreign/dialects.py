@@ -40,7 +40,7 @@ def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
     if not isinstance(schema, dict):
         return schema
     body = _with_required(_without_tuples(cast("Record", schema)))
-    body = {key: part for key, part in _with_nested(body, doubt, path).items() if key not in _ONLY_OPENAPI}
+    body = {key: value for key, value in _with_nested(body, doubt, path).items() if key not in _ONLY_OPENAPI}
     body = _with_values_of_type(_with_bounds(_with_type(body, doubt, path)))
     return _with_null(body) if body.pop("nullable", False) is True else body
 
@@ -48,15 +48,21 @@ def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
 def _with_nested(body: Record, doubt: Doubt, path: str) -> Record:
     """Return the schema with its nested schemas converted."""
     inner: Record = {}
-    for key, part in body.items():
-        if key in MAPS and isinstance(part, dict):
-            inner[key] = {name: to_json_schema(one, doubt, f"{path}.{name}") for name, one in as_object(part).items()}
+    for key, value in body.items():
+        if key in MAPS and isinstance(value, dict):
+            inner[key] = {
+                name: to_json_schema(inner_schema, doubt, f"{path}.{name}")
+                for name, inner_schema in as_object(value).items()
+            }
         elif key in _PARTS:
-            inner[key] = to_json_schema(part, doubt, f"{path}.{key}")
-        elif key in _LISTS and isinstance(part, list):
-            inner[key] = [to_json_schema(one, doubt, f"{path}.{key}[{n}]") for n, one in enumerate(as_list(part))]
+            inner[key] = to_json_schema(value, doubt, f"{path}.{key}")
+        elif key in _LISTS and isinstance(value, list):
+            inner[key] = [
+                to_json_schema(inner_schema, doubt, f"{path}.{key}[{n}]")
+                for n, inner_schema in enumerate(as_list(value))
+            ]
         else:
-            inner[key] = part
+            inner[key] = value
     return inner
 
 
@@ -116,7 +122,7 @@ def _with_type(body: Record, doubt: Doubt, path: str) -> Record:
         if str(unknown).lower() not in _TYPES:
             where = path.removeprefix(".") or "the schema"
             doubt(f"{where}: unknown type {shortened(unknown)!r}; any value is accepted")
-        return {key: part for key, part in body.items() if key != "type"}
+        return {key: value for key, value in body.items() if key != "type"}
     return {**body, "type": names if isinstance(body["type"], list) else names[0]}
 
 

@@ -52,7 +52,7 @@ class Openapi(Importer):
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
-            **{key: part for key, part in (("entities", entities), ("sim", sim)) if part},
+            **{key: section for key, section in (("entities", entities), ("sim", sim)) if section},
         }
         name = file_name(self.name or str(info.get("title", "")), file_name(path.stem))
         return Imported(name, tools, spec, tuple(dict.fromkeys(doubts)))
@@ -61,11 +61,11 @@ class Openapi(Importer):
 def _tools(document: Record, doubts: list[str]) -> tuple[list[Json], dict[str, Record]]:
     """Return the tools, and their entries under `sim:`."""
     known = resources(document)
-    found = list(operations(document, doubts))
-    names = list(distinct([_name(operation) for operation in found]))
+    listed = list(operations(document, doubts))
+    names = list(distinct([_name(operation) for operation in listed]))
     tools: list[Json] = []
     sim: dict[str, Record] = {}
-    for name, operation in zip(names, found, strict=True):
+    for name, operation in zip(names, listed, strict=True):
         arguments, schema = _input(document, operation, name, doubts)
         tools.append(_tool(name, operation, schema, _output(document, operation, name, known, doubts)))
         entry = sim_entry(operation, known, arguments, properties(schema))
@@ -94,8 +94,8 @@ def _tool(name: str, operation: Operation, schema: Record, output: Record | None
 def _proper_entry(resource: Resource, doubts: list[str]) -> Record:
     entry = entity_entry(resource)
     fields = {
-        name: to_json_schema(part, lambda message: doubts.append(f"{resource.component}: {message}"), f".{name}")
-        for name, part in as_object(entry["fields"]).items()
+        name: to_json_schema(value, lambda message: doubts.append(f"{resource.component}: {message}"), f".{name}")
+        for name, value in as_object(entry["fields"]).items()
     }
     return {**entry, "fields": fields}
 
@@ -123,10 +123,10 @@ def _input(document: Record, operation: Operation, name: str, doubts: list[str])
     return arguments, _with_definitions(document, schema, f"{name}, its arguments", doubts)
 
 
-def _described(part: Record) -> Record:
-    contents = [as_object(as_object(one).get("schema")) for one in as_object(part.get("content")).values()]
-    schema = as_object(part.get("schema")) or (contents[0] if contents else as_object(None))
-    described = {"description": part["description"]} if isinstance(part.get("description"), str) else {}
+def _described(answer: Record) -> Record:
+    contents = [as_object(as_object(content).get("schema")) for content in as_object(answer.get("content")).values()]
+    schema = as_object(answer.get("schema")) or (contents[0] if contents else as_object(None))
+    described = {"description": answer["description"]} if isinstance(answer.get("description"), str) else {}
     return {**described, **schema} if "$ref" not in schema else {**schema, **described}
 
 
@@ -154,8 +154,8 @@ def _composing(document: Record, body: Json, seen: set[str]) -> Iterator[Record]
     if isinstance(reference, str) and reference not in seen:
         seen.add(reference)
         yield from _composing(document, _target(document, reference), seen)
-    for part in as_list(schema.get("allOf")):
-        yield from _composing(document, part, seen)
+    for item in as_list(schema.get("allOf")):
+        yield from _composing(document, item, seen)
     yield schema
 
 
@@ -173,7 +173,9 @@ def _required_in_body(document: Record, operation: Operation, sent: dict[str, Js
         return []
     if not _fields(document, operation.body):
         return ["body"]
-    names = [name for part in _composing(document, operation.body, set()) for name in as_list(part.get("required"))]
+    names = [
+        name for composed in _composing(document, operation.body, set()) for name in as_list(composed.get("required"))
+    ]
     return [str(name) for name in dict.fromkeys(names) if name in sent]
 
 
