@@ -1,183 +1,167 @@
-"""Mutants of the product: for each rule R1 to R8 a world model that breaks this rule and no other.
+"""Runs of a shipped scenario: the golden agent, careless ones, and mutants of what the golden agent did.
 
-A mutant is what the built-in world model predicts, bent at one place. The product's own check of what is served would
-crash on some of them; `unchecked` takes it away.
+`python tests/support/mutants.py SEEDS [SCENARIO ...]` prints the table for more seeds than the tests have.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
-from typing import Any, cast
+import asyncio
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-import pytest
+from mcp_sim import Simulator
+from mcp_sim.runs.agents.script import script_for
+from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types import Json, Observation, Record, ToolResult
+from mcp_sim.types.grades import Grade
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
 
-from mcp_sim.types import Attempt, Change, Observation, Record, ToolResult, Transition, Turn
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Predictor, WorldModel, world_models
-from mcp_sim.types.plans import Plan
-from mcp_sim.types.scenario import Scenario, WorldModelEntry
-from mcp_sim.world.consistency import Inspection
+Call: TypeAlias = tuple[str, Record]
 
-Bend = Callable[[Turn, Plan, Transition], Transition]
-
-
-def with_mutant(scenario: Scenario, bend: Bend) -> Scenario:
-    """Return the scenario with a mutant as its world model."""
-    bent = bend
-
-    class Mutant(WorldModel):
-        """The built-in world model, changed by a mutation."""
-
-        def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
-            return _bound(domain, bent)
-
-    return replace(scenario, world_models=(WorldModelEntry(Mutant(), "mutant"),))
+_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 
 
-def unchecked(patch: pytest.MonkeyPatch) -> None:
-    """Disable the consistency checks of answers."""
+@dataclass(frozen=True)
+class Run:
+    """A run: its calls with their ledger entries, the final answer, the grade, and what it left behind."""
 
-    def nothing_found(_turn: Turn, _transition: Transition) -> list[str]:
-        return []
-
-    def blind(_plan: Plan, _domain: Domain) -> Inspection:
-        return nothing_found
-
-    patch.setattr("mcp_sim.simulator.bindings.inspection", blind)
-
-
-@asynccontextmanager
-async def _bound(domain: Domain, bend: Bend) -> AsyncGenerator[Predictor]:
-    async with world_models["builtin"]().bind(domain) as inner:
-        yield _Bent(inner, domain, bend)
+    calls: tuple[Call, ...]
+    steps: tuple[Record, ...]
+    answer: str
+    grade: Grade
+    left: dict[str, Any]
 
 
-class _Bent:
-    def __init__(self, inner: Predictor, domain: Domain, bend: Bend) -> None:
-        self._inner, self._domain, self._bend = inner, domain, bend
+@dataclass(frozen=True)
+class Row:
+    """A line of the table."""
 
-    async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        transition = await self._inner.predict(turn, rejected)
-        return self._bend(turn, self._domain.plans[turn.tool.id], transition)
+    scenario: str
+    agent: str
+    expected: Literal["passed", "not passed", "any"]
+    run: Run
 
+    @property
+    def is_deviation(self) -> bool:
+        return self.expected != "any" and (self.expected == "passed") is not (self.run.grade.outcome == "passed")
 
-# what is wrong with them ----------------------------------------------------------------------------------------------
-
-
-def r1_the_dead_are_shown() -> Bend:
-    """Return a deleted record from a get."""
-    dead: dict[tuple[str, Any], Record] = {}
-
-    def bend(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-        for change in transition.changes:
-            if change.op == "remove":
-                dead[change.entity, change.key] = turn.view.get(change.entity, change.key) or {}
-        at = (plan.entity or "", turn.call.arguments.get(plan.key or ""))
-        if plan.verb != "get" or at not in dead:
-            return transition
-        return Transition(Observation(ToolResult(dead[at])))
-
-    return bend
+    def __str__(self) -> str:
+        return f"{self.scenario:22} {self.agent:40} expected {self.expected:10} actual {self.run.grade.outcome}"
 
 
-def r2_a_name_wavers(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Append a letter to a name in every third answer."""
-    if plan.verb not in {"get", "list", "search"} or turn.index % 3:
-        return transition
-    return _shown_with(plan, transition, lambda record: _with_text(record, "name", lambda text: text + "e"))
+async def played(scenario: Scenario, agent: str, seed: int) -> Run:
+    """Return the run of a scripted agent."""
+    async with Simulator(scenario).open(seed=seed) as world:
+        calls = list[Call]()
+
+        async def ask(tool: str, arguments: Record) -> Reply:
+            calls.append((tool, arguments))
+            return reply_of(await world.call(tool, arguments))
+
+        player = Player(script_for(scenario.task), STRATEGIES[agent], ask, frozenset(scenario.domain.tools))
+        return ended(world, calls, await player.play())
 
 
-def r3_updates_are_forgotten(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Report an update as done, and write nothing."""
-    return replace(transition, changes=()) if plan.verb == "update" and transition.observation.ok else transition
+async def made(scenario: Scenario, seed: int, calls: Sequence[Call], answer: str) -> Run:
+    """Return the run of an agent that makes these calls."""
+    async with Simulator(scenario).open(seed=seed) as world:
+        for tool, arguments in calls:
+            await world.call(tool, arguments)
+        return ended(world, calls, answer)
 
 
-def r4_ids_come_again(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Give a new record the id of an existing one."""
-    puts = [change for change in transition.changes if change.op == "put"]
-    if plan.verb != "create" or len(puts) != 1:
-        return transition
-    (put,) = puts
-    first = next((key for key, _ in turn.view.rows(put.entity)), put.key)
-    return _rekeyed(plan, transition, put, first)
+def ended(world: World, calls: Sequence[Call], answer: str) -> Run:
+    steps = tuple(step for step in world.ledger.steps if step["entry"] == "call")
+    return Run(tuple(calls), steps, answer, world.grade(answer), left_behind(world))
 
 
-def r5_links_lead_nowhere(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Refer to companies that do not exist."""
-    if plan.verb not in {"get", "list", "search"}:
-        return transition
-    return _shown_with(plan, transition, lambda record: _with_text(record, "company_id", lambda _: "cmp_999"))
+def reply_of(observation: Observation) -> Reply:
+    body = observation.body
+    if not isinstance(body, ToolResult):
+        return Reply(None, True, str(body))
+    text = " ".join(block["text"] for block in body.content if block.get("type") == "text")
+    value: Json = body.value if body.form == "structured" else None
+    if value is None:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+    return Reply(value, body.is_error, text)
 
 
-def r6_totals_count_one_too_many(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Report a total that is one too high."""
-    body = transition.observation.body
-    if plan.envelope.total is None or not isinstance(body, ToolResult) or body.is_error:
-        return transition
-    value = {**body.value, plan.envelope.total: body.value[plan.envelope.total] + 1}
-    return replace(transition, observation=replace(transition.observation, body=replace(body, value=value)))
+def left_behind(world: World) -> dict[str, Any]:
+    """Return what a run wrote, without ids, times and hashes: how many records there are, and their plain values."""
+    view = world.view
+    left: dict[str, Any] = {}
+    for entity in view.entities():
+        keys = view.written(entity).keys()
+        records = [record for key in keys if (record := view.get(entity, key)) is not None]
+        left[entity] = view.count(entity), Counter(json.dumps(plain(record), sort_keys=True) for record in records)
+    return {entity: value for entity, value in left.items() if value[1] or value[0]}
 
 
-def r7_updated_before_created(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Give an updated record a date before its creation."""
-    if plan.verb != "update":
-        return transition
-    earlier: Mapping[str, Any] = {"updated_at": "2001-01-01T00:00:00Z"}
-    changes = tuple(_rewritten(change, earlier) for change in transition.changes)
-    return _shown_with(plan, replace(transition, changes=changes), lambda record: {**record, **earlier})
+def plain(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, str):
+        is_token = any(map(str.isdigit, value)) and not any(map(str.isspace, value))
+        return "..." if is_token or _TIME.fullmatch(value) else value
+    return "..." if isinstance(value, int) and abs(value) > 10**8 else value
 
 
-def r8_names_are_tidied(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Create a record with its name in capitals."""
-    if plan.verb != "create":
-        return transition
-    louder: Callable[[Record], Record] = lambda record: _with_text(record, "name", str.upper)  # noqa: E731 - used twice
-    changes = tuple(
-        change if change.record is None else replace(change, record=louder(change.record))
-        for change in transition.changes
-    )
-    return _shown_with(plan, replace(transition, changes=changes), louder)
+def mutants(golden: Run) -> Iterator[tuple[str, list[Call]]]:
+    """Yield what to do otherwise than the golden agent: no retry, one more write, a stop after a fault."""
+    calls = [*golden.calls]
+    for place, step in enumerate(golden.steps):
+        tool = step["tool"]
+        is_faulted = any(fault["outcome"] == "applied" for fault in step["perturbations"])
+        if is_faulted:
+            yield f"stops after call {place + 1} ({tool})", calls[: place + 1]
+        if is_faulted and calls[place] in calls[place + 1 :]:
+            others = [call for call in calls[place + 1 :] if call != calls[place]]
+            yield f"never repeats call {place + 1} ({tool})", calls[: place + 1] + others
+        if any(change["op"] != "reserve" for change in step["committed"]):
+            yield f"repeats write {place + 1} ({tool})", [*calls[: place + 1], calls[place], *calls[place + 1 :]]
 
 
-MUTANTS: Mapping[str, Callable[[], Bend]] = {
-    "R1": r1_the_dead_are_shown,
-    "R2": lambda: r2_a_name_wavers,
-    "R3": lambda: r3_updates_are_forgotten,
-    "R4": lambda: r4_ids_come_again,
-    "R5": lambda: r5_links_lead_nowhere,
-    "R6": lambda: r6_totals_count_one_too_many,
-    "R7": lambda: r7_updated_before_created,
-    "R8": lambda: r8_names_are_tidied,
-}
+async def table(name: str, seed: int) -> list[Row]:
+    """Return what the agents and mutants come to in a scenario.
+
+    Whoever leaves behind what the golden agent does not leave has lost or doubled an effect.
+    """
+    scenario = load(name)
+    golden = await played(scenario, "golden", seed)
+    rows = [Row(name, "golden", "passed", golden)]
+    rows.append(Row(name, "nothing", "not passed", await made(scenario, seed, [], "")))
+    for agent in ("give_up", "naive_retry") if scenario.perturbations else ():
+        rows.append(Row(name, agent, "not passed", await played(scenario, agent, seed)))
+    for mutant, calls in mutants(golden):
+        run = await made(scenario, seed, calls, golden.answer)
+        rows.append(Row(name, mutant, "any" if run.left == golden.left else "not passed", run))
+    return rows
 
 
-# how they do it -------------------------------------------------------------------------------------------------------
+def scenarios() -> list[str]:
+    return [name for name in sorted(shipped("scenarios")) if load(name).expectations]
 
 
-def _shown_with(plan: Plan, transition: Transition, change: Callable[[Record], Record]) -> Transition:
-    """Return a transition with every shown record changed."""
-    body = transition.observation.body
-    value: Any = body.value if isinstance(body, ToolResult) else None
-    if not isinstance(body, ToolResult) or body.is_error or not isinstance(value, dict):
-        return transition
-    value = cast("Record", value)
-    if plan.envelope.record == "":
-        value = change(value)
-    elif plan.envelope.rows in value:
-        value = {**value, plan.envelope.rows: [change(row) for row in value[plan.envelope.rows]]}
-    return replace(transition, observation=replace(transition.observation, body=replace(body, value=value)))
+async def main(seeds: int, names: Sequence[str]) -> int:
+    rows = [row for name in names or scenarios() for seed in range(seeds) for row in await table(name, seed)]
+    print(*rows, sep="\n")
+    deviations = [row for row in rows if row.is_deviation]
+    print(f"{len(rows)} runs, {len(deviations)} deviations", *deviations, sep="\n")
+    return 1 if deviations else 0
 
 
-def _with_text(record: Record, name: str, change: Callable[[str], str]) -> Record:
-    return {**record, name: change(record[name])} if isinstance(record.get(name), str) else record
-
-
-def _rewritten(change: Change, fields: Mapping[str, Any]) -> Change:
-    return change if change.record is None else replace(change, record={**change.record, **fields})
-
-
-def _rekeyed(plan: Plan, transition: Transition, put: Change, key: Any) -> Transition:
-    change = replace(put, key=key, record={**(put.record or {}), "id": key}, expected=None)
-    return _shown_with(plan, replace(transition, changes=(change,)), lambda record: {**record, "id": key})
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(int(sys.argv[1]), sys.argv[2:])))
