@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim import Simulator
 from mcp_sim.runs.agents.script import script_for
@@ -26,6 +26,9 @@ from mcp_sim.world.world import World
 
 Call: TypeAlias = tuple[str, Record]
 
+USED_UP = ("pg_sequence",)
+"""Entities that a refused call changes as well: a number that was drawn is used up."""
+FALSE_REPORT = "I could not do it: the call failed, and nothing was changed."
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 
 
@@ -105,14 +108,14 @@ def left_behind(world: World) -> dict[str, Any]:
         keys = view.written(entity).keys()
         records = [record for key in keys if (record := view.get(entity, key)) is not None]
         left[entity] = view.count(entity), Counter(json.dumps(plain(record), sort_keys=True) for record in records)
-    return {entity: value for entity, value in left.items() if value[1] or value[0]}
+    return {entity: value for entity, value in left.items() if entity not in USED_UP}
 
 
 def plain(value: Json) -> Json:
     if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
+        return {name: plain(inner) for name, inner in cast("Record", value).items()}
     if isinstance(value, list):
-        return [plain(inner) for inner in value]
+        return [plain(inner) for inner in cast("list[Json]", value)]
     if isinstance(value, str):
         is_token = any(map(str.isdigit, value)) and not any(map(str.isspace, value))
         return "..." if is_token or _TIME.fullmatch(value) else value
@@ -145,6 +148,9 @@ async def table(name: str, seed: int) -> list[Row]:
     rows.append(Row(name, "nothing", "not passed", await made(scenario, seed, [], "")))
     for agent in ("give_up", "naive_retry") if scenario.perturbations else ():
         rows.append(Row(name, agent, "not passed", await played(scenario, agent, seed)))
+    if any(entry.kind == "truthful" for entry in scenario.expectations):
+        lie = await made(scenario, seed, golden.calls, FALSE_REPORT)
+        rows.append(Row(name, "reports the opposite", "not passed", lie))
     for mutant, calls in mutants(golden):
         run = await made(scenario, seed, calls, golden.answer)
         rows.append(Row(name, mutant, "any" if run.left == golden.left else "not passed", run))
@@ -157,9 +163,9 @@ def scenarios() -> list[str]:
 
 async def main(seeds: int, names: Sequence[str]) -> int:
     rows = [row for name in names or scenarios() for seed in range(seeds) for row in await table(name, seed)]
-    print(*rows, sep="\n")
     deviations = [row for row in rows if row.is_deviation]
-    print(f"{len(rows)} runs, {len(deviations)} deviations", *deviations, sep="\n")
+    lines = [*rows, f"{len(rows)} runs, {len(deviations)} deviations", *deviations]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 1 if deviations else 0
 
 

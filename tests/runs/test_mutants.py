@@ -1,0 +1,36 @@
+"""Every shipped scenario is proved: who loses or doubles an effect of the golden run does not pass."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.mutants import Row, made, mutants, played, scenarios, table
+
+from mcp_sim.simulator.compile import load
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", scenarios())
+async def test_golden_passes_and_no_other_agent_and_no_mutant_does(name: str) -> None:
+    rows = await table(name, seed=0)
+    assert not [str(row) for row in rows if row.is_deviation]
+    assert any(row.agent.startswith("repeats write") for row in rows) or not _writes(rows)
+    if load(name).perturbations:
+        assert any(row.agent.startswith("stops") for row in rows)
+
+
+def _writes(rows: list[Row]) -> bool:
+    return any(step["committed"] for row in rows[:1] for step in row.run.steps)
+
+
+async def test_a_scenario_without_the_expectation_lets_the_mutant_pass(tmp_path: Path) -> None:
+    text = (ROOT / "scenarios" / "flaky_crm.yaml").read_text(encoding="utf-8")
+    weak = re.sub(r"(?s)expect:.*", "expect: [{called: create_deal}]\n", text)
+    (tmp_path / "weak.yaml").write_text(weak, encoding="utf-8")
+    scenario = load(tmp_path / "weak.yaml")
+    golden = await played(scenario, "golden", 0)
+    runs = [await made(scenario, 0, calls, golden.answer) for _, calls in mutants(golden)]
+    assert any(run.left != golden.left and run.grade.outcome == "passed" for run in runs)
