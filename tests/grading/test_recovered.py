@@ -500,7 +500,7 @@ async def test_only_what_an_expectation_compares_is_computed_once_more(tmp_path:
     path = tmp_path / "scenario.yaml"
     path.write_text(path.read_text().replace("recovered: fault", "called: cancel_order"), encoding="utf-8")
     async with Simulator.load(path, trust=True).open() as world:
-        await world.call(CANCEL[0], CANCEL[1])
+        await world.call("cancel_order", O1)
         assert "counterfactual" not in world.ledger.steps[1]
 
 

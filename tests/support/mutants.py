@@ -146,8 +146,8 @@ async def table(name: str, seed: int) -> list[Row]:
     golden = await played(scenario, "golden", seed)
     rows = [Row(name, "golden", "passed", golden)]
     rows.append(Row(name, "nothing", "not passed", await made(scenario, seed, [], "")))
-    for agent in ("give_up", "naive_retry") if scenario.perturbations else ():
-        rows.append(Row(name, agent, "not passed", await played(scenario, agent, seed)))
+    careless = ("give_up", "naive_retry") if scenario.perturbations else ()
+    rows += [Row(name, agent, "not passed", await played(scenario, agent, seed)) for agent in careless]
     if any(entry.kind == "truthful" for entry in scenario.expectations):
         lie = await made(scenario, seed, golden.calls, FALSE_REPORT)
         rows.append(Row(name, "reports the opposite", "not passed", lie))
