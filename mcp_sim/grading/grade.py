@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mcp_sim.faults.compile import scaled_perturbations
-from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome
+from mcp_sim.types.grades import Exercised, Grade, GradedVerdict, GradeOutcome
 from mcp_sim.types.kinds import End, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario, When
 from mcp_sim.world.world import World
@@ -14,20 +14,36 @@ from mcp_sim.world.world import World
 __all__ = ["Grade", "GradedVerdict", "failed_by_agent", "grade_world"]
 
 
-def grade_world(world: World, answer: str | None = None, *, strict: bool = False) -> Grade:
+def grade_world(
+    world: World, answer: str | None = None, *, strict: bool = False, exercised: Exercised = "require"
+) -> Grade:
     """Return the grade of a world as it is now.
 
     `answer` is the agent's final answer. With `strict`, a verdict that rests on a guess is inconclusive.
+    `exercised="ignore"`: a run that no fault was applied to is graded like any other.
     """
-    scenario, version = world.scenario, world.version
-    end = End(scenario, version.state, answer)
     verdicts = tuple(
-        _graded(entry, entry.expectation.verdict(facts, end), strict=strict)
-        for entry, facts in zip(scenario.expectations, version.facts, strict=True)
+        _graded(entry, verdict, strict=strict)
+        for entry, verdict in zip(world.scenario.expectations, _verdicts(world, answer), strict=True)
     )
-    outcome, because = _outcome(verdicts, world)
+    outcome, because = _outcome(verdicts, world, exercised)
     reward, explanation = _reward(verdicts, outcome)
     return Grade(verdicts, outcome, reward, because, explanation)
+
+
+def _verdicts(world: World, answer: str | None) -> Iterator[Verdict]:
+    """Yield the verdict of each expectation. Those that judge the verdicts of others are judged last."""
+    scenario, version = world.scenario, world.version
+    entries = list(zip(scenario.expectations, version.facts, strict=True))
+    end = End(scenario, version.state, answer)
+    verdicts = {
+        entry.id: entry.expectation.verdict(facts, end)
+        for entry, facts in entries
+        if not entry.expectation.judges_verdicts
+    }
+    whole = replace(end, verdicts=verdicts)
+    for entry, facts in entries:
+        yield verdicts[entry.id] if entry.id in verdicts else entry.expectation.verdict(facts, whole)
 
 
 def failed_by_agent(grade: Grade, problem: str) -> Grade:
@@ -59,7 +75,7 @@ def _graded(entry: ExpectationEntry, verdict: Verdict, *, strict: bool) -> Grade
 # the outcome ----------------------------------------------------------------------------------------------------------
 
 
-def _outcome(verdicts: Sequence[GradedVerdict], world: World) -> tuple[GradeOutcome, str]:
+def _outcome(verdicts: Sequence[GradedVerdict], world: World, exercised: Exercised) -> tuple[GradeOutcome, str]:
     """Return the outcome of the run, and why."""
     if world.crashed:
         return "crashed", f"mcp-sim crashed: {world.crashed}"
@@ -71,7 +87,7 @@ def _outcome(verdicts: Sequence[GradedVerdict], world: World) -> tuple[GradeOutc
         return "inconclusive", "the scenario expects nothing that counts"
     if all(verdict.outcome == "vacuous" for verdict in counted):
         return "not exercised", "nothing happened that any expectation could judge"
-    faults = list(active_faults(world.scenario))
+    faults = [] if exercised == "ignore" else list(active_faults(world.scenario))
     if faults and not world.version.applied:
         return "not exercised", f"no fault was applied ({', '.join(entry.id for entry in faults)})"
     unsettled = [
@@ -97,18 +113,16 @@ def _never_holds(when: When) -> bool:
 
 
 def _reward(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> tuple[float | None, str]:
-    """Return the reward, and how it came about."""
+    """Return the reward, and how it came about: a number for every run that mcp-sim did not crash in."""
     if outcome == "crashed":
         return None, "none: mcp-sim crashed"
-    if outcome == "not exercised":
-        return None, "none: not exercised"
     closed = [verdict.id for verdict in verdicts if verdict.gate and verdict.outcome == "failed"]
     if closed:
         return 0.0, f"0: the gate {closed[0]} failed"
     judged = [verdict for verdict in verdicts if not verdict.optional and verdict.outcome in ("passed", "failed")]
     total = sum(verdict.weight for verdict in judged)
     if not total:
-        return None, "none: no expectation with a weight was judged"
+        return 0.0, "0: no expectation with a weight was judged"
     won = sum(verdict.weight for verdict in judged if verdict.outcome == "passed")
     beside = sum(not verdict.optional for verdict in verdicts) - len(judged)
     left_out = f"; {beside} not counted, since not judged" if beside else ""

@@ -23,7 +23,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.grades import Grade
+from mcp_sim.types.grades import Exercised, Grade
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
@@ -206,9 +206,9 @@ class ThreadedWorld:
         """Return a second world with the same state and history."""
         return ThreadedWorld(self._thread, self._thread.portal.call(self.world.fork))
 
-    def grade(self, answer: str | None = None, *, strict: bool = False) -> Grade:
+    def grade(self, answer: str | None = None, *, strict: bool = False, exercised: Exercised = "require") -> Grade:
         """Return the verdicts on the world as it is now. `answer` is the agent's final answer."""
-        return self._thread.portal.call(partial(self.world.grade, answer, strict=strict))
+        return self._thread.portal.call(partial(self.world.grade, answer, strict=strict, exercised=exercised))
 
     def check(self, answer: str | None = None, *, strict: bool = False) -> None:
         """Fail the test unless the expectations of the scenario pass. Skip it if no fault was applied."""

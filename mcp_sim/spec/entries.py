@@ -164,8 +164,12 @@ def read_expectations(
 
     Files of code that they name are relative to the folder of the `document`, and noted in `sources`.
     """
-    entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
+    entries = list(_entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys))
     read = [_expectation(entry, domain, faults, document, sources) for entry in entries]
+    ids = {entry.id for entry in entries}
+    for entry, expectation in zip(entries, read, strict=True):
+        if expectation is not None:
+            _note(entry.place.at(entry.kind), expectation.expectation.unknown_ids(ids))
     return tuple(entry for entry in read if entry is not None)
 
 

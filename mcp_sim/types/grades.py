@@ -10,6 +10,9 @@ from mcp_sim.types.kinds.expectation import Difference
 
 GradeOutcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
 
+Exercised: TypeAlias = Literal["require", "ignore"]
+"""Whether a run counts only if a fault was applied, if the scenario has any."""
+
 
 @frozen
 class GradedVerdict:
@@ -43,7 +46,7 @@ class Grade:
     outcome: GradeOutcome
     """`not exercised`: no fault of the scenario was applied, or every expectation that is not optional is vacuous."""
     reward: float | None
-    """0 to 1; None if mcp-sim crashed, nothing was judged, or the run was not exercised."""
+    """0 to 1; None if mcp-sim crashed."""
     because: str
     """Why the outcome is what it is, as a sentence."""
     explanation: str

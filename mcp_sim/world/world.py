@@ -20,7 +20,7 @@ from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws, scope_of
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
-from mcp_sim.types.grades import Grade
+from mcp_sim.types.grades import Exercised, Grade
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import steering
@@ -86,7 +86,7 @@ class Engine(Protocol):
 class Judge(Protocol):
     """Grades worlds."""
 
-    def __call__(self, world: World, answer: str | None, *, strict: bool) -> Grade: ...
+    def __call__(self, world: World, answer: str | None, *, strict: bool, exercised: Exercised) -> Grade: ...
 
 
 class World:
@@ -296,13 +296,14 @@ class World:
         if self.unsaved is not None:
             self.unsaved.clear()
 
-    def grade(self, answer: str | None = None, *, strict: bool = False) -> Grade:
+    def grade(self, answer: str | None = None, *, strict: bool = False, exercised: Exercised = "require") -> Grade:
         """Return the grade of the world as it is now: verdicts, outcome, reward.
 
         `answer` is the agent's final answer, by default the one that was submitted. With `strict`, a verdict that rests
-        on a guess is inconclusive.
+        on a guess is inconclusive. `exercised="ignore"`: a run that no fault was applied to passes or fails like any
+        other, instead of being not exercised.
         """
-        return self._judge(self, self.answer if answer is None else answer, strict=strict)
+        return self._judge(self, self.answer if answer is None else answer, strict=strict, exercised=exercised)
 
     # what a store calls
 

@@ -243,7 +243,7 @@ async def verdict(simulator: Simulator, run: Run) -> GradedVerdict:
 
 
 def test_there_is_a_case_for_each_kind() -> None:
-    elsewhere = {"python", "paced"}  # test_reasons.py has functions of users, test_paced.py a clock that is advanced
+    elsewhere = {"paced", "python", "truthful"}  # in files of their own
     assert {case.name for case in CASES} == {*expectations.names()} - elsewhere
 
 
@@ -337,9 +337,9 @@ async def test_noticed_is_not_judged_without_a_check_and_an_answer(crm: Crm) -> 
         ("Done with no errors, timeouts or other problems.", "failed"),
         ("It hasn\u2019t failed.", "failed"),
         ("Errors: none", "failed"),
-        ("The deal was not created because the call failed.", "passed"),
-        ("Not created: error 504.", "passed"),
-        ("No deal was created and the call failed.", "passed"),
+        ("The call failed, and I did not look whether the deal exists.", "passed"),
+        ("Not created: error 504.", "failed"),
+        ("No deal was created and the call failed.", "failed"),
         ("I couldn't confirm that the deal exists.", "passed"),
         ("No problems at first, but then a timeout.", "passed"),
         ("There were 10 errors.", "passed"),
@@ -492,12 +492,12 @@ UNDONE = "not_called: create_deal"
         ([f"{{{DONE}, id: a, weight: 3}}", f"{{{UNDONE}, id: b}}"], [CREATE], "failed", 0.75),
         ([f"{{{DONE}, id: a, weight: 3}}", f"{{{UNDONE}, id: b, gate: true}}"], [CREATE], "failed", 0.0),
         ([f"{{{DONE}, id: a}}", f"{{{UNDONE}, id: b, optional: true}}"], [CREATE], "passed", 1.0),
-        ([f"{{{UNDONE}, id: b, optional: true}}"], [CREATE], "inconclusive", None),
-        ([f"{{{DONE}, id: a, weight: 0}}"], [CREATE], "passed", None),
-        (["{max_calls: {max: 1, tool: list_deals}, id: v}"], [CREATE], "not exercised", None),
+        ([f"{{{UNDONE}, id: b, optional: true}}"], [CREATE], "inconclusive", 0.0),
+        ([f"{{{DONE}, id: a, weight: 0}}"], [CREATE], "passed", 0.0),
+        (["{max_calls: {max: 1, tool: list_deals}, id: v}"], [CREATE], "not exercised", 0.0),
         ([f"{{{DONE}, id: a}}", "{answered: done, id: b}"], [CREATE], "inconclusive", 1.0),
         ([f"{{{UNDONE}, id: a}}", "{answered: done, id: b}"], [CREATE], "failed", 0.0),
-        ([], [CREATE], "inconclusive", None),
+        ([], [CREATE], "inconclusive", 0.0),
     ],
 )
 async def test_the_reward_is_weighted_and_gated(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Literal
 
 from pydantic import Field
 
 from mcp_sim.grading.bases import AboutPerturbation
+from mcp_sim.grading.claims import denies_an_effect, reports_failure
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import Matcher, equal, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Verdict, expectations
-from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import READS
@@ -35,6 +34,8 @@ class Watch:
     tool: str
     arguments: dict[str, Json]
     evidence: Evidence
+    took_effect: bool
+    """Whether it wrote something, although the agent was not told so."""
     outcome: Literal["open", "checked", "repeated"] = "open"
 
 
@@ -44,7 +45,8 @@ class Noticed(AboutPerturbation):
 
     A check is an answered call of a tool that gets, lists or searches records of the same entity, before the faulted
     call is made again. A report is a word in the final answer, such as failed, error, could not, that is not denied as
-    in "it never failed" and "0 errors"; or what `report` matches.
+    in "it never failed" and "0 errors"; or what `report` matches. A report that denies what these calls did, such as
+    "Nothing was saved", is false and fails.
 
     Not judged if the agent did not check, and the final answer is not known. Vacuous if the perturbation was never
     applied.
@@ -54,7 +56,7 @@ class Noticed(AboutPerturbation):
 
     @cached_property
     def reports(self) -> Matcher:
-        return _reports_failure if self.report is None else matcher(self.report)
+        return (lambda answer: reports_failure(str(answer))) if self.report is None else matcher(self.report)
 
     def facts(self) -> tuple[Watch, ...]:
         return ()
@@ -66,7 +68,7 @@ class Noticed(AboutPerturbation):
             facts = tuple(_after(watch, step, scenario.domain) for watch in facts)
         if not self.is_applied(step) or len(facts) >= MOST_WATCHED:
             return facts
-        return (*facts, Watch(step.index, step.tool, step.arguments, NO_EVIDENCE.with_step(step)))
+        return (*facts, Watch(step.index, step.tool, step.arguments, NO_EVIDENCE.with_step(step), bool(step.committed)))
 
     def verdict(self, facts: tuple[Watch, ...], end: End) -> Verdict:
         if not facts:
@@ -78,6 +80,9 @@ class Noticed(AboutPerturbation):
         if end.answer is None:
             because = f"the agent did not check after {_calls(missed)}, and the final answer is not known"
             return judged("not judged", because, *evidence)
+        if all(watch.took_effect for watch in missed) and denies_an_effect(end.answer):
+            because = f"{_calls(missed)} took effect, and the final answer denies it without a check"
+            return judged("failed", because, *evidence)
         if self.reports(end.answer):
             return judged("passed", "the final answer reports a failure", *evidence)
         repeated = ", and made it again" if any(watch.outcome == "repeated" for watch in missed) else ""
@@ -110,47 +115,3 @@ def _calls(watches: Sequence[Watch]) -> str:
     shown = ", ".join(f"{watch.index} ({watch.tool})" for watch in watches[:3])
     more = f" and {len(watches) - 3} more" if len(watches) > 3 else ""
     return f"call{'' if len(watches) == 1 else 's'} {shown}{more}"
-
-
-@cache
-def _tokens() -> re.Pattern[str]:
-    """Return the expression for words that report a failure, words that deny one, and boundaries of clauses."""
-    failure, denial, start, small = (
-        _alternatives(f"answers.{name}") for name in ("failure", "denial", "clause_starts", "list_words")
-    )
-    denied = rf"(?:(?<![\w.,:])|(?<=\w)(?=n't))(?:{denial})(?!\w|[.,:]\d)"
-    listed = rf"(?:,|\band\b)(?=\s*(?:(?:{small})\s+)*(?:{failure})(?!\w))"
-    return re.compile(
-        rf"(?P<denied_after>\b(?:{failure})\s*[:=]\s*(?:{denial})(?!\w|[.,:]\d))"
-        rf"|(?P<failure>\b(?:{failure})(?!\w))|(?P<denial>{denied})|(?P<item>{listed})"
-        rf"|(?P<boundary>\b(?:{start})\b|[.,:](?!\d)|[;!?()\n\u2013\u2014]|\s-\s)",
-        re.IGNORECASE,
-    )
-
-
-def _alternatives(path: str) -> str:
-    words = sorted(terms(path), key=len, reverse=True)
-    return "|".join(re.escape(word).replace("_", r"\s+") for word in words)
-
-
-def _reports_failure(answer: Json) -> bool:
-    """Whether an answer has a word that reports a failure, and does not deny it.
-
-    A denial reaches to the end of its clause, and over a list of such words: "no errors, timeouts and problems".
-    """
-    is_denied = has_denied = False
-    for match in _tokens().finditer(str(answer).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
-        match match.lastgroup:
-            case "failure" if not is_denied:
-                return True
-            case "failure":
-                has_denied = True
-            case "denial":
-                is_denied = True
-            case "item" if has_denied:
-                pass
-            case "item" | "boundary":
-                is_denied = has_denied = False
-            case _:
-                pass
-    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from rpds import HashTrieMap
 
@@ -98,6 +98,8 @@ class Recovered(AboutPerturbation):
     that the world would have refused and that were not made again. Not judged if it is not known what a call would have
     done: a real server or a language model would have to be asked, or nothing shows the effect.
     """
+
+    is_goal: ClassVar[bool] = True
 
     def compares_with(self) -> frozenset[str]:
         return frozenset([self.perturbation])

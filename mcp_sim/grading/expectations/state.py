@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -66,6 +66,8 @@ class State(Expectation):
 
     Vacuous if the condition holds and the agent called no tool at all.
     """
+
+    is_goal: ClassVar[bool] = True
 
     cel: str | None = Field(
         default=None, description="A CEL expression, true or false.", examples=["deal.size() == 81"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from mcp_sim.types.clock import Mode
-from mcp_sim.types.grades import GradeOutcome
+from mcp_sim.types.grades import Exercised, GradeOutcome
 from mcp_sim.types.options import PositiveDuration
 
 DEFAULT_ACTOR = "control"
@@ -174,6 +174,9 @@ class GradeQuery(Model):
     """How a world is graded."""
 
     strict: bool = Field(default=False, description="Whether a verdict that rests on a guess is inconclusive.")
+    exercised: Exercised = Field(
+        default="require", description="`ignore`: a run that no fault was applied to is graded like any other."
+    )
 
 
 class LedgerQuery(Model):
@@ -305,6 +308,14 @@ class Comparison(Model):
     common_steps: int = Field(description="How many steps, from the oldest that both keep, are the same.")
 
 
+class ValueDifference(Model):
+    """A value at the end, beside the one that was expected."""
+
+    subject: str
+    actual: str
+    expected: str
+
+
 class Verdict(Model):
     """The verdict of an expectation."""
 
@@ -317,6 +328,7 @@ class Verdict(Model):
     weight: float
     gate: bool
     optional: bool
+    differences: list[ValueDifference]
 
 
 class GradeState(Model):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from mcp_sim.types import Step, View
 from mcp_sim.types.domain import Domain
@@ -53,6 +54,8 @@ class End:
     """The final state."""
     answer: str | None = None
     """The agent's final answer; None if it is not known."""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
+    """The verdicts by id, for an expectation that judges those of others."""
 
 
 class Expectation(Kind):
@@ -62,6 +65,11 @@ class Expectation(Kind):
     notice a step must not grow with the number of steps. A subclass without facts implements `verdict` only, and judges
     the final state.
     """
+
+    is_goal: ClassVar[bool] = False
+    """Whether it judges what the agent should have achieved, rather than how."""
+    judges_verdicts: ClassVar[bool] = False
+    """Whether it needs the verdicts of the others: it is judged after them."""
 
     @property
     def code(self) -> str | None:
@@ -96,6 +104,10 @@ class Expectation(Kind):
         Where such a perturbation answered instead of the world, the ledger gets a `counterfactual`.
         """
         return frozenset()
+
+    def unknown_ids(self, ids: Collection[str]) -> Sequence[str]:
+        """Return the ids of other expectations that it names and that are not among `ids`, as sentences."""
+        return ()
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         """Return unknown tools, entities or perturbation ids, as sentences.
