@@ -17,17 +17,17 @@ from mcp_sim.backends.refusal import Refused
 LONGEST = 4_000
 """Maximum length of a regular expression."""
 
-LONGEST_WILDCARDS = 1_000
+LONGEST_WILDCARDS = 1_000  # the expression made from wildcards is longer than they are
 
 MOST_INSTRUCTIONS = 5_000
 """Maximum size of a compiled expression: repetitions within repetitions multiply it."""
 
-MOST_GROUPS = 100
+MOST_GROUPS = 100  # each group of RE2 costs memory in every match
 
 MOST_WORK = 500_000_000
 """Maximum product of the length of the texts and the size of the compiled expression."""
 
-_MOST_MEMORY = 1 << 20
+_MOST_MEMORY = 1 << 20  # RE2 compiles expressions of callers: it refuses those that need more
 
 
 class Test:

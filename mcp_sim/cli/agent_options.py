@@ -17,8 +17,8 @@ from mcp_sim.types.clock import duration
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
 
-SECONDS_BETWEEN_LINES = 2.0
-MOST_RUNS = 100_000
+SECONDS_BETWEEN_LINES = 2.0  # a log without a terminal would have a line for each run
+MOST_RUNS = 100_000  # a mistyped range of seeds must not start a run of days
 _RANGE = re.compile(r"(-?\d+)(?:\.\.(-?\d+))?")
 
 

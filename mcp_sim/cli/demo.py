@@ -31,7 +31,7 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.trace import step_from_json
 
 SCENARIO = "flaky_crm"
-MOST_TRIES = 4
+MOST_TRIES = 4  # the demo ends also where its fault never stops
 WIDTH = 110
 POINT = (
     "The two failures are the point of this demo. The first create_deal worked, and only its answer was lost: the "

@@ -24,8 +24,8 @@ from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.errors import UsageError
 
-SESSIONS_PER_PROCESS = 20
-MOST_PROCESSES = 4
+SESSIONS_PER_PROCESS = 20  # starting a process costs more than replaying a few sessions
+MOST_PROCESSES = 4  # each holds the compiled scenarios: more cost memory
 MOST_CRASHES = 5
 
 

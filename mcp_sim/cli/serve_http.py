@@ -34,7 +34,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
-MOST_WORKERS = 64
+MOST_WORKERS = 64  # a mistyped number must not start hundreds of processes
 
 SWITCH_SECONDS = 0.001
 """Seconds after which a thread with a long call lets the event loop go on, which needs several turns for a request."""

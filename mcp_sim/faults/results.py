@@ -20,7 +20,7 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, split_path
 
-_MAX_DEPTH = 4
+_MAX_DEPTH = 4  # deeper values are contents of a record, not the envelope of an answer
 
 _KEY_NAME = re.compile(r"(^|_)(id|ids|uuid|guid|key|cursor)$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")

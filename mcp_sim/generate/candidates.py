@@ -22,7 +22,7 @@ _IN_PLACE = ("allOf", "anyOf", "oneOf", UNMERGED)
 _CONDITIONS = ("not", "if", "then", "else")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _TEXTS = ("", "a", "b", "A", "0", "1", "x1", "aA1!", " ", "-", "abcdefgh", "2030-01-01", "a@b.example")
-_PER_PATTERN = 12
+_PER_PATTERN = 12  # a few texts, as other keywords of the schema may reject some
 _BESIDE = (0, 1, -1, Fraction(1, 2), Fraction(-1, 2))
 
 

@@ -20,7 +20,7 @@ from mcp_sim.types.time_formats import parse_time
 Adjustment: TypeAlias = Callable[[Record], None]
 """Adjusts generated fields of a record, in place, to its other fields."""
 
-_USUAL_TAX = 0.2
+_USUAL_TAX = 0.2  # 20 %, close to the value-added tax of most countries
 _PAID = frozenset({"paid", "succeeded", "completed"})
 _DAY = 86_400
 _DURATION = re.compile(

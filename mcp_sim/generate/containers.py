@@ -21,10 +21,10 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_typ
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake
 
-_OPTIONAL = 0.8
+_OPTIONAL = 0.8  # most optional fields are there, and some are missing, as in real records
 _USUAL_ITEMS = 3
 _LONG_LIST = (3, 6)
-_TRIES = 12
+_TRIES = 12  # items must be unique, and small sets of values repeat soon
 
 
 class _Lazy:

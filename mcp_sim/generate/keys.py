@@ -36,7 +36,7 @@ MAX_TRIES = 50
 """How many keys are drawn before a number is appended to make one unique."""
 
 MAX_NUMBERED = 1000
-_DRAWN_AGAIN = 8
+_DRAWN_AGAIN = 8  # by then almost all keys are taken
 
 KeyMaker: TypeAlias = Callable[[int, Chance], Key]
 """Returns the key of the index-th record (from 0): numbered, or drawn."""

@@ -56,7 +56,7 @@ def locale_of(code: str) -> Locale | None:
     return next((locale for locale in locales() if locale.code == code), None)
 
 
-_SEED = 1
+_SEED = 1  # fixed, so that the pools of names are the same in every world
 _FIRST, _LAST, _PLACES = 260, 600, 300
 _TRIES = 3
 

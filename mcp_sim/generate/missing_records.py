@@ -32,7 +32,7 @@ _AGE = timedelta(days=30)
 """How long before the start of the world generated records may date back."""
 
 _DAYS = ("departure_date", "travel_date", "start_date", "check_in", "date")
-_USUAL_SECONDS = 90 * 60
+_USUAL_SECONDS = 90 * 60  # an appointment or a meal, where no field says how long it lasts
 
 _TITLES = ("title", "name", "headline", "subject", "label", "summary", "description", "content", "text", "body")
 

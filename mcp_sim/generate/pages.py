@@ -20,7 +20,7 @@ MAX_RESULTS = 50
 """Maximum number of pages about a query."""
 
 _LONGEST_SLUG = 80
-_OLDEST = 900
+_OLDEST = 900  # in days: a few years, so that sorting by date shows different years
 
 
 def pages_about(query: str, seed: int, now: datetime) -> Iterator[Record]:

@@ -18,14 +18,14 @@ from mcp_sim.types.json_schema.validation import compiled, enforceable
 _MORE = 4
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
 _PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
-_ATTEMPTS = 12
-_ATTEMPTS_AROUND = 200
+_ATTEMPTS = 12  # written texts almost always match; more would slow schemas that nothing matches
+_ATTEMPTS_AROUND = 200  # look-arounds are ignored by the writer and met by chance only
 _AROUND = re.compile(r"\(\?<?[=!]")
 _GROUP = re.compile(r"\?(?:P?<(?P<name>[A-Za-z_]\w*)>|:|[aimsux]+:|(?P<around><?[=!]))")
 _CAPTURING = re.compile(r"(?<!\\)\((?!\?(?!P?<[A-Za-z_]))")
 _BACK = re.compile(r"k<(\w+)>|([1-9]\d?)")
 _CODED = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|c([A-Za-z])")
-_MOST_ATOMS = 100_000
+_MOST_ATOMS = 100_000  # nested repetitions multiply: stops before memory is full
 
 
 def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAX_NUMBER) -> str | None:

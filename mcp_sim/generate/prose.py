@@ -23,7 +23,7 @@ Template: TypeAlias = Sequence[str | Slot]
 
 _FILE_FIELDS = ("path", "file_path", "filepath", "filename", "file_name", "name")
 _TITLE_FIELDS = ("title", "subject", "summary", "name", "headline")
-_LONG = 60
+_LONG = 60  # a longer title makes the sentence around it unreadable
 
 
 class Prose:

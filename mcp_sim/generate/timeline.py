@@ -19,13 +19,13 @@ from mcp_sim.types.time_formats import parse_time
 HISTORY = timedelta(days=730)
 """The age of the oldest record of a world."""
 
-_GROWTH = 1.6
-_SHORTER = 0.85
+_GROWTH = 1.6  # above 1: more records are new than old, as in a growing business
+_SHORTER = 0.85  # per level of links: what links to a record is younger than it
 _AHEAD = 3
 _OPENS, _HOURS = 7.0, 12.0
 _DAY = 86_400
-_LATELY = timedelta(days=90)
-_TO_COME = 0.4
+_LATELY = timedelta(days=90)  # changes happen soon after the creation; later ones are rare
+_TO_COME = 0.4  # a good part of appointments lies ahead, so that lists of coming ones are not empty
 _BEGUN = re.compile(
     r"(.*_)?(start|starts|started|begin|begins|from|check_?in|departure|pickup|admitted|admission|join|joined|clock_in)(_.*)?"
 )

@@ -15,7 +15,7 @@ from mcp_sim.types.lexicon.english import snake
 
 _NAMED = frozenset({"name", "title", "full_name", "display_name"})
 _WHOLE = frozenset({"name", "full_name", "display_name", "real_name"})
-_MOST_NUMBERED = 10_000
+_MOST_NUMBERED = 10_000  # bounds the search where no numbered text fits the schema
 _PARTS = (("first_name", "given_name"), ("last_name", "family_name", "surname"))
 
 

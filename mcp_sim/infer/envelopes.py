@@ -18,7 +18,7 @@ _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
 _TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
 _MANY = frozenset({"list", "search"})
-_MAX_DEPTH = 2
+_MAX_DEPTH = 2  # deeper lists belong to a record, not to the envelope
 
 
 def find_envelope(

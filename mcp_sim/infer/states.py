@@ -19,8 +19,8 @@ from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
-_SAMPLE_SIZE = 200
-MAX_ROWS = 2_000
+_SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
+MAX_ROWS = 2_000  # bounds the start of worlds with many given records
 
 
 def find_described_state(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:

@@ -32,7 +32,7 @@ MOST_ANSWERED = 8 << 20
 """Bytes that one call may write, ask and answer, as JSON."""
 MOST_PROCESSES = 2
 """Processes of one program that answer calls at the same time, as many as there are threads for calls."""
-_PROCESSOR_SECONDS = 600
+_PROCESSOR_SECONDS = 600  # a program that loops ends; a process is replaced at half of it, between calls
 
 
 @dataclass(slots=True)

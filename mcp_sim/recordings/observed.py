@@ -171,7 +171,7 @@ def is_time(key: str, value: Json) -> bool:
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{2,120})[\"'`]")
 _TOKEN = re.compile(r"[^\s\"'`,;()\[\]{}<>|]+")
 _SEPARATORS = (": ", "- ", "• ", "= ", "→ ")
-_SHORTEST_TEXT = 4
+_SHORTEST_TEXT = 4  # shorter texts occur in others by chance
 
 
 def parts_of(text: str) -> Iterator[str]:

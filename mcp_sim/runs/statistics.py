@@ -12,9 +12,9 @@ from statistics import NormalDist, fmean
 
 from mcp_sim.types.frozen import frozen
 
-CONFIDENCE = 0.95
-POWER = 0.8
-_BISECTIONS = 60
+CONFIDENCE = 0.95  # the usual level
+POWER = 0.8  # the usual power for sample sizes
+_BISECTIONS = 60  # halves an interval of doubles to their precision
 
 
 @frozen

@@ -26,7 +26,7 @@ from mcp_sim.types.surface import (
 )
 from mcp_sim.types.views import find_key
 
-MOST_COMPLETIONS = 100
+MOST_COMPLETIONS = 100  # the maximum of the MCP specification
 
 
 Run: TypeAlias = Callable[[ProgramFunction, Mapping[str, str]], Awaitable[Record | RpcError | None]]

@@ -22,7 +22,7 @@ LONGEST_LINE = 32 * 1024 * 1024
 """Longer messages, in bytes, are refused and not held in memory."""
 
 CHUNK = 65536
-ID_SEARCH_BYTES = 4096
+ID_SEARCH_BYTES = 4096  # clients write the id near the beginning; a long line is not searched
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _ID = re.compile(rb'\s*:\s*(-?\d{1,18}(?![\d.eE])|"(?:[^"\\]|\\.)*")')

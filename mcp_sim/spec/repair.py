@@ -18,7 +18,7 @@ from mcp_sim.types.json_schema.validation import compiled
 
 _TYPES = {"title": str, "description": str, "annotations": dict, "icons": list, "_meta": dict}
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_MOST_ROUNDS = 50
+_MOST_ROUNDS = 50  # each round removes one error; a schema with more is beyond repair
 
 
 @frozen

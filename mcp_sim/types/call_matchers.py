@@ -24,7 +24,7 @@ from mcp_sim.types.scenario import in_reach
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
 """Whether the arguments of a call satisfy a matcher."""
 
-LONGEST_QUOTA_KEY = 64
+LONGEST_QUOTA_KEY = 64  # a longer name is hashed: every call keeps it in memory
 
 
 def _check_scope(value: Any) -> Any:

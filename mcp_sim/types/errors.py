@@ -166,7 +166,7 @@ class Crash(McpSimError):
         super().__init__(f"{tool}: {error}")
 
 
-_ALIKE = 0.8
+_ALIKE = 0.8  # below, suggestions look unrelated to what was written
 
 
 def nearest(name: str, choices: Iterable[str]) -> str | None:

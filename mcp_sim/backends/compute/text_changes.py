@@ -6,9 +6,9 @@ from difflib import SequenceMatcher, ndiff, unified_diff
 
 from mcp_sim.backends.refusal import Refused
 
-_FEW_LINES = 200
+_FEW_LINES = 200  # ndiff compares every pair of lines, and every pair of characters of similar ones
 _FEW_CHARACTERS = 20_000
-_MOST_PAIRS = 4_000_000
+_MOST_PAIRS = 4_000_000  # SequenceMatcher is quadratic: one call must not hold the world for seconds
 
 
 def line_diff(before: str, after: str) -> str:
@@ -49,7 +49,7 @@ def _changed_lines(old: list[str], new: list[str]) -> list[str]:
     return changed_lines
 
 
-_MAX_TEXT = 20_000_000
+_MAX_TEXT = 20_000_000  # repeated replacing could fill the memory
 
 
 def replace_text(text: str, old: str, new: str, most: int = -1) -> str:

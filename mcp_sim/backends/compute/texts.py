@@ -25,8 +25,8 @@ _WORDS = read_names(__name__)
 MAX_LENGTH = 10_000_000
 """The largest number of characters of a text that is composed of others."""
 
-_MOST_PAIRS = 4_000_000
-_MOST_MATCHES = 1_000
+_MOST_PAIRS = 4_000_000  # the edit distance is quadratic: one call must not hold the world for seconds
+_MOST_MATCHES = 1_000  # keeps an answer readable where a pattern matches everywhere
 _GOOD = _WORDS.terms("good")
 _BAD = _WORDS.terms("bad")
 _COMMON = _WORDS.terms("common")

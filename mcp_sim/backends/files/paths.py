@@ -11,8 +11,8 @@ from mcp_sim.types.domain import Entity, Field
 
 FILE, DIRECTORY, SHELL = "file", "directory", "shell"
 ROOT = "/"
-_LONGEST_PATH = 4096
-_LONGEST_NAME = 255
+_LONGEST_PATH = 4096  # PATH_MAX of Linux
+_LONGEST_NAME = 255  # NAME_MAX of Linux
 
 
 def entities() -> list[Entity]:

@@ -19,7 +19,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake
 
-_MAX_CHARACTERS = 20_000_000
+_MAX_CHARACTERS = 20_000_000  # an answer is one text in memory, copied to the ledger
 
 
 def read(request: FilesRequest) -> Outcome:

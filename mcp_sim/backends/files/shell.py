@@ -15,11 +15,11 @@ from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types.frozen import frozen
 
-_LONGEST = 20_000
+_LONGEST = 20_000  # the parser copies the line: bounds the work for one call
 _ERRORS = re.compile(r"(?<=\s)(?:2>\s*(?:&1|/dev/null)|&>\s*/dev/null)")
 _SUBSTITUTES = re.compile(r"\$\(|`|<<")
-_MAX_OUTPUT = 1_000_000
-_MAX_INPUT = 10_000_000
+_MAX_OUTPUT = 1_000_000  # an answer is one text in memory, copied to the ledger
+_MAX_INPUT = 10_000_000  # bounds what pipes between commands may copy
 MISSING = "No such file or directory"
 
 

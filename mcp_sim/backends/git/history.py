@@ -22,7 +22,7 @@ _AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
 _SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
 _SHORT = frozenset({"oneline", "short", "compact"})
 _DAYS = {"now": 0, "today": 0, "yesterday": 1}
-_DEFAULT_REFLOG = 30
+_DEFAULT_REFLOG = 30  # a screenful
 
 
 def log(request: GitRequest) -> Outcome:

@@ -15,7 +15,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import Tables
 
-_GENERATED_COMMITS = 6
+_GENERATED_COMMITS = 6  # enough for a log and a blame; the given files are spread over them
 
 
 def initialize_tables(tables: Tables, prefix: str, seed: int) -> Tables:

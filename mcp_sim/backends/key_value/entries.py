@@ -25,7 +25,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.time_formats import parse_time, time_format
 
-_COUNTER_BOUND = 2**63
+_COUNTER_BOUND = 2**63  # counters of Redis are signed integers of 64 bits
 
 
 class Store(Request):

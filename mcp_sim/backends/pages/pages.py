@@ -18,7 +18,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 
 _DEFAULT_LIMIT = 5
-_MOST = 10**9
+_MOST = 10**9  # far beyond the length of any page
 
 
 def search(request: Request) -> Outcome:

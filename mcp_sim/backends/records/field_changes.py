@@ -19,7 +19,7 @@ _FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expi
 
 _RESTARTS = vocabulary("open active draft pending new enabled restored reopened todo")
 _NAMING = ("id", "key", "name", "title")
-_MOST = 10**300
+_MOST = 10**300  # near the largest float: a sum beyond it would be infinite, and that is not JSON
 
 
 def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:

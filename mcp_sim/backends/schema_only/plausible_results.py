@@ -28,10 +28,10 @@ from mcp_sim.types.record_kinds.usual_fields import is_text
 
 Result: TypeAlias = Callable[[Turn], Record]
 
-_ROWS = 3
-_MOST_ROWS = 12
-_MOST_ECHOED = 10
-_LONGEST_TOPIC = 80
+_ROWS = 3  # enough to look like a list, few enough to read
+_MOST_ROWS = 12  # combinations of list arguments multiply
+_MOST_ECHOED = 10  # longer lists are contents, which real answers do not repeat
+_LONGEST_TOPIC = 80  # longer texts are contents, not a topic or a title
 _REWRITTEN = frozenset({"translated_text", "translation"})
 _CONVERTED = frozenset({"result", "converted_amount", "converted_value"})
 _TITLES = frozenset({"title", "name", "headline", "subject"})

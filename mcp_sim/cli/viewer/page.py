@@ -21,7 +21,7 @@ SCRIPTS = ("elements", "model", "search", "steps", "values", "step", "state", "f
 FROM_DATA, LIVE = ("start",), ("steer", "live")
 """The last parts: they begin with the data of the page, or with those of a server."""
 
-_EXACT = 2**53
+_EXACT = 2**53  # larger integers lose digits in JavaScript
 _NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?\d{16,}(?![\d.eE])')
 
 

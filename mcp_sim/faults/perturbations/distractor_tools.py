@@ -12,7 +12,7 @@ from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Tu
 from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
 
-MOST = 500
+MOST = 500  # listing more costs every client more than any real catalogue
 WAYS = (
     ("{name}_v2", "{description} Second version, with the same arguments."),
     ("legacy_{name}", "{description} Kept for older integrations."),

@@ -22,8 +22,8 @@ from mcp_sim.types.kinds import Apply, Occasion, Perturbation, Stage, perturbati
 from mcp_sim.types.options import Count, MatcherSource, Point, PositiveDuration
 from mcp_sim.world.deferred_commits import fitting
 
-SHORTEST = timedelta(seconds=1)
-MOST_AT_ONCE = 1_000
+SHORTEST = timedelta(seconds=1)  # a shorter period would commit many changes in every call
+MOST_AT_ONCE = 1_000  # an advance of the clock by years must not commit changes for minutes
 
 
 @perturbations.register("external_change")

@@ -20,7 +20,7 @@ from mcp_sim.types.options import Count
 from mcp_sim.types.result_parts import get_part, replace_part
 
 LISTS = ("list", "search")
-MOST_LOOKED_AT = 1_000
+MOST_LOOKED_AT = 1_000  # the cost of a call must not grow with the records
 
 
 @perturbations.register("noise_rows")

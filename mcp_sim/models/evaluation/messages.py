@@ -16,7 +16,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
-MAX_REMARK = 300
+MAX_REMARK = 300  # keeps the answer of a judge within its limit of tokens
 MAX_REASONING = 4_000
 
 _HEADING = re.compile(r"\A\s*\*\*Environment Observation:\*\*")

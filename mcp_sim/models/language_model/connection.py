@@ -30,7 +30,7 @@ MAX_BYTES = 16 * 1024 * 1024
 RETRIED = frozenset({408, 409, 429})
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0
 """Seconds before the first and before a late retry, where the endpoint asks for no other delay."""
-LONGEST_ASKED_DELAY = 120.0
+LONGEST_ASKED_DELAY = 120.0  # a call must not wait for minutes: such a request is given up
 
 
 class Refused(Exception):

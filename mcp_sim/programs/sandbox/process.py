@@ -23,7 +23,7 @@ MOST_BYTES = 64 << 20
 """The largest message."""
 
 _START = "from mcp_sim.programs.sandbox.child import main; main()"
-_START_SECONDS = 60
+_START_SECONDS = 60  # a new interpreter on a busy machine takes seconds
 _NEEDED_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 

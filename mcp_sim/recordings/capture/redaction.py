@@ -63,7 +63,7 @@ _SCHEMA_PARTS = ("items", "anyOf", "oneOf", "allOf")
 _SCHEMA_NAMES = ("properties", "patternProperties", "$defs", "definitions")
 """Keywords of a JSON Schema with schemas by name."""
 
-_SHORTEST_ENCODED = 8
+_SHORTEST_ENCODED = 8  # shorter texts are valid base64 by chance
 
 _WRAPPED = re.compile(r"(?:[A-Za-z0-9+/_-]{32,128}\r?\n){1,4096}[A-Za-z0-9+/_-]{1,128}={0,2}")
 """Base64 in several lines, as in mails."""

@@ -18,7 +18,7 @@ from mcp_sim.types.json_values import NOWHERE, encode, value_at
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Plan
 
-_LEAST_SURE = 0.8
+_LEAST_SURE = 0.8  # an operation matched with less certainty would mislead the author
 _LONGEST_ANSWER = 240
 _LONGEST_PART = 160
 

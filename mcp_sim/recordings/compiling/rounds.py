@@ -24,7 +24,7 @@ MOST_COMPLAINTS = 4
 _LONGEST_REPLY = 120_000
 _RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")
 """The part of a reason that names two short texts."""
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-6  # equal scores may differ by rounding
 
 Author: TypeAlias = Callable[[Sequence[Message]], Awaitable[Reply]]
 """Writes a program: answers a conversation. Raises `Unanswered` if there is no answer."""

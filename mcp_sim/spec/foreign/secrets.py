@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from mcp_sim.types.frozen import frozen
 
 MASK = "***"
-_SHORTEST = 4
+_SHORTEST = 4  # shorter values occur in other texts by chance
 _SECRET_NAME = re.compile(r"(?i)token|secret|passw|passphrase|api.?key|auth|credential|bearer|(?:^|[_-])key$")
 _LIKE_A_SECRET = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}")
 
