@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pydantic import Field
 
-from mcp_sim.types import Step
+from mcp_sim.types import Step, Tool
 from mcp_sim.types.call_matchers import CallPattern
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
@@ -31,6 +31,9 @@ class AboutPerturbation(Expectation):
             for perturbation in step.perturbations
         )
 
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        return True
+
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.injected or self.perturbation in perturbations:
             return ()
@@ -46,6 +49,9 @@ class AtMost(Expectation):
     @cached_property
     def pattern(self) -> CallPattern:
         return CallPattern(tool=self.tool)
+
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        return True
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return self.pattern.mismatches(domain)

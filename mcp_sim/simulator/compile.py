@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from mcp_sim.grading.loopholes import loopholes
 from mcp_sim.simulator.compile_domain import (
     CompiledDomain,
     check_links,
@@ -110,6 +111,7 @@ def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iter
         scenario = _read(path, sources)
         if scenario is not None and not sources.has_failed:
             sources.problems.extend(_guess_warnings(scenario))
+            sources.problems += [Problem(scenario.path, 0, "expect", text, "warning") for text in loopholes(scenario)]
         yield display(path), sources.sorted()
 
 

@@ -48,6 +48,9 @@ class Disconnect(Perturbation):
         default="kept", description="Whether an older client's HTTP session ends with the connection."
     )
 
+    def hides_success(self) -> bool:
+        return self.at != "before"
+
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if self.then == "stall" and self.at == "middle":

@@ -33,6 +33,9 @@ class LostAck(Perturbation):
         default=None, description="How long the agent waits for the error. Default: on the real clock 2s, else 0s."
     )
 
+    def hides_success(self) -> bool:
+        return True
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         if not (transition.changes or transition.agenda or transition.wrote_outside):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 from pydantic import Field, model_validator
 
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
-from mcp_sim.types import Step
+from mcp_sim.types import Step, Tool
 from mcp_sim.types.call_matchers import CallExpectation, times
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.options import Count, CountFromZero
-from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.scenario import Scenario, in_reach
 
 
 @frozen
@@ -40,6 +42,9 @@ class Called(CallExpectation):
         if self.at_most is not None and self.at_most < self.at_least:
             raise ValueError("at_most is less than at_least")
         return self
+
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        return self.at_least <= 1 and all(in_reach((self.tool,), tool) for tool in tools)
 
     def facts(self) -> Facts:
         return Facts()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
-from mcp_sim.types import Step
+from mcp_sim.types import Step, Tool
 from mcp_sim.types.call_matchers import CallExpectation
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
@@ -25,6 +28,9 @@ class NotCalled(CallExpectation):
 
     Vacuous if the agent called no tool at all.
     """
+
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        return True
 
     def facts(self) -> Facts:
         return Facts()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from mcp_sim.grading.differences import differences, rendered
 from mcp_sim.grading.evidence import Writes, judged, words_of
-from mcp_sim.types import Key, Record, Step, View
+from mcp_sim.types import Key, Record, Step, Tool, View
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
@@ -98,6 +98,10 @@ class State(Expectation):
     def reads(self) -> frozenset[str]:
         """The entities that the condition may read, among other words."""
         return words_of(str(self.cel)) if self.entity is None else frozenset([self.entity])
+
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        plans = [variant for tool in tools if tool.id in domain.plans for variant in domain.plans[tool.id].variants]
+        return self.reads & domain.entities.keys() <= {plan.entity for plan in plans}
 
     def facts(self) -> Writes:
         return Writes()

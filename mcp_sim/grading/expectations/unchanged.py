@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from rpds import HashTrieMap
 
 from mcp_sim.grading.evidence import MOST_STEPS, NO_EVIDENCE, Evidence, is_unclear, judged
-from mcp_sim.types import Change, Json, Key, Record, Step
+from mcp_sim.types import Change, Json, Key, Record, Step, Tool
 from mcp_sim.types.call_matchers import unfit_fields
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
@@ -129,6 +129,9 @@ class Unchanged(Expectation):
         for item in map(_allowed, self.except_):
             by_entity.setdefault(item.entity, []).append(item)
         return by_entity
+
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        return True
 
     def facts(self) -> Facts:
         return Facts()

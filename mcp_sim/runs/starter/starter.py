@@ -26,7 +26,7 @@ from mcp_sim.types.frozen import frozen
 SEEDS = range(5)
 """The seeds that a first scenario is tried with."""
 
-CAREFUL, CARELESS = "verify_then_retry", "naive_retry"
+CAREFUL, CARELESS, GIVING_UP = "verify_then_retry", "naive_retry", "give_up"
 
 MOST_TRIED = 12
 """The most tasks that are tried."""
@@ -56,10 +56,12 @@ async def make_starter(source: Source, folder: Path, *, programs: bool = False) 
         if programs:
             specs = {**specs, **_programs(source, specs, trial)}
             _write(specs, trial)
-        errand, domain, works = await _best(source.references(trial), trial)
+        errand, domain, passing = await _best(source.references(trial), trial)
     scenario = scenario_text(source.references(folder), errand, domain)
     files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST_SCRIPTED}
-    return Starter(files, doubts, works)
+    careless = [name for name in passing if name != CAREFUL]
+    weak = [f"{', '.join(careless)}: such an agent passes {SCENARIO} as well; expect more there"] if careless else []
+    return Starter(files, [*doubts, *weak], bool(passing))
 
 
 def _write(files: Mapping[str, str], folder: Path) -> None:
@@ -79,10 +81,10 @@ def _programs(source: Source, specs: Mapping[str, str], trial: Path) -> dict[str
     return files
 
 
-async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:
-    """Return the first task that a careless agent fails, else the first that the careful one passes.
+async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, list[str]]:
+    """Return the first task that a careless agent fails, else the first that the careful one passes, and who passes.
 
-    Else it is a call of the first tool, which may not work.
+    Else it is a call of the first tool, which may not work, and which no agent passes.
     """
     bare = trial / SCENARIO
     bare.write_text(bare_scenario_text(tools), encoding="utf-8")
@@ -91,7 +93,8 @@ async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, 
         raise UsageError(f"{', '.join(tools)}: there are no tools")
     bare.write_text(bare_scenario_text(tools, domain), encoding="utf-8")
     scenario = load(bare, trust=[trial])
-    working, tried = None, 0
+    working: tuple[Errand, list[str]] | None = None
+    tried = 0
     async with Simulator(scenario) as simulator:
         async for errand in errands(simulator):
             is_checked = errand.write is not None and errand.write.check is not None
@@ -100,10 +103,11 @@ async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, 
             tried += 1
             passed = await _passing(errand, tools, scenario.domain, trial)
             if CAREFUL in passed and CARELESS not in passed:
-                return errand, scenario.domain, True
+                return errand, scenario.domain, passed
             if CAREFUL in passed and working is None:
-                working = errand
-    return working or Errand(Use(next(iter(domain.tools)), {})), scenario.domain, working is not None
+                working = errand, passed
+    errand, passed = working or (Errand(Use(next(iter(domain.tools)), {})), [])
+    return errand, scenario.domain, passed
 
 
 async def _passing(errand: Errand, tools: Mapping[str, str], domain: Domain, trial: Path) -> list[str]:
@@ -119,7 +123,8 @@ async def _passing(errand: Errand, tools: Mapping[str, str], domain: Domain, tri
         for seed in SEEDS:
             if not await _passes(CAREFUL, script, simulator, seed):
                 return []
-        return [CAREFUL, *([CARELESS] if await _passes(CARELESS, script, simulator, SEEDS[0]) else [])]
+        others = (CARELESS, GIVING_UP)
+        return [CAREFUL, *[name for name in others if await _passes(name, script, simulator, SEEDS[0])]]
 
 
 async def _passes(name: str, script: Script, simulator: Simulator, seed: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from mcp_sim.types import Step, View
+from mcp_sim.types import Step, Tool, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds.kind import Kind
@@ -108,6 +108,9 @@ class Expectation(Kind):
     def unknown_ids(self, ids: Collection[str]) -> Sequence[str]:
         """Return the ids of other expectations that it names and that are not among `ids`, as sentences."""
         return ()
+    def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
+        """Whether it cannot fail for an agent that makes one call of these tools, which takes effect, and no other."""
+        return False
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         """Return unknown tools, entities or perturbation ids, as sentences.

@@ -157,6 +157,10 @@ class Perturbation(Kind):
         """
         return ()
 
+    def hides_success(self) -> bool:
+        """Whether the agent sees a failure although the call takes effect."""
+        return False
+
     def ends_calls(self) -> bool:
         """Whether it answers every call that it is applied to, so that no inner perturbation is reached."""
         return False
