@@ -29,5 +29,5 @@ def loopholes(scenario: Scenario) -> Iterator[str]:
         if all(expectation.allows_giving_up(reached, scenario.domain) for expectation in expected):
             yield (
                 f"an agent that gives up at {entry.id} and reports a failure passes, since the call took effect; "
-                "expect something of its final answer as well"
+                "add `truthful:`"
             )

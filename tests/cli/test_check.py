@@ -160,3 +160,27 @@ def test_of_a_file_that_an_import_takes_it_the_importer_is_named(
         assert (code, len(lines)) == (1, 1)
         assert lines[0].startswith("theirs.yaml:1: is ")
         assert f"`mcp-sim import {kind} FILE`" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "warned"),
+    [
+        ("", True),
+        ("  - called: {tool: create_deal, at_most: 2, failed: true}\n", True),
+        ("  - truthful:\n", False),
+        ("  - called: update_deal\n", False),
+        ("  - state: {entity: contact, where: {stage: customer}}\n", False),
+    ],
+)
+def test_an_agent_that_gives_up_and_passes_is_a_warning(
+    more: str, warned: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scenario.yaml"
+    fault = "perturbations: [{lost_ack: {}, id: lost, tools: create_deal, when: {nth: 1}}]\n"
+    path.write_text(
+        f"mcp_sim: 1\ntools: crm\n{fault}expect:\n"
+        f"  - recovered: lost\n  - state: {{entity: deal, where: {{title: Spring order}}, count: 1}}\n{more}",
+        encoding="utf-8",
+    )
+    assert main(["check", str(path)]) == 0
+    assert ("an agent that gives up at lost and reports a failure passes" in capsys.readouterr().out) is warned

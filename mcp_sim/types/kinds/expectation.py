@@ -108,6 +108,7 @@ class Expectation(Kind):
     def unknown_ids(self, ids: Collection[str]) -> Sequence[str]:
         """Return the ids of other expectations that it names and that are not among `ids`, as sentences."""
         return ()
+
     def allows_giving_up(self, tools: Sequence[Tool], domain: Domain) -> bool:
         """Whether it cannot fail for an agent that makes one call of these tools, which takes effect, and no other."""
         return False
