@@ -21,8 +21,8 @@ class DescriptionDrift(Perturbation):
     tool, or `text`. `poisoned`: the true description followed by `text`, an instruction to the agent; this requires
     `allow_adversarial: true` in the scenario. `arguments` also empties or scrambles the descriptions of arguments.
 
-    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
-    the first call of such a tool for which it holds.
+    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
+    matching call.
     """
 
     stage = Stage.CATALOGUE

@@ -30,8 +30,8 @@ class DistractorTools(Perturbation):
     They are copies of random tools in reach, at random places of the list. A call of one is an error with `message`,
     and changes nothing. Calls of the real tools are unaffected (`no_effect` in the ledger).
 
-    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
-    the first call of a tool in reach for which it holds.
+    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
+    matching call.
     """
 
     stage = Stage.CATALOGUE

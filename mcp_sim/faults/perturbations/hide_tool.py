@@ -17,9 +17,8 @@ UNKNOWN_TOOL = -32602
 class HideTool(Perturbation):
     """Remove the tools in reach from the list, as after a change of permissions; by default their calls fail too.
 
-    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
-    the first call of such a tool for which it holds. With `announced`, clients are notified that the list of tools has
-    changed; otherwise they notice at the next call.
+    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
+    matching call.
     """
 
     stage = Stage.CATALOGUE

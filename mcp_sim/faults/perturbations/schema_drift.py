@@ -43,9 +43,8 @@ class SchemaDrift(Perturbation):
     clients are notified. `listed`: only the list shows it. `silent`: the list stays as it was. Calls in the old form
     are rejected in the tool's own style, or still accepted (`old_calls`).
 
-    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
-    the first call of such a tool for which it holds. No effect on a call that is the same in both forms. The ledger
-    shows the arguments as they were sent.
+    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
+    matching call. No effect on a call that is the same in both forms. The ledger shows the arguments as they were sent.
     """
 
     stage = Stage.CATALOGUE
