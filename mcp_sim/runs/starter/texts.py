@@ -190,6 +190,7 @@ def _expectations(errand: Errand, domain: Domain) -> Iterator[str]:
             f"  - called: {flow({'tool': write.tool, 'at_most': 3, 'failed': True})}", "it does not try for ever"
         )
         yield "    id: no-hammering"
+        yield _noted("  - truthful:", "its final answer says what is so")
     if errand.first is not None and domain.plans[errand.first.tool].verb in ("none", "unknown"):
         yield _noted(f"  - called: {scalar(errand.first.tool)}", "what failed is called again, and succeeds")
     elif errand.first is not None:
