@@ -163,20 +163,28 @@ def _report(scenario: Scenario, plans: Sequence[RunPlan], results: list[RunResul
     order = {plan: at for at, plan in enumerate(plans)}
     results.sort(key=lambda result: order[result.plan])
     if args.traces is None:
-        results = [replace(result, trace=None) for result in results]
+        results = [replace(result, trace=None, errors_file=None) for result in results]
     summary = summarise(scenario, results)
     return Report(
-        scenario, args.scenario, tuple(args.agent), results, summary, args.require, len(plans), tuple(_options(args))
+        scenario,
+        args.scenario,
+        tuple(args.agent),
+        results,
+        summary,
+        args.require,
+        len(plans),
+        tuple(_options(scenario, args)),
     )
 
 
-def _options(args: argparse.Namespace) -> list[str]:
-    """Return the options that a command needs to repeat a run."""
+def _options(scenario: Scenario, args: argparse.Namespace) -> list[str]:
+    """Return the options that a command needs to repeat a run, also for a user who has not trusted the documents."""
     usual: dict[str, object] = {"answer_file": None, "clock": None, "world_model": None}
     usual |= {"timeout": "10m", "transport": "http", "jobs": args.jobs if args.answer_file is None else 4}
     given = {name: getattr(args, name) for name, value in usual.items() if getattr(args, name) != value}
     words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    trusted = [word for path in args.trust for word in ("--trust", str(path))]
+    trust: Sequence[Path | str] = args.trust or (() if args.sandbox else scenario.relying)
+    trusted = [word for path in trust for word in ("--trust", str(path))]
     return [*trusted, *words, *(f"--{name}" for name in ("sandbox", "strict") if getattr(args, name))]
 
 

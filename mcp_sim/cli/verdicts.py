@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.types import Record
-from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome
+from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome, failed_first
 from mcp_sim.types.scenario import Scenario
 
 EXIT_CODES: dict[GradeOutcome, int] = {"passed": 0, "failed": 1, "inconclusive": 4, "not exercised": 4, "crashed": 3}
@@ -37,7 +37,7 @@ def verdict_lines(grade: Grade, palette: Palette, *, with_steps: bool = False) -
     """Yield a line for each verdict; `with_steps` with the numbers of the deciding steps in the trace."""
     colours = {"passed": palette.green, "failed": palette.red}
     width = max((len(verdict.outcome) for verdict in grade.verdicts), default=0)
-    for verdict in grade.verdicts:
+    for verdict in failed_first(grade.verdicts):
         word = colours.get(verdict.outcome, palette.yellow)(f"{verdict.outcome:{max(width, 8)}}")
         yield f"{word} {verdict.id}: {verdict.because}{_notes(verdict, with_steps=with_steps)}"
 

@@ -29,8 +29,10 @@ Transport = Literal["http", "stdio"]
 
 PREFIX = "MCP_SIM_"
 LONGEST_ANSWER = 1024 * 1024
+LONGEST_STDERR = 1024 * 1024
+"""The bytes of an agent's stderr that are kept, from its end: a file and a page that a person opens."""
 LONGEST_MESSAGE = 4000
-"""The bytes of an agent's stderr that are reported."""
+"""The characters of an agent's stderr in reports, which may have 100,000 runs."""
 
 _PLACEHOLDER = re.compile(r"\{(task|url|mcp_config|dir|url:[^{}]+)\}")
 
@@ -51,7 +53,7 @@ class Exit:
     seconds: float
     answer: str
     errors: str
-    """The end of its stderr."""
+    """Its stderr. If it is longer than LONGEST_STDERR, the first line says how much is left out."""
 
     @property
     def problem(self) -> str | None:
@@ -129,7 +131,7 @@ class AgentCommand:
                 kill_left_processes(PREFIX + "DIR", values["dir"])
             seconds = time.monotonic() - began
             answer = _tail(stdout, LONGEST_ANSWER) if answer_file is None else _answer(answer_file)
-            return Exit(code, seconds, answer, _tail(stderr, LONGEST_MESSAGE))
+            return Exit(code, seconds, answer, _bounded(stderr, LONGEST_STDERR))
 
     def _environment(self, values: Mapping[str, str], urls: Mapping[str, str]) -> dict[str, str]:
         """Return this process's environment without settings of mcp-sim, and with those of the run."""
@@ -208,6 +210,13 @@ def _tail(file: IO[bytes], size: int) -> str:
     """Return the last bytes of a file as text."""
     file.seek(max(0, os.fstat(file.fileno()).st_size - size))
     return file.read(size).decode("utf-8", "replace").strip()
+
+
+def _bounded(file: IO[bytes], size: int) -> str:
+    """Return the text of a file, or its end below a line that says how much is left out."""
+    left_out = os.fstat(file.fileno()).st_size - size
+    text = _tail(file, size)
+    return f"(the first {left_out:,} bytes are left out)\n{text}" if left_out > 0 else text
 
 
 def model_keys(scenario: Scenario) -> frozenset[str]:

@@ -85,6 +85,8 @@ class RunResult:
     errors: str
     """The end of the agent's stderr."""
     trace: str | None = None
+    errors_file: str | None = None
+    """The file with its stderr, beside the trace."""
     retries: tuple[Retry, ...] = ()
     """What followed the calls that failed by faults."""
     sources: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -125,6 +127,7 @@ class RunResult:
             "answer": self.answer,
             "stderr": self.errors,
             "trace": self.trace,
+            "stderr_file": self.errors_file,
             **({"sources": dict(self.sources)} if self.sources else {}),
         }
 

@@ -12,7 +12,7 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.grading.grade import failed_by_agent
-from mcp_sim.runs.agent import AgentCommand, Exit
+from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, Exit
 from mcp_sim.runs.host import Host, open_host
 from mcp_sim.runs.results import Condition, RunPlan, RunResult, answering_sources, applied_faults, called_tools
 from mcp_sim.runs.retries import find_retries
@@ -125,6 +125,17 @@ class _Runner:
                 sink.write(answer_line(plan.name, ended.answer))
             return self._result(plan, world, ended, path)
 
+    def _errors_file(self, plan: RunPlan, ended: Exit) -> str | None:
+        """Write what the agent printed to stderr beside its trace, if traces are wanted and it printed anything."""
+        if self._settings.traces is None:
+            return None
+        path = self._settings.traces / f"{plan.name}.stderr.txt"
+        if not ended.errors:
+            path.unlink(missing_ok=True)  # of an earlier command
+            return None
+        path.write_text(f"{ended.errors}\n", encoding="utf-8", errors="replace")
+        return str(path)
+
     @contextmanager
     def _trace(self, plan: RunPlan) -> Generator[tuple[str | None, list[Jsonl]]]:
         """Open the trace of a run, if traces are wanted."""
@@ -153,8 +164,9 @@ class _Runner:
             seconds=ended.seconds,
             exit_code=ended.code,
             answer=ended.answer,
-            errors=ended.errors,
+            errors=ended.errors[-LONGEST_MESSAGE:],
             trace=trace,
+            errors_file=self._errors_file(plan, ended),
             sources=answering_sources(world.ledger),
         )
 

@@ -22,6 +22,8 @@ from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
+FEWEST = 4
+"""The fewest runs whose pass rate gets an interval: that of three is at least 56 points wide."""
 PASS_HATS = range(1, 9)
 DIFFERENCES = (0.05, 0.1, 0.2)
 """The differences of pass rates for which the necessary runs are reported."""
@@ -151,6 +153,11 @@ class Summary:
     def counting(self) -> list[ConditionSummary]:
         """The conditions that the agent is judged by: those with faults, or all if none has."""
         return [condition for condition in self.conditions if condition.condition.has_faults] or [*self.conditions]
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether some condition has so many runs that intervals and tests say anything."""
+        return any(condition.runs >= FEWEST for condition in self.conditions)
 
     def exit_code(self, require: float) -> int:
         """Return 0 if every condition reaches the pass rate, else 1; 3 after a crash; 4 if that is not known."""

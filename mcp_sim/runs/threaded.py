@@ -16,14 +16,14 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcp_sim.faults.compile import with_intensity
-from mcp_sim.runs.agent import AgentCommand, model_keys
+from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, model_keys
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.grades import Exercised, Grade
+from mcp_sim.types.grades import Exercised, Grade, failed_first
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
@@ -168,7 +168,7 @@ class ThreadedWorld:
         with TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True) as folder:
             ended = self._thread.portal.call(agent.run, self.task, self.urls, Path(folder))
         if ended.problem is not None:
-            pytest.fail(f"{ended.problem}\n{ended.errors}".rstrip(), pytrace=False)
+            pytest.fail(f"{ended.problem}\n{ended.errors[-LONGEST_MESSAGE:]}".rstrip(), pytrace=False)
         return ended.answer
 
     @property
@@ -217,7 +217,9 @@ class ThreadedWorld:
         if grade.outcome == "not exercised":
             pytest.skip(f"not exercised: {grade.because}")
         if grade.outcome != "passed":
-            verdicts = [f"  {verdict.outcome} {verdict.id}: {verdict.because}" for verdict in grade.verdicts]
+            verdicts = [
+                f"  {verdict.outcome} {verdict.id}: {verdict.because}" for verdict in failed_first(grade.verdicts)
+            ]
             pytest.fail("\n".join([f"{grade.outcome}: {grade.because}", *verdicts]), pytrace=False)
 
     # what the plugin does with it

@@ -76,7 +76,14 @@ def load(
         raise DocumentError(sources.sorted())
     warnings = tuple(sources.sorted())
     untrusted = tuple(dict.fromkeys(sources.untrusted))
-    return replace(scenario, sha256=sources.sha256, files=tuple(sources.files), warnings=warnings, untrusted=untrusted)
+    return replace(
+        scenario,
+        sha256=sources.sha256,
+        files=tuple(sources.files),
+        warnings=warnings,
+        untrusted=untrusted,
+        relying=tuple(map(display, sources.relying)),
+    )
 
 
 def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Problem]]]:

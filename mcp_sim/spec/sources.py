@@ -115,6 +115,8 @@ class Sources:
         """What the documents do only if the user trusts them."""
         self.untrusted: list[Problem] = []
         """Those of the actions that the user does not trust them with. They are refused when a world is opened."""
+        self.relying: list[Path] = []
+        """The documents that do what needs the user's trust, without those that ship."""
         self._trust = Trust() if trust is None else trust
         self._digests: dict[Path, str] = {}
         self._size = 0
@@ -193,11 +195,13 @@ class Sources:
         """Return the file that a document names, relative to its folder, or a message that says why it may not."""
         path = document.parent / value
         try:
-            if not is_inside(path, document) and not self.is_trusted(document):
-                return (
-                    f"{value!r} is outside the folder of {document.name} and the working directory"
-                    f"; {self._advice(document)} to allow it"
-                )
+            if not is_inside(path, document):
+                if not self.is_trusted(document):
+                    return (
+                        f"{value!r} is outside the folder of {document.name} and the working directory"
+                        f"; {self._advice(document)} to allow it"
+                    )
+                self._note_reliance(document)
             if not path.exists() or (path.is_dir() and not may_be_folder):
                 return f"file {value!r} not found in the folder of {document.name}"
             if is_special(path, may_be_folder=may_be_folder):
@@ -216,6 +220,7 @@ class Sources:
         self.code.extend(code)
         line = place.document.line(place.path)
         self.actions.append(Problem(place.document.file, line, place.dotted, action))
+        self._note_reliance(document)
         if self.is_trusted(document, code):
             return False
         if may_be_confined and self._trust.sandbox:
@@ -225,6 +230,10 @@ class Sources:
         self.untrusted.append(Problem(place.document.file, line, place.dotted, message))
         place.warning(message)
         return False
+
+    def _note_reliance(self, document: Path) -> None:
+        if document not in self.relying and not is_shipped(document):
+            self.relying.append(document)
 
     def is_trusted(self, document: Path, code: Sequence[Path] = ()) -> bool:
         """Whether the user trusts a document that was read, and the modules that it names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
@@ -35,6 +36,14 @@ class GradedVerdict:
         """Return the form that reports have."""
         differences = [asdict(difference) for difference in self.differences]
         return {**asdict(self), "steps": list(self.steps), "differences": differences}
+
+
+def failed_first(verdicts: Iterable[GradedVerdict]) -> list[GradedVerdict]:
+    """Return verdicts as reports show them: those that failed first, then those that nobody could judge."""
+    order = ("failed", "inconclusive", "not judged")
+    return sorted(
+        verdicts, key=lambda verdict: order.index(verdict.outcome) if verdict.outcome in order else len(order)
+    )
 
 
 @frozen

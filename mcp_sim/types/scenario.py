@@ -184,6 +184,8 @@ class Scenario:
     """The warnings about its documents."""
     untrusted: tuple[Problem, ...] = ()
     """What its documents would do and the user has not trusted them to do. Worlds are not opened with it."""
+    relying: tuple[str, ...] = ()
+    """Those of its documents that do what needs the user's trust, for commands that repeat a run."""
     task: str = ""
     seed: int = 0
     records: Mapping[str, GivenRecords] = field(default_factory=dict[str, GivenRecords])

@@ -14,16 +14,16 @@ _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def junit(report: Report) -> bytes:
     """Return the report as an XML document."""
     root = Element("testsuites", name="mcp-sim")
-    for condition in report.summary.conditions:
-        results = [result for result in report.results if result.plan.condition == condition.condition]
+    for summary in report.summary.conditions:
+        results = [result for result in report.results if result.plan.condition == summary.condition]
         suite = SubElement(
             root,
             "testsuite",
-            name=f"{report.scenario.name} ({condition.condition.name})",
+            name=f"{report.scenario.name} ({summary.condition.name})",
             tests=str(len(results)),
-            failures=str(condition.counts["failed"]),
-            errors=str(condition.counts["crashed"]),
-            skipped=str(condition.counts["not exercised"] + condition.counts["inconclusive"]),
+            failures=str(summary.counts["failed"]),
+            errors=str(summary.counts["crashed"]),
+            skipped=str(summary.counts["not exercised"] + summary.counts["inconclusive"]),
             time=f"{sum(result.seconds for result in results):.3f}",
         )
         for result in results:

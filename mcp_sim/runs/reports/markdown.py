@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
+from mcp_sim.types.grades import failed_first
 
 MOST_SHOWN = 10
 
@@ -19,6 +20,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     yield f"**{escaped(report.conclusion[0].upper() + report.conclusion[1:])}**"
     yield ""
+    if len(report.results) == 1:
+        yield from _verdicts(report)
+        return
     (_, conditions), *others = TABLES.items()
     yield from markdown_table(conditions(report.summary))
     for sentence in sentences(report.summary):
@@ -28,12 +32,28 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _folded("Runs that did not pass", _troubled(report), is_open=True)
 
 
+def _verdicts(report: Report) -> Iterator[str]:
+    """Yield the verdicts of the only run, its faults, and the command that repeats it."""
+    (result,) = report.results
+    rows = [[verdict.outcome, verdict.id, verdict.because] for verdict in failed_first(result.grade.verdicts)]
+    yield from _rows([["verdict", "expectation", "because"], *rows] if rows else [], "---")
+    faults = [f"{fault.id} ({fault.kind}{f' on {fault.tool}' if fault.tool else ''})" for fault in result.faults]
+    if faults:
+        yield from (f"Faults: {escaped(', '.join(faults))}", "")
+    yield from (f"repeat: `{report.repeat(result)}`", "")
+
+
 def markdown_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a table, and an empty line; nothing for no rows."""
+    """Yield a table of numbers, and an empty line; nothing for no rows."""
+    return _rows(rows, "---:")
+
+
+def _rows(rows: Sequence[Sequence[str]], alignment: str) -> Iterator[str]:
+    """Yield a table whose columns after the first have an alignment."""
     for at, row in enumerate(rows):
         yield f"| {' | '.join(map(escaped, row))} |"
         if at == 0:
-            yield f"| --- |{' ---: |' * (len(row) - 1)}"
+            yield f"| --- |{f' {alignment} |' * (len(row) - 1)}"
     if rows:
         yield ""
 
@@ -46,14 +66,14 @@ def _folded(title: str, lines: Iterator[str], *, is_open: bool = False) -> Itera
 
 
 def _troubled(report: Report) -> Iterator[str]:
-    troubled = groups(report.troubled("crashed", "failed", "inconclusive"))
-    for group in troubled[:MOST_SHOWN]:
+    alike = groups(report.troubled("crashed", "failed", "inconclusive"))
+    for group in alike[:MOST_SHOWN]:
         yield f"- {escaped(group_title(group))}"
         yield from (f"  - {escaped(reason)}" for reason in reasons(group[0]))
         yield f"  - repeat: `{report.repeat(group[0])}`"
-    if len(troubled) > MOST_SHOWN:
-        yield f"- {sum(map(len, troubled[MOST_SHOWN:]))} more runs"
-    if troubled:
+    if len(alike) > MOST_SHOWN:
+        yield f"- {sum(map(len, alike[MOST_SHOWN:]))} more runs"
+    if alike:
         yield ""
 
 

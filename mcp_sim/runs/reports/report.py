@@ -13,7 +13,7 @@ from mcp_sim.runs.statistics import Interval
 from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.grades import GradedVerdict
+from mcp_sim.types.grades import GradedVerdict, failed_first
 from mcp_sim.types.scenario import Scenario
 
 FORMAT = 1
@@ -60,12 +60,12 @@ class Report:
     def is_partial(self) -> bool:
         return len(self.results) < self.planned
 
-    def _rate(self, condition: ConditionSummary) -> str:
-        name = f"{condition.condition.name}: " if len(self.summary.counting) > 1 else ""
-        others = [f"{condition.counts[outcome]} {outcome}" for outcome in OUTCOMES[2:] if condition.counts[outcome]]
+    def _rate(self, summary: ConditionSummary) -> str:
+        name = f"{summary.condition.name}: " if len(self.summary.counting) > 1 else ""
+        others = [f"{summary.counts[outcome]} {outcome}" for outcome in OUTCOMES[2:] if summary.counts[outcome]]
         beside = f" ({', '.join(others)})" if others else ""
-        runs = f"{condition.judged} judged run{'' if condition.judged == 1 else 's'}"
-        return f"{name}{condition.counts['passed']} of {runs} passed{beside}, {percent(self.require)} required"
+        runs = f"{summary.judged} judged run{'' if summary.judged == 1 else 's'}"
+        return f"{name}{summary.counts['passed']} of {runs} passed{beside}, {percent(self.require)} required"
 
     def repeat(self, result: RunResult) -> str:
         """Return the command that repeats a run."""
@@ -133,6 +133,8 @@ def cost_sentences(summary: Summary) -> list[str]:
     clean = [condition for condition in summary.conditions if not condition.condition.has_faults]
     if clean and len(clean) < len(summary.conditions) and not summary.costs:
         return [_no_cost(clean[0])]
+    if not summary.is_estimated:
+        return []
     return [
         cost_sentence("Faults" if name == "faults" else f"Faults at {name}", cost)
         for name, cost in summary.costs.items()
@@ -159,8 +161,9 @@ def condition_table(summary: Summary) -> list[list[str]]:
     """Return the rows of the table of conditions, its head first. Outcomes that did not occur have no column."""
     outcomes = _occurring(OUTCOMES, [condition.counts for condition in summary.conditions])
     hats = [k for k in (2, 4, 8) if any(k in condition.pass_hat for condition in summary.conditions)]
-    head = ["condition", "runs", *outcomes, "pass rate", "95 % interval", *(f"pass^{k}" for k in hats)]
-    return [head, *(_condition_row(condition, outcomes, hats) for condition in summary.conditions)]
+    estimates = ["95 % interval", *(f"pass^{k}" for k in hats)] if summary.is_estimated else []
+    head = ["condition", "runs", *outcomes, "pass rate", *estimates]
+    return [head, *(_condition_row(condition, outcomes, hats)[: len(head)] for condition in summary.conditions)]
 
 
 def _condition_row(condition: ConditionSummary, outcomes: Sequence[Outcome], hats: Sequence[int]) -> list[str]:
@@ -176,7 +179,7 @@ def _condition_row(condition: ConditionSummary, outcomes: Sequence[Outcome], hat
 
 def _occurring(outcomes: Sequence[N], counts: Sequence[Mapping[N, int]]) -> list[N]:
     """Return `passed` and `failed`, and the other outcomes that occur."""
-    return [*outcomes[:2], *(outcome for outcome in outcomes[2:] if any(count.get(outcome) for count in counts))]
+    return [*outcomes[:2], *(outcome for outcome in outcomes[2:] if any(each.get(outcome) for each in counts))]
 
 
 def fault_table(summary: Summary) -> list[list[str]]:
@@ -234,16 +237,16 @@ TABLES: Mapping[str, Callable[[Summary], list[list[str]]]] = {
 def sentences(summary: Summary) -> list[str]:
     """Render what the faults cost, how agents went on after them, and how many runs would show a difference."""
     retries = [retry_sentence(fault.id, fault.retries) for fault in summary.faults if fault.retries]
-    result = [*cost_sentences(summary), *retries, needed_sentence(summary)]
-    return [f"{sentence}." for sentence in result if sentence]
+    needed = needed_sentence(summary) if summary.is_estimated else ""
+    return [f"{sentence}." for sentence in (*cost_sentences(summary), *retries, needed) if sentence]
 
 
 def groups(results: Sequence[RunResult]) -> list[list[RunResult]]:
     """Group runs that ended alike, in order of the first of each."""
-    grouped: dict[tuple[str, str, str], list[RunResult]] = {}
+    alike: dict[tuple[str, str, str], list[RunResult]] = {}
     for result in results:
-        grouped.setdefault((result.plan.condition.name, result.outcome, result.because), []).append(result)
-    return list(grouped.values())
+        alike.setdefault((result.plan.condition.name, result.outcome, result.because), []).append(result)
+    return list(alike.values())
 
 
 def group_title(group: Sequence[RunResult]) -> str:
@@ -257,7 +260,8 @@ def group_title(group: Sequence[RunResult]) -> str:
 
 def reasons(result: RunResult) -> list[str]:
     """Return why a run did not pass: the process, then each verdict that did not pass."""
-    verdicts = [f"{verdict.id}: {verdict.because}" for verdict in result.grade.verdicts if not _is_good(verdict)]
+    bad = [verdict for verdict in failed_first(result.grade.verdicts) if not _is_good(verdict)]
+    verdicts = [f"{verdict.id}: {verdict.because}" for verdict in bad]
     return (
         list(dict.fromkeys([] if verdicts and result.outcome == result.grade.outcome else [result.because])) + verdicts
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences, table_columns
 from mcp_sim.runs.results import RunResult
 from mcp_sim.runs.retries import count_retries, retry_sentence
+from mcp_sim.types.grades import failed_first
 
 MOST_SHOWN = 5
 """The most groups of similar runs that are shown."""
@@ -48,10 +49,11 @@ def _verdicts(result: RunResult) -> Iterator[str]:
         yield f"  fault    {fault.id} ({fault.kind}){place}"
     for fault in dict.fromkeys(retry.fault for retry in result.retries):
         yield f"  retries  {retry_sentence(fault, count_retries(result.retries, fault))}"
-    for verdict in result.grade.verdicts:
+    width = max((len(verdict.outcome) for verdict in result.grade.verdicts), default=0)
+    for verdict in failed_first(result.grade.verdicts):
         notes = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
         beside = f" ({', '.join(notes)})" if notes else ""
-        yield f"  {verdict.outcome:8} {verdict.id}: {verdict.because}{beside}"
+        yield f"  {verdict.outcome:{max(width, 8)}} {verdict.id}: {verdict.because}{beside}"
     yield ""
 
 
@@ -61,8 +63,8 @@ def _tables(report: Report) -> Iterator[str]:
         if rows:
             yield from text_table(rows)
             yield ""
-    yield from sentences(report.summary)
-    yield ""
+    if lines := sentences(report.summary):
+        yield from (*lines, "")
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -80,11 +82,11 @@ def _troubled(report: Report) -> Iterator[str]:
         *report.troubled("inconclusive"),
         *(report.troubled("not exercised") if len(report.results) == 1 else []),
     ]
-    troubled_groups = groups(troubled)
-    for group in troubled_groups[:MOST_SHOWN]:
+    alike = groups(troubled)
+    for group in alike[:MOST_SHOWN]:
         yield from _trouble(report, group)
-    if len(troubled_groups) > MOST_SHOWN:
-        yield f"{sum(map(len, troubled_groups[MOST_SHOWN:]))} more runs did not pass (--json FILE lists them)"
+    if len(alike) > MOST_SHOWN:
+        yield f"{sum(map(len, alike[MOST_SHOWN:]))} more runs did not pass (--json FILE lists them)"
         yield ""
 
 
@@ -98,5 +100,7 @@ def _trouble(report: Report, group: Sequence[RunResult]) -> Iterator[str]:
         yield from (f"  stderr: {line}" for line in result.errors.splitlines()[-MOST_ERROR_LINES:])
     if result.trace is not None:
         yield f"  trace:  {result.trace}"
+    if result.errors_file is not None:
+        yield f"  stderr: {result.errors_file}"
     yield f"  repeat: {report.repeat(result)}"
     yield ""
