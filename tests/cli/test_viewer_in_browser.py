@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.chromium import Tab, open_browser
+from support.places import ROOT
 from support.viewer_traces import busy_trace, hostile_trace, repeated_trace, steered_trace
 
 from mcp_sim.cli import main
+
+RUNS = """\
+mcp_sim: 1
+name: lost-deal
+task: Create the deal "Spring order" for Ada Vos, and move it to the stage proposal.
+tools: crm
+world: {records: {company: 1, deal: 2, contact: {count: 1, rows: [{id: con_00001, name: Ada Vos}]}}}
+perturbations: [{lost_ack: {}, id: lost-deal, tools: create_deal, when: {nth: 1}}]
+expect:
+  - {python: "checks.py:fine"}
+  - {state: {entity: deal, where: {title: Spring order}, count: 1}, id: one-deal, message: It is billed twice.}
+  - {state: "deal.exists(d, d.title == 'Spring order' && d.amount == 4400.0)", id: right-amount}
+"""
 
 Open = Callable[..., Page]
 VIEWS = ("Step", "State", "Faults", "Verdicts", "Worlds")
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The pages by name."""
+def pages(tmp_path_factory: pytest.TempPathFactory, runs: dict[str, Path]) -> dict[str, Path]:
+    """The pages by name. They are written before the browser starts, whose event loop allows no other."""
     folder = tmp_path_factory.mktemp("pages")
     busy = asyncio.run(busy_trace(folder))
     steered = asyncio.run(steered_trace(folder))
@@ -28,7 +43,21 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     traces = {"busy": busy, "steered": steered, "hostile": hostile_trace(folder), "long": long}
     for name, trace in traces.items():
         assert main(["view", str(trace), "-o", str(folder / f"{name}.html")]) == 0
-    return {name: folder / f"{name}.html" for name in traces}
+    return {**runs, **{name: folder / f"{name}.html" for name in traces}}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The pages of `mcp-sim run`: of one run that fails, and of three."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "scenario.yaml").write_text(RUNS, encoding="utf-8")
+    (folder / "checks.py").write_text("def fine(state, steps, answer):\n    return True\n", encoding="utf-8")
+    script = ROOT / "mcp_sim" / "runs" / "agents" / "scripts" / "crm.yaml"
+    agent = f"echo '<b>starting</b>' >&2; exec {sys.executable} -m mcp_sim.runs.agents naive_retry --script {script}"
+    for name, seeds in (("single", "7"), ("several", "0..2")):
+        command = ["run", str(folder / "scenario.yaml"), "--seeds", seeds, "--clock", "virtual", "--trust", str(folder)]
+        assert main([*command, "--html", str(folder / f"{name}.html"), "--", "sh", "-c", agent]) == 1
+    return {name: folder / f"{name}.html" for name in ("single", "several")}
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +107,7 @@ def test_a_step_shows_what_the_agent_saw_what_was_true_and_what_was_written(show
     assert "created" in written
     assert "deal deal_0041" in written
     assert "one-deal 2 deal records fit" in text
+    assert "step 3 ·" in text
     step_of(page, 8)
     assert page.locator(".column").nth(0).locator(".marked").all_inner_texts()[0] == '"stage": "qualified",'
     assert page.locator(".column").nth(1).locator(".marked").all_inner_texts()[0] == '"stage": "proposal",'
@@ -85,6 +115,52 @@ def test_a_step_shows_what_the_agent_saw_what_was_true_and_what_was_written(show
     assert re.search(r"stage\s+qualified → proposal", page.locator(".column").last.inner_text())
     assert "The agent saw what was true" in text
     assert "The unmodified call would have written" in step_of(page, 10)
+
+
+def test_a_failed_run_opens_at_the_step_that_decided_with_what_was_expected(shown: Open) -> None:
+    page = shown("single")
+    assert page.locator("[role=option][aria-selected=true] .n").inner_text() == "5"
+    failures = page.locator(".failures")
+    assert "2 of 3 expectations failed" in failures.inner_text()
+    assert [row.split("\n")[0] for row in failures.locator("li").all_inner_texts()] == [
+        "one-deal It is billed twice. (2 deal records fit, expected 1)",
+        "right-amount deal.exists(d, d.title == 'Spring order' && d.amount == 4400.0) is false; "
+        "amount of deal deal_0004 is 4000, expected 4400",
+    ]
+    assert "--trust" in page.locator(".command pre").first.inner_text()
+    page.keyboard.press("4")
+    assert page.locator(".verdict .pill").all_inner_texts() == ["failed", "failed", "passed"]
+    table = page.locator(".verdict", has_text="right-amount").locator(".differences tbody").inner_text()
+    assert table.split("\t") == ["amount of deal deal_0004", "4000", "4400"]
+    page.get_by_text("stderr of the agent").click()
+    assert page.get_by_label("stderr of the agent").inner_text() == "<b>starting</b>"
+
+
+def test_several_runs_open_with_all_of_them_and_lead_to_each(shown: Open) -> None:
+    page = shown("several")
+    assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Runs"
+    assert not page.locator("#list").is_visible()
+    text = panel_of(page)
+    assert "Failed: 0 of 3 judged runs passed, 100 % required." in text
+    assert page.locator(".numbers").first.locator("tbody").inner_text().split("\t") == ["faults", "3", "0", "3", "0 %"]
+    assert page.locator(".runs tbody tr").count() == 3
+    page.get_by_role("button", name="faults-seed1").click()
+    assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Step"
+    assert page.locator("#list").is_visible()
+    assert "faults-seed1" in page.title()
+    assert page.locator("[role=option][aria-selected=true] .n").inner_text() == "5"
+    page.keyboard.press("0")
+    assert page.locator(".runs").is_visible()
+
+
+@pytest.mark.parametrize("name", ["busy", "steered", "hostile", "single", "several"])
+def test_no_page_shows_a_value_that_is_missing(name: str, shown: Open) -> None:
+    page = shown(name, fragment="#world=0&step=1")
+    for _ in range(20):
+        for key in "012345":
+            page.keyboard.press(key)
+            assert not re.search(r"undefined|NaN|\[object", page.locator("body").inner_text()), page.url
+        page.keyboard.press("j")
 
 
 def test_equal_lines_between_differences_unfold(shown: Open) -> None:
@@ -242,7 +318,7 @@ def test_the_filter_finds_by_tool_text_fault_and_fact(shown: Open) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1000])
 def test_every_view_fits_and_has_contrast_at_every_width(shown: Open, width: int, scheme: str) -> None:
-    for name in ("busy", "hostile"):
+    for name in ("busy", "hostile", "several"):
         page = shown(name, width, 844, scheme=scheme)
         for tab in page.locator("[role=tab]:visible").all():
             tab.click()

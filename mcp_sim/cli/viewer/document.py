@@ -33,10 +33,11 @@ Place = tuple[str, Key]
 
 @frozen
 class Judged:
-    """What a run knows about its world beyond the trace: its grade, and the command that repeats it."""
+    """What a run knows about its world beyond the trace: its grade, the command that repeats it, and its stderr."""
 
     grade: Record
     repeat: str
+    stderr: str = ""
 
 
 @dataclass(slots=True)
@@ -73,8 +74,8 @@ class Collector:
         except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
 
-    def document(self, note: str = "") -> Record:
-        """Return the document, with a note about all of its worlds."""
+    def document(self, note: str = "", report: Record | None = None) -> Record:
+        """Return the document, with a note about all of its worlds, and the report of the command that ran them."""
         bases = sum(len(origin.touched) for origin in self._origins.values() if origin.scenario is not None)
         for origin in self._origins.values():
             if origin.scenario is not None:
@@ -86,6 +87,7 @@ class Collector:
         return {
             "version": __version__,
             "note": note,
+            "report": report,
             "scenarios": [origin.json for origin in self._origins.values()],
             "traces": self._traces,
             "worlds": self._worlds,
@@ -107,6 +109,7 @@ class Collector:
                     "reference": reference or "",
                     "note": note,
                     "task": scenario.task if scenario else "",
+                    "trust": list(scenario.relying) if scenario else [],
                     "faults": [_fault(entry) for entry in scenario.perturbations] if scenario else [],
                     "bases": {},
                 },
@@ -187,7 +190,8 @@ class Collector:
         """Add grades, findings and commands to the worlds of a trace."""
         for name, world in worlds.items():
             if name in judged:
-                world["grade"], world["repeat"] = judged[name].grade, judged[name].repeat
+                known = {"grade": judged[name].grade, "repeat": judged[name].repeat, "stderr": judged[name].stderr}
+                world.update(known)
         if origin.scenario is None:
             return
         if origin.scenario.expectations:

@@ -15,7 +15,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.json_values import encode
 
 PARTS = Path(__file__).parent / "page"
-SCRIPTS = ("elements", "model", "search", "steps", "values", "step", "state", "faults", "worlds", "app")
+SCRIPTS = ("elements", "model", "search", "steps", "values", "step", "state", "faults", "worlds", "runs", "app")
 """The parts of the script, in their order. They share one scope."""
 
 FROM_DATA, LIVE = ("start",), ("steer", "live")

@@ -1,6 +1,7 @@
 // The page: which world, step and view are shown, and what keys and controls do.
 
 const TABS = [
+  ["runs", "Runs"],
   ["steps", "Steps"],
   ["step", "Step"],
   ["state", "State"],
@@ -9,7 +10,7 @@ const TABS = [
   ["worlds", "Worlds"],
 ];
 
-const VIEWS = { step: stepView, state: stateView, faults: faultsView, verdicts: verdictsView, worlds: worldsView };
+const VIEWS = { runs: runsView, step: stepView, state: stateView, faults: faultsView, verdicts: verdictsView, worlds: worldsView };
 
 const KEYS = [
   ["j k ↓ ↑", "next, previous step in the list"],
@@ -17,6 +18,7 @@ const KEYS = [
   ["Home End", "first, last step"],
   ["n p", "next, previous step with a fault"],
   ["1 2 3 4 5", "Step, State, Faults, Verdicts, Worlds"],
+  ["0", "all runs, where there are several"],
   ["[ ]", "previous, next world"],
   ["/", "filter; Escape clears it"],
   ["t", "light or dark"],
@@ -27,7 +29,7 @@ class App {
   constructor(viewer) {
     this.viewer = viewer;
     viewer.app = this;
-    this.tab = "step";
+    this.tabs = TABS.filter(([name]) => name !== "runs" || hasOverview(viewer));
     this.query = "";
     this.stateOptions = { find: "", onlyWritten: true, record: null };
     this.list = new StepList((at) => this.choose(at, isNarrow() ? "step" : undefined));
@@ -35,16 +37,23 @@ class App {
     this.listWorlds();
     const wanted = new URLSearchParams(location.hash.slice(1));
     const index = Number(wanted.get("world"));
-    this.tab = TABS.some(([name]) => name === wanted.get("tab")) ? wanted.get("tab") : "step";
+    const start = hasOverview(viewer) && !wanted.has("world") ? "runs" : "step";
+    this.tab = this.tabs.some(([name]) => name === wanted.get("tab")) ? wanted.get("tab") : start;
     this.open(viewer.worlds[index] ? index : 0, Number(wanted.get("step")) || undefined);
   }
 
-  // Show a world, at the step with a number or at the first fault.
+  // Show a run, from the list of all.
+  openRun(index) {
+    this.tab = "step";
+    this.open(index);
+  }
+
+  // Show a world, at the step with a number, at the one that decided a failure, or at the first fault.
   open(index, n) {
     this.world = this.viewer.world(index);
     const world = this.world;
     const applied = world.facts.findIndex((facts) => facts.flags.has("fault"));
-    this.at = world.places.get(n) ?? Math.max(applied, Math.min(1, world.entries.length - 1), 0);
+    this.at = world.places.get(n) ?? world.decisive ?? Math.max(applied, Math.min(1, world.entries.length - 1), 0);
     byId("world").value = String(index);
     document.title = `${world.name} · ${world.scenario.name} · mcp-sim`;
     this._outcome();
@@ -161,7 +170,7 @@ class App {
     byId("next").addEventListener("click", () => this.choose(this.at + 1));
     byId("theme").addEventListener("click", switchTheme);
     byId("help").addEventListener("click", () => this.help());
-    for (const [name, title] of TABS) {
+    for (const [name, title] of this.tabs) {
       byId("tabs").append(h("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-controls": name === "steps" ? "steps" : "panel", onclick: () => this.show(name) }, title));
     }
     byId("tabs").addEventListener("keydown", (event) => this._tabKeys(event));
@@ -184,7 +193,7 @@ class App {
   }
 
   _tabKeys(event) {
-    const names = TABS.map(([name]) => name).filter((name) => name !== "steps" || isNarrow());
+    const names = this.tabs.map(([name]) => name).filter((name) => name !== "steps" || isNarrow());
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
@@ -216,7 +225,9 @@ class App {
     if (event.key === "End" && !scrolls) return this._go(this.list.places.at(-1));
     if (event.key === "n" || event.key === "p") return this._toFault(event.key === "n" ? 1 : -1);
     if (event.key === "[" || event.key === "]") return this._toWorld(event.key === "]" ? 1 : -1);
-    if (/^[1-9]$/.test(event.key) && TABS[Number(event.key)]) return this._done(() => this.show(TABS[Number(event.key)][0]));
+    if (event.key === "0" && hasOverview(this.viewer)) return this._done(() => this.show("runs"));
+    const tab = this.tabs.filter(([name]) => name !== "runs")[Number(event.key)];
+    if (/^[1-9]$/.test(event.key) && tab) return this._done(() => this.show(tab[0]));
     if (event.key === "/") return this._done(() => byId("filter").select());
     if (event.key === "t") return this._done(switchTheme);
     if (event.key === "?") return this._done(() => this.help());

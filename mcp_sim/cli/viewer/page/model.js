@@ -20,6 +20,8 @@ function parsed(text) {
   return found.exact ? JSON.parse(text, exact) : found;
 }
 
+const VERDICT_ORDER = ["failed", "inconclusive", "not judged"];
+
 class World {
   constructor(viewer, index) {
     this.viewer = viewer;
@@ -41,7 +43,7 @@ class World {
     for (const verdict of this.grade?.verdicts ?? []) {
       for (const n of verdict.steps) this.deciding.set(n, [...(this.deciding.get(n) ?? []), verdict]);
     }
-    this.places = new Map(this.entries.map((entry, at) => [entry.step?.n, at]));
+    this.places = new Map(this.entries.flatMap((entry, at) => (entry.step ? [[entry.step.n, at]] : [])));
     this.records = new Records(this);
     this.facts = this.entries.map((entry, at) => factsOf(this, entry, at));
     this.texts = [];
@@ -78,6 +80,18 @@ class World {
   text(at) {
     this.texts[at] ??= JSON.stringify(this.entries[at]).toLowerCase();
     return this.texts[at];
+  }
+
+  // The verdicts, those that failed first, then those that nobody could judge.
+  get verdicts() {
+    const rank = (verdict) => (VERDICT_ORDER.indexOf(verdict.outcome) + 1 || VERDICT_ORDER.length + 1);
+    return [...(this.grade?.verdicts ?? [])].sort((a, b) => rank(a) - rank(b));
+  }
+
+  // The place of the first step at which a failed expectation was decided.
+  get decisive() {
+    const last = this.verdicts.filter((verdict) => verdict.outcome === "failed" && !verdict.optional && verdict.steps.length).map((verdict) => Math.max(...verdict.steps));
+    return last.length ? this.places.get(Math.min(...last)) : undefined;
   }
 
   get opening() {

@@ -5,7 +5,7 @@ function stepView(world, at, app) {
   if (!entry) return h("p", { class: "dim" }, "The trace has no steps.");
   if (entry.crash) return crashView(entry);
   const step = entry.step;
-  const parts = [stepHead(world, at, app)];
+  const parts = [failures(world, app), stepHead(world, at, app)];
   if (step.entry === "call") {
     parts.push(section("Asked", ...askedParts(step)), answers(world, at, app), faultsAt(world, step, app));
   } else if (step.steered) {
@@ -13,19 +13,33 @@ function stepView(world, at, app) {
   } else if (step.entry === "event") {
     parts.push(section(`Written by ${step.actor}`, writtenParts(world, at, app)));
   } else {
-    parts.push(section("Opening", valueBlock({ ...step, n: undefined, entry: undefined, at: undefined }, "Opening")));
+    const { n, entry: kind, at: time, ...opening } = step;
+    parts.push(section("Opening", valueBlock(opening, "Opening")));
   }
   parts.push(linksFrom(world, step, app), reproduction(world, at));
   if (Object.keys(entry.measured ?? {}).length) parts.push(folding("Measured", valueBlock(entry.measured, "Measured")));
   return h("div", { class: "view" }, parts);
 }
 
+// Why the run failed: its failed expectations, with the steps that decided them.
+function failures(world, app) {
+  const failed = world.verdicts.filter((verdict) => verdict.outcome === "failed");
+  if (!failed.length) return null;
+  const shown = failed.slice(0, MOST_FAILURES).map((verdict) =>
+    h("li", {}, h("div", {}, button(verdict.id, () => app.show("verdicts")), ` ${verdict.because}`), h("div", { class: "links" }, stepLinks(world, verdict, app))),
+  );
+  const more = failed.length > MOST_FAILURES ? h("li", {}, button(`${failed.length - MOST_FAILURES} more`, () => app.show("verdicts"))) : null;
+  return h("section", { class: "failures", "aria-label": "Failed expectations" }, h("h3", {}, pill("failed"), " ", `${failed.length} of ${plural(world.verdicts.length, "expectation")} failed`), h("ul", {}, shown, more));
+}
+
+const MOST_FAILURES = 4;
+
 const folding = (title, ...children) => h("details", { class: "part" }, h("summary", {}, title), ...children);
 
 function stepHead(world, at, app) {
   const step = world.entries[at].step;
   const titles = { reset: "World begins", event: step.actor, call: step.tool };
-  const where = [step.index ? `call ${step.index}` : null, `step ${step.n}`, step.at?.replace("T", " ").replace("Z", "")];
+  const where = [`step ${step.n}`, step.at?.replace("T", " ").replace("Z", "")];
   const chips = [];
   if (step.guessed) chips.push(chip("guess", "guessed", "The answer follows from a plan that is a guess"));
   if (step.stub) chips.push(chip("plain", "stub", "A stub of the scenario answered"));
@@ -226,6 +240,7 @@ function replayed(world, at) {
   const calls = life.filter((entry) => entry.step?.entry === "call").map(({ step }) => JSON.stringify({ tool: step.tool, arguments: step.arguments }));
   if (!calls.length) return null;
   const intensity = start.intensity === undefined ? "" : ` --intensity ${start.intensity}`;
-  const command = `mcp-sim play ${quoted(world.scenario.reference)} --seed ${start.seed}${intensity} <<'CALLS'\n${calls.join("\n")}\nCALLS`;
+  const trust = (world.scenario.trust ?? []).map((path) => ` --trust ${quoted(path)}`).join("");
+  const command = `mcp-sim play ${quoted(world.scenario.reference)} --seed ${start.seed}${intensity}${trust} <<'CALLS'\n${calls.join("\n")}\nCALLS`;
   return { calls: calls.length, command };
 }

@@ -9,12 +9,13 @@ function verdictsView(world, at, app) {
   const parts = [];
   if (grade) {
     parts.push(h("p", {}, pill(grade.outcome), ` ${grade.because}`), h("p", { class: "dim" }, `Reward ${grade.explanation}`));
-    parts.push(h("div", { class: "verdicts" }, grade.verdicts.map((verdict) => verdictPart(world, verdict, app))));
+    parts.push(h("div", { class: "verdicts" }, world.verdicts.map((verdict) => verdictPart(world, verdict, app))));
   } else {
     parts.push(h("p", { class: "dim" }, world.scenario.note || "The scenario expects nothing."));
   }
   if (world.scenario.task) parts.push(section("Task", h("p", { class: "prose" }, world.scenario.task)));
   if (world.json.answer !== undefined) parts.push(section("Final answer of the agent", valueBlock(world.json.answer, "Final answer")));
+  if (world.json.stderr) parts.push(folding("stderr of the agent", valueBlock(world.json.stderr, "stderr of the agent")));
   if (world.json.repeat) parts.push(section("Repeat this run", copyable(world.json.repeat)));
   return h("div", { class: "view" }, h("div", { class: "head" }, h("h2", {}, "Expectations"), h("p", { class: "dim" }, `${world.scenario.name} · world ${world.name}`)), parts);
 }
@@ -25,12 +26,32 @@ function verdictPart(world, verdict, app) {
   if (verdict.gate) marks.push(chip("plain", "gate"));
   if (verdict.optional) marks.push(chip("plain", "optional"));
   if (verdict.weight !== 1) marks.push(chip("plain", `weight ${verdict.weight}`));
-  const links = verdict.steps.map((n) => {
+  const links = stepLinks(world, verdict, app);
+  return h(
+    "section",
+    { class: `verdict ${OUTCOME_KINDS[verdict.outcome] ?? "plain"}` },
+    h("h3", {}, pill(verdict.outcome), " ", verdict.id, " ", marks),
+    h("p", {}, verdict.because),
+    differencesTable(verdict.differences ?? []),
+    links.length ? h("p", { class: "links" }, "Decided by ", links) : null,
+  );
+}
+
+// The steps that decided a verdict.
+function stepLinks(world, verdict, app) {
+  return verdict.steps.map((n) => {
     const place = world.places.get(n);
     const tool = place === undefined ? "" : world.facts[place].tool || world.entries[place].step.actor || "";
     return button(`step ${n} ${tool}`, () => place !== undefined && app.choose(place, "step"), { class: "link step" });
   });
-  return h("section", { class: `verdict ${OUTCOME_KINDS[verdict.outcome] ?? "plain"}` }, h("h3", {}, pill(verdict.outcome), " ", verdict.id, " ", marks), h("p", {}, verdict.because), links.length ? h("p", { class: "links" }, "Decided by ", links) : null);
+}
+
+// Values beside those that were expected.
+function differencesTable(differences) {
+  if (!differences.length) return null;
+  const head = h("tr", {}, ["", "actual", "expected"].map((name) => h("th", { scope: "col" }, name)));
+  const rows = differences.map((one) => h("tr", {}, h("th", { scope: "row" }, one.subject), h("td", { class: "actual" }, one.actual), h("td", { class: "expected" }, one.expected)));
+  return h("table", { class: "differences" }, h("thead", {}, head), h("tbody", {}, rows));
 }
 
 // The worlds of all traces as a tree: a fork is below the world that it continues.
