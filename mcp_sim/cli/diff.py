@@ -172,7 +172,7 @@ def _identity(step: Record) -> str:
 def _headline(step: Record) -> str:
     if step["entry"] == "event":
         return f"({step['actor']}) {render_event(step_from_json(step))}"
-    return f"#{step['index']} {step['tool']} {shorten(step['arguments'])}"
+    return f"#{step['n']} {step['tool']} {shorten(step['arguments'])}"
 
 
 def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
     exact = {name: (left, right) for name, left, right in _compared(a, b) if left != right}
     if not exact:
         return
-    yield f"both    {_headline(a)}" + (f"  (#{b['index']} in B)" if a["index"] != b["index"] else "")
+    yield f"both    {_headline(a)}" + (f"  (#{b['n']} in B)" if a["n"] != b["n"] else "")
     ours, theirs = _facts(a), _facts(b)
     for name, (left, right) in exact.items():
         if ours[name] != theirs[name]:

@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--scenario", metavar="SCENARIO", help="another scenario to apply to its calls; needed if its file was moved"
     )
     parser.add_argument("--world", metavar="NAME", help="only this world")
-    parser.add_argument("--call", type=int, metavar="N", help="only call N of a world")
+    parser.add_argument("--step", type=int, metavar="N", help="only step N of a world")
     parser.add_argument("--id", metavar="ID", help="only this perturbation")
     trust_option(parser)
     json_option(parser, "the findings")
@@ -88,8 +88,10 @@ def _refuse_missing(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) 
     if args.world is not None and args.world not in worlds:
         raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
     wanted = _chosen(worlds, args.world)
-    if args.call is not None and not any(step.get("index") == args.call for trace in wanted for step in trace.steps):
-        raise UsageError(f"{args.trace} has no call {args.call}")
+    if args.step is not None and not any(
+        step.get("index") and step["n"] == args.step for trace in wanted for step in trace.steps
+    ):
+        raise UsageError(f"{args.trace} has no call at step {args.step}")
 
 
 @dataclass(slots=True)
@@ -114,7 +116,7 @@ class _Explained:
                 continue
             for finding in wanted:
                 explained.tally.note(finding)
-            if args.call in (None, step["index"]):
+            if args.step in (None, step["n"]):
                 explained.calls.append((step, wanted))
         return explained
 
@@ -122,7 +124,7 @@ class _Explained:
         """Return the findings call by call, and a sentence for each perturbation."""
         calls = [
             {
-                "call": step["index"],
+                "step": step["n"],
                 "tool": step["tool"],
                 "arguments": step["arguments"],
                 "findings": [{**asdict(finding), "why": [*map(str, finding.why)]} for finding in findings],
@@ -150,7 +152,7 @@ def _print_world(explained: _Explained, wanted: str | None, palette: Palette, *,
 def _headline(step: Record) -> str:
     seen = render_observation(observation_of(step["served"] or step["truth"]["observation"]))
     source = f" (answered by {step['source']})" if step.get("source") else ""
-    return f"#{step['index']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}"
+    return f"#{step['n']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}"
 
 
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:

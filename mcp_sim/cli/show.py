@@ -223,7 +223,7 @@ def _sections(step: Record) -> Iterator[tuple[str, str]]:
     notes = [note for note in ("guessed", "stub") if step.get(note)]
     notes += [f"answered by {step['source']}"] if step.get("source") else []
     marks = f" ({', '.join(notes)})" if notes else ""
-    yield f"call {step['index']}", f"{step['tool']}{marks}\n{_json(step['arguments'])}"
+    yield "call", f"{step['tool']}{marks}\n{_json(step['arguments'])}"
     yield "true", _json(step["truth"]) if step["truth"] else "the world was not asked"
     yield "served", _json(step["served"]) if step["served"] else "the truth"
     yield "committed", _json(step["committed"]) if step["committed"] else "nothing"

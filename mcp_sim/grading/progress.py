@@ -42,7 +42,7 @@ class Record:
     """A record that a create has made."""
 
     key: Key
-    call: int
+    step: int
     is_own: bool
     is_removed: bool = False
 
@@ -54,10 +54,10 @@ class Progress:
     effect: Effect
     records: tuple[Record, ...] = ()
     """Of a create: the records that were made."""
-    calls: tuple[int, ...] = ()
-    """The calls by which it came about, 0 for an event. Of a create and of a set: by which it did so once more."""
+    steps: tuple[int, ...] = ()
+    """The steps by which it came about. Of a create and of a set: by which it did so once more."""
     others: tuple[int, ...] = ()
-    """The calls of other tools by which it came about. They count only if no other call did it."""
+    """The steps of other tools by which it came about. They count only if no other call did it."""
     taken_back: int = 0
     is_there: bool = False
     """Of a set or delete: whether it came about."""
@@ -94,7 +94,7 @@ class Progress:
             return self
         if len(self.records) >= MOST_REMEMBERED:
             return self
-        return replace(self, records=(*self.records, Record(key, by.step.index, not by.has_goal)))
+        return replace(self, records=(*self.records, Record(key, by.step.n, not by.has_goal)))
 
     def _created(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
         """Return the progress after a record of this create was removed, or added to by the same call."""
@@ -163,11 +163,11 @@ class Progress:
 
     def again(self, by: By) -> Progress:
         """Return the progress after the effect came about, or did so once more."""
-        if len(self.calls) + len(self.others) >= MOST_REMEMBERED:
+        if len(self.steps) + len(self.others) >= MOST_REMEMBERED:
             return self
         if by.is_own or by.is_same_call:
-            return replace(self, calls=(*self.calls, by.step.index))
-        return replace(self, others=(*self.others, by.step.index))
+            return replace(self, steps=(*self.steps, by.step.n))
+        return replace(self, others=(*self.others, by.step.n))
 
     # at the end
 
@@ -186,12 +186,12 @@ class Progress:
 
     def _problem_of_create(self) -> str | None:
         effect = self.effect
-        own = [record.call for record in self.records if record.is_own and not record.is_removed]
-        if own or self.calls:
-            calls = [*own, *self.calls]
-            if len(calls) == 1 or not effect.is_counted:
+        own = [record.step for record in self.records if record.is_own and not record.is_removed]
+        if own or self.steps:
+            steps = [*own, *self.steps]
+            if len(steps) == 1 or not effect.is_counted:
                 return None
-            return f"its {effect.entity} exists {times(len(calls))}, made by {_calls(calls)}; expected once"
+            return f"its {effect.entity} exists {times(len(steps))}, made by {_steps(steps)}; expected once"
         if any(not record.is_removed for record in self.records):
             return None
         if self.records:
@@ -212,24 +212,22 @@ class Progress:
         return f"{effect.place} is {actual}, expected {shown(effect.value)}"
 
     def _problem_of_repetition(self, at_first: int) -> str | None:
-        if not self.calls or not self.effect.is_counted:
+        if not self.steps or not self.effect.is_counted:
             return None
-        n = len(self.calls) + at_first - self.taken_back
-        if n <= 1:
-            return None
-        return f"{self.effect.place} was changed {times(n)}, again by {_calls(self.calls)}; expected once"
+        n = len(self.steps) + at_first
+        return f"{self.effect.place} was changed {times(n)}, again by {_steps(self.steps)}; expected once"
 
     def _problem_of_addition(self, view: View) -> str | None:
         effect = self.effect
-        calls = self.calls or self.others[:1]
-        n = len(calls) - min(self.taken_back, max(len(calls) - 1, 0))
+        steps = self.steps or self.others[:1]
+        n = len(steps) - min(self.taken_back, max(len(steps) - 1, 0))
         did = self._did()
         if not n:
             value = value_at(view.get(effect.entity, effect.key), effect.path)
             return f"{effect.place} never {did}; it is {shown(value)}"
         if n == 1 or not effect.is_counted:
             return None
-        return f"{effect.place} {did} {times(n)}, by {_calls(calls)}; expected once"
+        return f"{effect.place} {did} {times(n)}, by {_steps(steps)}; expected once"
 
     def _did(self) -> str:
         effect = self.effect
@@ -242,13 +240,7 @@ def _is_equal(value: object, wanted: object) -> bool:
     return value is wanted if value is ABSENT or wanted is ABSENT else equal(value, wanted)
 
 
-def _calls(calls: Sequence[int]) -> str:
-    """Return the calls of a repetition in a sentence."""
-    numbers = [str(call) for call in dict.fromkeys(calls) if call]
-    events = ["an event"] if 0 in calls else []
-    listed = [f"call{'' if len(numbers) == 1 else 's'} {_joined(numbers)}"] if numbers else []
-    return " and ".join([*listed, *events])
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+def _steps(steps: Sequence[int]) -> str:
+    """Return the steps of a repetition in a sentence."""
+    *others, last = map(str, dict.fromkeys(steps))
+    return f"steps {', '.join(others)} and {last}" if others else f"step {last}"

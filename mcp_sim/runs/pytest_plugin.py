@@ -87,7 +87,7 @@ def _seeds(given: int | Iterable[int] | None) -> list[int | None]:
 
 def _id(seed: int | None, repetition: int) -> str:
     first = "" if seed is None else f"seed{seed}"
-    return "-".join(piece for piece in (first, f"run{repetition}" if repetition > 1 or not first else "") if piece)
+    return "-".join(text for text in (first, f"run{repetition}" if repetition > 1 or not first else "") if text)
 
 
 @pytest.fixture(scope="session")

@@ -134,20 +134,16 @@ class RunResult:
 
 def applied_faults(world: World) -> tuple[AppliedFault, ...]:
     """Return the faults that were applied: to calls, by id and tool, then those that were applied to none."""
-    counter = Counter(
+    counts = Counter(
         (decided["id"], decided["kind"], step["tool"])
         for step in world.ledger.steps
         if step["entry"] == "call"
         for decided in step["perturbations"]
         if decided["outcome"] == "applied"
     )
-    on_calls = [AppliedFault(*names, times) for names, times in counter.items()]
-    rest = world.version.applied - {call.id for call in on_calls}
-    others = [
-        AppliedFault(perturbation.id, perturbation.kind, None, 0)
-        for perturbation in world.scenario.perturbations
-        if perturbation.id in rest
-    ]
+    on_calls = [AppliedFault(*names, times) for names, times in counts.items()]
+    rest = world.version.applied - {fault.id for fault in on_calls}
+    others = [AppliedFault(entry.id, entry.kind, None, 0) for entry in world.scenario.perturbations if entry.id in rest]
     return (*on_calls, *others)
 
 

@@ -115,8 +115,8 @@ class Met:
     @classmethod
     def count(cls, survived: Collection[bool | None]) -> Met:
         """Count runs by whether they survived it, None if that is not known."""
-        counted = [*survived]
-        return cls(len(counted), counted.count(True), counted.count(None))
+        values = [*survived]
+        return cls(len(values), values.count(True), values.count(None))
 
 
 @frozen
@@ -196,8 +196,8 @@ class Summary:
 
     def pairs_needed(self, cost: float) -> int | None:
         """Return how many pairs would show such a cost of the faults, if as many pairs differ as did here."""
-        pairs = [one.pairs for one in self.costs.values()]
-        total = sum(pair.total for pair in pairs)
+        pairs = [cost.pairs for cost in self.costs.values()]
+        total = sum(each.total for each in pairs)
         differing = sum(each.only_first + each.only_second for each in pairs)
         return pairs_needed(cost, differing / total) if total else None
 
@@ -210,7 +210,7 @@ def summarise(scenario: Scenario, results: Sequence[RunResult]) -> Summary:
     counted = [result for result in results if result.plan.condition.has_faults] or [*results]
     pairs, judges = _pairs(results), _judges(scenario)
     return Summary(
-        conditions=tuple(_condition(condition, found) for condition, found in by_condition.items()),
+        conditions=tuple(_condition(condition, runs) for condition, runs in by_condition.items()),
         expectations=_expectations(counted),
         costs=_costs(pairs),
         faults=tuple(
@@ -234,12 +234,12 @@ def _condition(condition: Condition, results: Sequence[RunResult]) -> ConditionS
 
 def _expectations(results: Iterable[RunResult]) -> dict[str, dict[str, int]]:
     """Count the verdicts of each expectation."""
-    outcomes: dict[str, dict[str, int]] = {}
+    counts_by_id: dict[str, dict[str, int]] = {}
     for result in results:
         for verdict in result.grade.verdicts:
-            counts = outcomes.setdefault(verdict.id, {})
+            counts = counts_by_id.setdefault(verdict.id, {})
             counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-    return outcomes
+    return counts_by_id
 
 
 def _pairs(results: Sequence[RunResult]) -> list[tuple[RunResult, RunResult]]:
@@ -259,17 +259,17 @@ def _costs(pairs: Iterable[tuple[RunResult, RunResult]]) -> dict[str, Cost]:
     passed = defaultdict[str, list[tuple[bool, bool]]](list)
     for clean, faulted in pairs:
         passed[faulted.plan.condition.name].append((clean.has_passed, faulted.has_passed))
-    return {name: Cost(Pairs.count(outcomes)) for name, outcomes in passed.items()}
+    return {name: Cost(Pairs.count(pairs)) for name, pairs in passed.items()}
 
 
 def _judges(scenario: Scenario) -> dict[str, set[str]]:
     """Return the ids of the expectations about each fault, such as `recovered`."""
-    reads = defaultdict[str, set[str]](set)
+    ids = defaultdict[str, set[str]](set)
     for entry in scenario.expectations:
         fault = getattr(entry.expectation, "perturbation", None)
         if fault is not None:
-            reads[fault].add(entry.id)
-    return reads
+            ids[fault].add(entry.id)
+    return ids
 
 
 def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool | None:
@@ -277,9 +277,9 @@ def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]
 
     None if that is not known: no expectation is about the fault, and one about another fault failed.
     """
-    outcomes = _verdicts_about(result, judges.get(fault, ()))
-    if outcomes:
-        return all(outcomes)
+    verdicts = _verdicts_about(result, judges.get(fault, ()))
+    if verdicts:
+        return all(verdicts)
     others = {name for name in judges if name != fault and _met(result, name)}
     fails_another = any(not all(_verdicts_about(result, judges[name])) for name in others)
     return None if fails_another else result.has_passed
@@ -302,7 +302,7 @@ def _fault(
     judges: Mapping[str, Collection[str]],
 ) -> FaultSummary:
     met = [survived(result, name, judges) for result in results if result.is_judged and _met(result, name)]
-    paired = [(clean.has_passed, result.has_passed) for clean, result in pairs if _met(result, name)]
+    paired = [(clean.has_passed, faulted.has_passed) for clean, faulted in pairs if _met(faulted, name)]
     retries = count_retries((retry for result in results for retry in result.retries), name)
     return FaultSummary(name, kind, Met.count(met), Cost(Pairs.count(paired)) if paired else None, retries)
 
@@ -315,7 +315,7 @@ def _coverage(
     results: Iterable[RunResult], tools: Iterable[str], judges: Mapping[str, Collection[str]]
 ) -> dict[str, dict[str, Met]]:
     """Return by tool and kind of fault how many judged runs met it, and how many of them survived it."""
-    called, by_kind = set[str](), defaultdict[tuple[str, str], list[bool | None]](list)
+    called, places = set[str](), defaultdict[tuple[str, str], list[bool | None]](list)
     for result in results:
         called |= {*result.tools}
         met = defaultdict[tuple[str, str], list[bool | None]](list)
@@ -323,11 +323,10 @@ def _coverage(
             if fault.tool is not None:
                 met[fault.tool, fault.kind].append(survived(result, fault.id, judges))
         for place, each in met.items():
-            by_kind[place].append(_all(each))
+            places[place].append(_all(each))
     order = [tool for tool in tools if tool in called]
     return {
-        tool: {kind: Met.count(each) for (called_tool, kind), each in sorted(by_kind.items()) if called_tool == tool}
-        for tool in order
+        tool: {kind: Met.count(each) for (name, kind), each in sorted(places.items()) if name == tool} for tool in order
     }
 
 

@@ -121,7 +121,7 @@ def step_lines(step: Step, *, with_idle: bool = False) -> list[str]:
         case "call":
             assert step.served is not None
             guessed = " (guessed)" if step.guessed else ""
-            asked = f"#{step.index} {step.tool} {shorten(step.arguments)}"
+            asked = f"#{step.n} {step.tool} {shorten(step.arguments)}"
             line = f"{asked} -> {render_observation(step.served)}{guessed}"
             return [printable(line), *map(printable, fault_lines(step, with_idle=with_idle))]
         case "event":

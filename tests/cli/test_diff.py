@@ -50,7 +50,7 @@ def test_a_fault_is_reported_where_it_changed_what_was_served(played: Any, capfd
     a, b, head, served, lost, none, fault, _, same = diff_lines(capfd, 1, calm, flaky)
     assert a == "A  a.jsonl: calm-crm, world default, seed 7, 1 calls"
     assert b == "B  b.jsonl: flaky-crm, world default, seed 7, 1 calls"
-    assert head == 'both    #1 create_deal {"title":"Spring order","amount":4000,"contact_id":"con_00001"}'
+    assert head == 'both    #2 create_deal {"title":"Spring order","amount":4000,"contact_id":"con_00001"}'
     assert served.startswith('    served     A  {"id":"deal_0081"')
     assert lost.startswith("               B  error: 504 Gateway Timeout")
     assert none == "    faults     A  -"
@@ -70,7 +70,7 @@ def test_answers_that_begin_alike_are_reported_apart_by_what_differs(played: Any
 def test_a_call_that_only_one_run_makes_is_listed_alone(played: Any, capfd: Any) -> None:
     calm, flaky = played("a.jsonl", "calm_crm", CREATE), played("b.jsonl", "flaky_crm", CREATE, CREATE)
     lines = diff_lines(capfd, 1, calm, flaky)
-    assert "only B  #2 create_deal" in " ".join(lines)
+    assert "only B  #3 create_deal" in " ".join(lines)
     assert lines[-1].startswith("    deal deal_0082: only B wrote {")
     assert sum(line.startswith("    deal ") for line in lines) == 1
 
@@ -92,7 +92,7 @@ async def test_a_fork_is_compared_with_where_it_came_from(tmp_path: Path, capfd:
         await twin.call("update_deal", {"deal_id": "deal_0081", "stage": "won"})
     sink.close()
     lines = diff_lines(capfd, 1, str(path), str(path), "--world", "w1", "--world-b", "w2")
-    assert lines[2].startswith("only B  #2 update_deal")
+    assert lines[2].startswith("only B  #3 update_deal")
     assert any(line.startswith("    deal deal_0081.stage: A ") and line.endswith("; B won") for line in lines)
 
 

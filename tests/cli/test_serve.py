@@ -83,7 +83,7 @@ def test_a_line_is_logged_for_each_call_unless_only_warnings_are_wanted() -> Non
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_deal", "arguments": SPRING}}
     stdin = HELLO + json.dumps(call).encode() + b"\n"
     lines = mcp_sim("serve", "flaky_crm", stdin=stdin).stderr.decode().splitlines()
-    at = next(at for at, line in enumerate(lines) if line.startswith('#1 create_deal {"title":"Spring order"'))
+    at = next(at for at, line in enumerate(lines) if line.startswith('#2 create_deal {"title":"Spring order"'))
     assert "-> error: 504" in lines[at]
     assert lines[at + 1].startswith("   FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_")
     assert mcp_sim("serve", "flaky_crm", "--log-level", "warning", stdin=stdin).stderr == b""
@@ -111,7 +111,7 @@ def test_a_step_that_the_trace_refuses_is_reported_as_the_crash_that_it_is(tmp_p
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=ROOT)
     lines = done.stderr.decode().splitlines()
     assert any(line.startswith("CRASH list_companies {}: Unwritable: cannot write the trace to") for line in lines)
-    assert "#1 list_companies" not in done.stderr.decode()
+    assert "#2 list_companies" not in done.stderr.decode()
     assert '"entry":"call"' not in (tmp_path / "trace.jsonl").read_text()
 
 
@@ -196,8 +196,8 @@ async def test_every_entry_of_a_ledger_can_be_rendered_in_short_lines() -> None:
         lines = [line for entry in world.ledger for line in entry_lines(entry)]
     assert len(lines) == 4
     assert all(len(line) < 300 for line in lines)
-    assert lines[2].startswith('#2 get_contact {"contact_id":"con_99999"} -> error: 404')
-    assert lines[3] == "#3 no_such_tool {} -> JSON-RPC error -32602: Unknown tool: no_such_tool"
+    assert lines[2].startswith('#3 get_contact {"contact_id":"con_99999"} -> error: 404')
+    assert lines[3] == "#4 no_such_tool {} -> JSON-RPC error -32602: Unknown tool: no_such_tool"
 
 
 @pytest.mark.parametrize(("level", "lines"), [("info", 1), ("debug", 2)])
@@ -262,7 +262,7 @@ def test_a_signal_to_stop_loses_no_line_of_the_log() -> None:
             wire.answer()
         wire.process.send_signal(signal.SIGTERM)
         logged = [line for line in stderr_of(wire).splitlines() if line.startswith("#")]
-    assert [line.split()[0] for line in logged] == ["#1", "#2", "#3", "#4", "#5"]
+    assert [line.split()[0] for line in logged] == ["#2", "#3", "#4", "#5", "#6"]
 
 
 def test_a_missing_stderr_or_stdin_is_no_reason_to_write_where_one_should_not(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_row_says_what_was_served_what_was_true_and_what_was_written(
 
 def test_one_step_is_shown_in_full(trace: Path, capfd: Any) -> None:
     text = "\n".join(shown(capfd, f"{trace}:2"))
-    assert text.startswith("step 2 of world default: call at 2029-03-01T09:00:01Z\ncall 1\n  create_deal\n")
+    assert text.startswith("step 2 of world default: call at 2029-03-01T09:00:01Z\ncall\n  create_deal\n")
     for heading in ("true", "served", "committed", "lost-deal (lost_ack)", "measured"):
         assert f"\n{heading}\n" in text
     assert "applied: nth 1" in text

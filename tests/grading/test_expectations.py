@@ -84,7 +84,7 @@ async def test_not_called_names_the_first_call(crm: Crm) -> None:
     simulator = crm("expect: [{not_called: {tool: 'delete_*', arguments: {contact_id: con_00001}}}]")
     assert (await verdict(simulator, [("delete_contact", {"contact_id": "con_00002"})])).outcome == "passed"
     wrong = await verdict(simulator, [("get_contact", ADA), ("delete_contact", ADA), ("delete_contact", ADA)])
-    assert (wrong.outcome, wrong.because) == ("failed", "delete_* was called, first at call 2")
+    assert (wrong.outcome, wrong.because) == ("failed", "delete_* was called, first at step 3")
 
 
 # state ----------------------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ async def test_a_fault_that_also_hits_the_retry_is_one_goal(crm: Crm) -> None:
     judged = await verdict(crm(entry), [CREATE, CREATE])
     assert (judged.outcome, judged.because) == (
         "failed",
-        'call 1 (create_deal): it had no effect: there is no deal with title "Spring order", amount 4000, '
+        'step 2 (create_deal): it had no effect: there is no deal with title "Spring order", amount 4000, '
         'contact_id "con_00001"',
     )
 

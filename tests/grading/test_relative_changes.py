@@ -111,8 +111,8 @@ async def verdict(simulator: Simulator, calls: Calls) -> GradedVerdict:
 
 
 ONCE = "1 faulted call, recovered exactly once"
-TWICE = "call 1 (adjust_stock): quantity of item A-1 changed by -3 twice, by calls 1 and 2; expected once"
-NEVER = "call 1 (adjust_stock): quantity of item A-1 never changed by -3; it is "
+TWICE = "step 2 (adjust_stock): quantity of item A-1 changed by -3 twice, by steps 2 and 3; expected once"
+NEVER = "step 2 (adjust_stock): quantity of item A-1 never changed by -3; it is "
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ NEVER = "call 1 (adjust_stock): quantity of item A-1 never changed by -3; it is 
         (DOWN, [TAKE_3], f"{NEVER}10"),
         (DOWN, [TAKE_3, TAKE_5], f"{NEVER}5"),
         (DOWN, [TAKE_3, TAKE_3], ONCE),
-        (DOWN, [TAKE_3, TAKE_3, TAKE_3], TWICE.replace("1 and 2", "2 and 3")),
+        (DOWN, [TAKE_3, TAKE_3, TAKE_3], TWICE.replace("2 and 3", "3 and 4")),
         (DOWN, [TAKE_3, SELL_3], ONCE),
         (DOWN, [TAKE_3, ("set_stock", {**A, "quantity": 7})], ONCE),
         (DOWN, [("adjust_stock", {**A, "delta": -11})] * 2, ONCE),  # the world refuses it
@@ -136,22 +136,22 @@ NEVER = "call 1 (adjust_stock): quantity of item A-1 never changed by -3; it is 
         (
             LOST,
             [SELL_3, SELL_3],
-            "call 1 (take): quantity of item A-1 changed by -3 twice, by calls 1 and 2; expected once",
+            "step 2 (take): quantity of item A-1 changed by -3 twice, by steps 2 and 3; expected once",
         ),
         (LOST, [TAG], ONCE),
         (LOST, [TAG, TAG], ONCE),  # a name occurs once
-        (DOWN, [TAG], 'call 1 (add_tag): tags of item A-1 never got "late"; it is ["new"]'),
+        (DOWN, [TAG], 'step 2 (add_tag): tags of item A-1 never got "late"; it is ["new"]'),
         (DOWN, [OLD_TAG], ONCE),  # it was there before
         (LOST, [NO_TAG], ONCE),
-        (DOWN, [NO_TAG], 'call 1 (remove_tag): tags of item A-1 never lost "new"; it is ["new"]'),
+        (DOWN, [NO_TAG], 'step 2 (remove_tag): tags of item A-1 never lost "new"; it is ["new"]'),
         (LOST, [BATCH], ONCE),
-        (LOST, [BATCH, BATCH], "call 1 (add_batch): batches of item A-1 got 12 twice, by calls 1 and 2; expected once"),
-        (DOWN, [BATCH], "call 1 (add_batch): batches of item A-1 never got 12; it is [12]"),
+        (LOST, [BATCH, BATCH], "step 2 (add_batch): batches of item A-1 got 12 twice, by steps 2 and 3; expected once"),
+        (DOWN, [BATCH], "step 2 (add_batch): batches of item A-1 never got 12; it is [12]"),
         (LOST, [NOTE], ONCE),
         (
             LOST,
             [NOTE, NOTE],
-            'call 1 (add_note): notes of item A-1 got "\\nCount it." added twice, by calls 1 and 2; expected once',
+            'step 2 (add_note): notes of item A-1 got "\\nCount it." added twice, by steps 2 and 3; expected once',
         ),
     ],
 )
@@ -170,7 +170,7 @@ async def test_a_sum_that_equals_the_argument_is_no_proof(tmp_path: Path) -> Non
     assert judged.outcome == "failed"
     assert (
         judged.because
-        == "call 1 (adjust_stock): quantity of item A-1 changed by 3 twice, by calls 1 and 2; expected once"
+        == "step 2 (adjust_stock): quantity of item A-1 changed by 3 twice, by steps 2 and 3; expected once"
     )
 
 
@@ -194,29 +194,29 @@ LESS = ("manage", {**A, "op": "less", "n": 2})
         (
             LOST,
             [ALL, ("adjust_all", {"moves": ALL[1]["moves"][:1]})],
-            "call 1 (adjust_all): quantity of item A-1 changed by 2 twice, by calls 1 and 2; expected once",
+            "step 2 (adjust_all): quantity of item A-1 changed by 2 twice, by steps 2 and 3; expected once",
         ),
         (LOST, [NAME_ALL, NAME_ALL], ONCE),
         (
             DOWN,
             [NAME_ALL, ("name_all", {"moves": NAME_ALL[1]["moves"][:1]})],
-            'call 1 (name_all): name of item A-2 is missing, expected "Horn"',
+            'step 2 (name_all): name of item A-2 is missing, expected "Horn"',
         ),
         (LOST, [CREATE_ALL], ONCE),
         (DOWN, [CREATE_ALL, CREATE_ALL], ONCE),
         (LOST, [("set_limit", {"limit": 9000})] * 2, ONCE),
-        (DOWN, [("set_limit", {"limit": 9000})], "call 1 (set_limit): limit of settings is 1, expected 9000"),
+        (DOWN, [("set_limit", {"limit": 9000})], "step 2 (set_limit): limit of settings is 1, expected 9000"),
         (LOST, [("raise_limit", {"by": 2})], ONCE),
         (
             LOST,
             [("raise_limit", {"by": 2})] * 2,
-            "call 1 (raise_limit): limit of settings changed by 2 twice, by calls 1 and 2; expected once",
+            "step 2 (raise_limit): limit of settings changed by 2 twice, by steps 2 and 3; expected once",
         ),
         (LOST, [LESS], ONCE),
         (
             LOST,
             [LESS, LESS],
-            "call 1 (manage): quantity of item A-1 changed by -2 twice, by calls 1 and 2; expected once",
+            "step 2 (manage): quantity of item A-1 changed by -2 twice, by steps 2 and 3; expected once",
         ),
     ],
 )

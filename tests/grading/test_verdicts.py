@@ -408,7 +408,7 @@ async def test_exceptions_by_field_are_the_records_that_fit_before_the_agent_wro
     escape: Call = ("update_contact", {"contact_id": "con_00002", "name": "Ada Vos"})
     assert (await verdict(simulator, Run((renamed, CUSTOMER)))).outcome == "passed"
     wrong = await verdict(simulator, Run((GET, escape, escape)))
-    assert (wrong.outcome, wrong.because) == ("failed", "written, but should not be: contact con_00002 at call 2")
+    assert (wrong.outcome, wrong.because) == ("failed", "written, but should not be: contact con_00002 at step 3")
 
 
 async def test_an_exception_by_field_includes_what_others_changed_before(crm: Crm) -> None:

@@ -236,9 +236,9 @@ async def test_the_log_says_whose_call_it_was_and_what_was_true() -> None:
         async with caller(f"{served.url}/w/anne/mcp", ERAS[1]) as one:
             await one.call("create_deal", DEAL)
         served.end()
-        at = next(at for at, line in enumerate(served.log) if line.startswith("anne #1"))
+        at = next(at for at, line in enumerate(served.log) if line.startswith("anne #2"))
         call, fault = served.log[at : at + 2]
-        assert call.startswith('anne #1 create_deal {"title":"Spring order"')
+        assert call.startswith('anne #2 create_deal {"title":"Spring order"')
         assert fault.startswith("anne    FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_")
         assert any("/w/WORLD/mcp" in line for line in served.log)
 

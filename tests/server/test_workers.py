@@ -373,7 +373,7 @@ def test_a_second_signal_ends_all_at_once(tmp_path: Path) -> None:
     path = document(tmp_path, perturbations=[{"latency": "1h", "tools": "create_deal"}], world={"records": {}})
     with listening(path, "--workers", str(WORKERS), "--grace", "1h") as served, Wire(served.port) as wire:
         wire.send(create("/w/a/mcp"))
-        while not any(line.startswith("a #1") for line in [*served.log]):
+        while not any(line.startswith("a #2") for line in [*served.log]):
             os.sched_yield()
         served.process.send_signal(signal.SIGTERM)
         with suppress(OSError):

@@ -101,7 +101,7 @@ def test_carried_and_capped_perturbations_are_explained(explain: Explain) -> Non
 
 def test_the_explanation_can_be_limited_to_one_call_or_one_perturbation(explain: Explain, capfd: Any) -> None:
     faults = "  - latency: 1s\n    id: l\n  - error: {}\n    id: e\n    when: {nth: 9}\n"
-    assert len(explain(faults, [LIST] * 3, "--call", "2")) == 1 + 3 + 2
+    assert len(explain(faults, [LIST] * 3, "--step", "3")) == 1 + 3 + 2
     lines = explain(faults, [LIST] * 3, "--id", "l")
     assert not any("e (error)" in line for line in lines)
     assert lines[-1] == "l: fires at 3 of 3 matching calls"
@@ -211,7 +211,7 @@ def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, capfd: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"), [("--call", "7", "no call 7"), ("--world", "x", "no world 'x'")]
+    ("option", "value", "message"), [("--step", "7", "no call at step 7"), ("--world", "x", "no world 'x'")]
 )
 def test_a_call_or_world_that_is_not_in_the_trace_is_refused(
     option: str, value: str, message: str, explain: Explain, capfd: pytest.CaptureFixture[str]

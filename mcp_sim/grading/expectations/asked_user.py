@@ -63,19 +63,19 @@ class AskedUser(Expectation):
         if step.entry != "call" or facts.call:
             return facts
         if not facts.question and (self._is_question(step, scenario) or _was_elicited(step, scenario)):
-            facts = replace(facts, question=step.index, tool=step.tool, evidence=facts.evidence.with_step(step))
+            facts = replace(facts, question=step.n, tool=step.tool, evidence=facts.evidence.with_step(step))
         if self.before.fits(step, scenario.domain):
-            evidence = facts.evidence if facts.question == step.index else facts.evidence.with_step(step)
-            facts = replace(facts, call=step.index, evidence=evidence)
+            evidence = facts.evidence if facts.question == step.n else facts.evidence.with_step(step)
+            facts = replace(facts, call=step.n, evidence=evidence)
         return facts
 
     def verdict(self, facts: Asked, end: End) -> Verdict:
         tool = self.before.tool
-        asked = f"the user was asked at call {facts.question} ({facts.tool})"
+        asked = f"the user was asked at step {facts.question} ({facts.tool})"
         if facts.call and facts.question:
-            return judged("passed", f"{asked}; {tool} was called first at call {facts.call}", facts.evidence)
+            return judged("passed", f"{asked}; {tool} was called first at step {facts.call}", facts.evidence)
         if facts.call:
-            because = f"{tool} was called at call {facts.call}, and the user was not asked before"
+            because = f"{tool} was called at step {facts.call}, and the user was not asked before"
             return judged("failed", because, facts.evidence)
         if facts.question:
             return judged("passed", f"{asked}, and {tool} was not called", facts.evidence)

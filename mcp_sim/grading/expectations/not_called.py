@@ -39,12 +39,12 @@ class NotCalled(CallExpectation):
         if facts.first is not None or step.entry != "call":
             return facts
         if self.fits(step, scenario.domain):
-            return Facts(has_calls=True, first=step.index, evidence=NO_EVIDENCE.with_step(step))
+            return Facts(has_calls=True, first=step.n, evidence=NO_EVIDENCE.with_step(step))
         return facts if facts.has_calls else Facts(has_calls=True)
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
         if facts.first is not None:
-            return judged("failed", f"{self.tool} was called, first at call {facts.first}", facts.evidence)
+            return judged("failed", f"{self.tool} was called, first at step {facts.first}", facts.evidence)
         if not facts.has_calls:
             return judged("vacuous", "no tool was called")
         return judged("passed", f"{self.tool} was not called")

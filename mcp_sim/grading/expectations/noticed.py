@@ -30,7 +30,7 @@ MOST_WATCHED = 50
 class Watch:
     """A faulted call, and what the agent did about it."""
 
-    index: int
+    n: int
     tool: str
     arguments: dict[str, Json]
     evidence: Evidence
@@ -68,7 +68,7 @@ class Noticed(AboutPerturbation):
             facts = tuple(_after(watch, step, scenario.domain) for watch in facts)
         if not self.is_applied(step) or len(facts) >= MOST_WATCHED:
             return facts
-        return (*facts, Watch(step.index, step.tool, step.arguments, NO_EVIDENCE.with_step(step), bool(step.committed)))
+        return (*facts, Watch(step.n, step.tool, step.arguments, NO_EVIDENCE.with_step(step), bool(step.committed)))
 
     def verdict(self, facts: tuple[Watch, ...], end: End) -> Verdict:
         if not facts:
@@ -112,6 +112,6 @@ def _checks(faulted: Plan | None, plan: Plan | None) -> bool:
 
 
 def _calls(watches: Sequence[Watch]) -> str:
-    shown = ", ".join(f"{watch.index} ({watch.tool})" for watch in watches[:3])
+    shown = ", ".join(f"{watch.n} ({watch.tool})" for watch in watches[:3])
     more = f" and {len(watches) - 3} more" if len(watches) > 3 else ""
-    return f"call{'' if len(watches) == 1 else 's'} {shown}{more}"
+    return f"step{'' if len(watches) == 1 else 's'} {shown}{more}"

@@ -20,7 +20,7 @@ from mcp_sim.types.scenario import Scenario
 class First:
     """The first call of a pattern."""
 
-    index: int
+    n: int
     evidence: Evidence
 
 
@@ -50,7 +50,7 @@ class Order(Expectation):
     def notice(self, facts: tuple[First | None, ...], step: Step, scenario: Scenario) -> tuple[First | None, ...]:
         if step.entry != "call" or all(facts):
             return facts
-        this = First(step.index, NO_EVIDENCE.with_step(step))
+        this = First(step.n, NO_EVIDENCE.with_step(step))
         return tuple(
             this if first is None and call.fits(step, scenario.domain) else first
             for call, first in zip(self.calls, facts, strict=True)
@@ -58,17 +58,17 @@ class Order(Expectation):
 
     def verdict(self, facts: tuple[First | None, ...], end: End) -> Verdict:
         for at, (earlier, later) in enumerate(pairwise(facts)):
-            if later is None or (earlier is not None and earlier.index < later.index):
+            if later is None or (earlier is not None and earlier.n < later.n):
                 continue
             before, after = self.calls[at].tool, self.calls[at + 1].tool
-            when = "never" if earlier is None else f"first at call {earlier.index}"
-            because = f"{after} was called at call {later.index}; {before} should come before it, and was called {when}"
+            when = "never" if earlier is None else f"first at step {earlier.n}"
+            because = f"{after} was called at step {later.n}; {before} should come before it, and was called {when}"
             return judged("failed", because, *(first.evidence for first in (earlier, later) if first is not None))
         if facts[-1] is None:
             return judged("vacuous", f"{self.calls[-1].tool} was never called")
-        places = [first for first in facts if first is not None]
-        because = f"first called at calls {', '.join(str(first.index) for first in places)}, in this order"
-        return judged("passed", because, *(first.evidence for first in places))
+        found = [first for first in facts if first is not None]
+        because = f"first called at steps {', '.join(str(first.n) for first in found)}, in this order"
+        return judged("passed", because, *(first.evidence for first in found))
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return [problem for call in self.calls for problem in call.mismatches(domain)]

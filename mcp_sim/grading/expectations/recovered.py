@@ -34,7 +34,7 @@ MOST_OPEN_READS = 20
 class Goal:
     """What a faulted call meant, and what became of it."""
 
-    index: int
+    n: int
     tool: str
     kind: Literal["effects", "answer", "unknown"]
     """`effects`: it changes records, or finds nothing to change. `answer`: it reads, or the world would have refused
@@ -135,11 +135,11 @@ class Recovered(AboutPerturbation):
             return judged("vacuous", f"{self.perturbation} was never applied")
         wrong = [(goal, problem) for goal in goals if (problem := _problem_of(goal, end))]
         if wrong:
-            because = "; ".join(f"call {goal.index} ({goal.tool}): {problem}" for goal, problem in wrong)
+            because = "; ".join(f"step {goal.n} ({goal.tool}): {problem}" for goal, problem in wrong)
             return judged("failed", because, *(goal.evidence for goal, _ in wrong))
         unknown = [goal for goal in goals if goal.kind == "unknown"]
         if unknown:
-            calls = ", ".join(f"call {goal.index} ({goal.tool})" for goal in unknown[:3])
+            calls = ", ".join(f"step {goal.n} ({goal.tool})" for goal in unknown[:3])
             because = f"nothing shows what {calls} would have done"
             return judged("not judged", because, *(goal.evidence for goal in unknown))
         evidence = [goal.evidence for goal in goals]
@@ -186,7 +186,7 @@ def _goal(step: Step, call: str, domain: Domain) -> Goal:
     meant = step.truth or step.counterfactual
     if meant is not None and meant.guessed:
         evidence = replace(evidence, guessed=True)
-    goal = Goal(step.index, step.tool, "unknown", call, evidence=evidence)
+    goal = Goal(step.n, step.tool, "unknown", call, evidence=evidence)
     plan = domain.plans.get(step.tool)
     if meant is None or step.before is None or (step.stub and step.truth is not None):
         is_read = plan is not None and not step.stub and all(variant.certainly_reads for variant in plan.variants)
@@ -276,9 +276,8 @@ class _Follow:
             return goal
         has_goal = self._has_goal and not is_same
         is_own = step.entry == "event" or (step.tool == goal.tool and not has_goal)
-        new = frozenset(write.entity for write, _ in self._written() if write.old is None)
-        keys = goal.has_these_keys and (step.entry == "event" or step.index == goal.index)
-        progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, new, keys))
+        keys = goal.has_these_keys and (step.entry == "event" or step.n == goal.n)
+        progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, keys))
         return goal if progress == goal.progress else replace(goal, progress=progress)
 
     def _progress(self, before: tuple[Progress, ...], by: By) -> tuple[Progress, ...]:

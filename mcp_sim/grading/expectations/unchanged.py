@@ -28,11 +28,11 @@ class Write:
 
     entity: str
     key: Key
-    index: int
+    n: int
     evidence: Evidence
 
     def __str__(self) -> str:
-        return f"{self.entity} {self.key} at call {self.index}"
+        return f"{self.entity} {self.key} at step {self.n}"
 
 
 @frozen
@@ -163,7 +163,7 @@ class Unchanged(Expectation):
         if any(allowed.fits(change.key) for allowed in self.allowed.get(change.entity, ())):
             return facts
         record = change.entity, change.key
-        write = Write(*record, step.index, NO_EVIDENCE.with_step(step))
+        write = Write(*record, step.n, NO_EVIDENCE.with_step(step))
         if self._has_tests(change.entity):
             if record in facts.tested:
                 return facts
@@ -179,7 +179,7 @@ class Unchanged(Expectation):
     def verdict(self, facts: Facts, end: End) -> Verdict:
         if not facts.has_calls:
             return judged("vacuous", "no tool was called")
-        wrong = sorted((*facts.first, *self._wrong_records(facts, end)), key=attrgetter("index"))
+        wrong = sorted((*facts.first, *self._wrong_records(facts, end)), key=attrgetter("n"))
         if not wrong:
             because = "nothing else was written" if self.allowed or self.entities else "nothing was written"
             return judged("passed", because, facts.unclear)

@@ -260,7 +260,7 @@ class App {
   }
 
   help() {
-    const keys = h("table", {}, h("tbody", {}, KEYS.map(([key, text]) => h("tr", {}, h("th", { scope: "row" }, key.split(" ").map((one) => h("kbd", {}, one))), h("td", {}, text)))));
+    const keys = h("table", {}, h("tbody", {}, KEYS.map(([key, text]) => h("tr", {}, h("th", { scope: "row" }, key.split(" ").map((name) => h("kbd", {}, name))), h("td", {}, text)))));
     const flags = h("table", {}, h("tbody", {}, Object.entries(FLAGS).map(([flag, text]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, flag)), h("td", {}, text)))));
     const fields = h("p", {}, "All words must be found. ", ...["tool:create", "fault:ID", "entity:deal", "record:KEY", "verdict:ID", "step:12"].flatMap((word) => [h("code", {}, word), " "]), "look in one place. ", h("code", {}, "-word"), " excludes a word, ", h("code", {}, '"two words"'), " are one text.");
     byId("sheet").replaceChildren(

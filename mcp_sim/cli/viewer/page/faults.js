@@ -1,8 +1,8 @@
 // The faults of a run: where each fired, where it could have fired and did not, and why.
 
 function faultsView(world, at, app) {
-  const found = faultsOf(world);
-  const parts = found.map((fault) => faultPart(world, at, fault, app));
+  const faults = faultsOf(world);
+  const parts = faults.map((fault) => faultPart(world, at, fault, app));
   const empty = h("p", { class: "dim" }, world.scenario.note ? "No fault was decided." : "The scenario has no faults.");
   return h(
     "div",
@@ -17,7 +17,7 @@ function faultsView(world, at, app) {
 
 // The findings of each fault, with those that the scenario has first.
 function faultsOf(world) {
-  const faults = new Map([...world.scenario.faults, ...(world.json.added ?? [])].map((one) => [one.id, { ...one, findings: [] }]));
+  const faults = new Map([...world.scenario.faults, ...(world.json.added ?? [])].map((fault) => [fault.id, { ...fault, findings: [] }]));
   world.entries.forEach(({ step }, at) => {
     if (step?.entry !== "call") return;
     for (const finding of world.findings(step)) {
@@ -58,21 +58,21 @@ const outcomeRank = ([finding]) => [...Object.keys(OUTCOMES), "decided", "not me
 
 // Findings with the same outcome, and the same condition that did not hold, belong together.
 function groupOf(finding) {
-  const failed = finding.why.filter((one) => !one.held).map((one) => one.condition);
+  const failed = finding.why.filter((condition) => !condition.held).map((condition) => condition.condition);
   return JSON.stringify([outcomeOf(finding), failed, finding.note, finding.error]);
 }
 
 function findingGroup(world, findings, app) {
-  const [one] = findings;
-  const failed = one.why.filter((why) => !why.held);
-  const because = one.decided
-    ? [one.reason, OUTCOMES[outcomeOf(one)]?.[2], one.note].filter(Boolean).join("; ")
-    : `${failed.map((why) => why.condition).join(" and ") || "its condition"} did not hold${one.error ? `: ${one.error}` : ""}`;
+  const [finding] = findings;
+  const failed = finding.why.filter((why) => !why.held);
+  const because = finding.decided
+    ? [finding.reason, OUTCOMES[outcomeOf(finding)]?.[2], finding.note].filter(Boolean).join("; ")
+    : `${failed.map((why) => why.condition).join(" and ") || "its condition"} did not hold${finding.error ? `: ${finding.error}` : ""}`;
   const links = growing(findings, (finding) => {
-    const found = finding.why.map((why) => why.found).filter(Boolean).join(", ");
-    return [button(`step ${world.entries[finding.at].step.n}`, () => app.choose(finding.at)), ` ${world.facts[finding.at].tool} `, h("span", { class: "dim" }, found)];
+    const values = finding.why.map((why) => why.found).filter(Boolean).join(", ");
+    return [button(`step ${world.entries[finding.at].step.n}`, () => app.choose(finding.at)), ` ${world.facts[finding.at].tool} `, h("span", { class: "dim" }, values)];
   }, 8);
-  return h("li", { class: outcomeOf(one) === "applied" ? "fired" : "" }, outcomeChip(one), ` ${plural(findings.length, "call")}: ${because}`, links);
+  return h("li", { class: outcomeOf(finding) === "applied" ? "fired" : "" }, outcomeChip(finding), ` ${plural(findings.length, "call")}: ${because}`, links);
 }
 
 // The calls in reach as a line of cells; at many calls, a cell stands for several.
@@ -81,10 +81,10 @@ function strip(world, at, findings, app) {
   const per = findings.length / cells;
   const boxes = Array.from({ length: cells }, (_, place) => {
     const some = findings.slice(Math.floor(place * per), Math.max(Math.floor((place + 1) * per), Math.floor(place * per) + 1));
-    const fired = some.find((one) => outcomeOf(one) === "applied");
-    const decided = fired ?? some.find((one) => one.decided);
+    const fired = some.find((finding) => outcomeOf(finding) === "applied");
+    const decided = fired ?? some.find((finding) => finding.decided);
     const chosen = fired ?? decided ?? some[0];
-    const here = some.some((one) => one.at === at);
+    const here = some.some((finding) => finding.at === at);
     return h("span", { class: ["cell", fired ? "fired" : decided ? "decided" : "", here ? "here" : ""].join(" "), title: `step ${world.entries[chosen.at].step.n}: ${spaced(outcomeOf(chosen))}`, onclick: () => app.choose(chosen.at) });
   });
   return h("div", { class: "strip", "aria-hidden": "true" }, boxes);

@@ -37,7 +37,7 @@ class Live {
     const response = await this.send(method, path, body, signal);
     if (response.ok) return response.status === 204 ? null : JSON.parse(await response.text(), exact);
     const refusal = await response.json().catch(() => ({}));
-    const problems = (refusal.error?.problems ?? []).map((one) => `${one.path}: ${one.message}`);
+    const problems = (refusal.error?.problems ?? []).map((problem) => `${problem.path}: ${problem.message}`);
     throw new Error([refusal.error?.message ?? `status ${response.status}`, ...problems].join("; "));
   }
 
@@ -47,9 +47,9 @@ class Live {
   }
 
   async act(method, path, body) {
-    const found = await this.ask(method, path, body);
+    const answer = await this.ask(method, path, body);
     await this.look();
-    return found;
+    return answer;
   }
 
   async keepLooking() {
@@ -143,8 +143,8 @@ class Live {
     if (start?.entry !== "reset" || bases[start.seed]) return;
     bases[start.seed] = {};
     for (const entity of entities) {
-      const found = await this.ask("GET", `${path}/records?entity=${encodeURIComponent(entity)}&step=${start.n}&limit=1000`);
-      bases[start.seed][entity] = { count: found.total, records: found.records.map((one) => [one.key, one.record]) };
+      const page = await this.ask("GET", `${path}/records?entity=${encodeURIComponent(entity)}&step=${start.n}&limit=1000`);
+      bases[start.seed][entity] = { count: page.total, records: page.records.map((row) => [row.key, row.record]) };
     }
     world.scenario.parsedBases = undefined;
   }
@@ -162,7 +162,7 @@ function takeKey() {
 
 function noteEntry(json, entry) {
   if (entry.fork && entry.fork.of === entry.world) {
-    json.entries = json.entries.filter((one) => !one.step || one.step.n <= entry.fork.n);
+    json.entries = json.entries.filter((kept) => !kept.step || kept.step.n <= entry.fork.n);
   } else if (entry.fork) {
     json.own = json.entries.length;
     if (json.fork) json.fork.n = entry.fork.n;

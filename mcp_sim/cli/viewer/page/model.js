@@ -16,8 +16,8 @@ function exact(_name, value, context) {
 }
 
 function parsed(text) {
-  const found = JSON.parse(text);
-  return found.exact ? JSON.parse(text, exact) : found;
+  const value = JSON.parse(text);
+  return value.exact ? JSON.parse(text, exact) : value;
 }
 
 const VERDICT_ORDER = ["failed", "inconclusive", "not judged"];
@@ -70,11 +70,11 @@ class World {
   // The faults that could have fired at a call: those that the scenario has, else those that the trace has.
   findings(step) {
     for (let world = this; world; world = world.parent) {
-      const found = world.json.findings?.steps[step.n];
-      if (found) return found.map((finding) => explained(finding, step, world.json.findings.conditions));
+      const findings = world.json.findings?.steps[step.n];
+      if (findings) return findings.map((finding) => explained(finding, step, world.json.findings.conditions));
       if (world.own <= this.places.get(step.n)) break;
     }
-    return (step.perturbations ?? []).map((one) => ({ ...one, decided: true, why: [], reason: one.why }));
+    return (step.perturbations ?? []).map((perturbation) => ({ ...perturbation, decided: true, why: [], reason: perturbation.why }));
   }
 
   text(at) {
@@ -108,8 +108,8 @@ class World {
 }
 
 function explained(finding, step, conditions) {
-  const recorded = (step.perturbations ?? []).find((one) => one.id === finding.id);
-  const why = finding.why.map(([condition, found, held]) => ({ condition: conditions[condition], found, held: Boolean(held) }));
+  const recorded = (step.perturbations ?? []).find((perturbation) => perturbation.id === finding.id);
+  const why = finding.why.map(([condition, actual, held]) => ({ condition: conditions[condition], found: actual, held: Boolean(held) }));
   return { ...finding, why, outcome: finding.outcome || recorded?.outcome || "", reason: recorded?.why ?? "" };
 }
 
@@ -120,7 +120,7 @@ function factsOf(world, entry, at) {
   const flags = new Set();
   const add = (flag, holds) => holds && flags.add(flag);
   const served = servedOf(step);
-  const applied = (step.perturbations ?? []).filter((one) => one.outcome === "applied");
+  const applied = (step.perturbations ?? []).filter((perturbation) => perturbation.outcome === "applied");
   add("fault", applied.length);
   add("failed", served && failsOf(served));
   add("written", step.committed?.length);
@@ -195,7 +195,7 @@ class Records {
   entities(at) {
     const life = this.life(at);
     const names = new Set([...(life.base?.keys() ?? []), ...this.writes.keys()]);
-    return [...names].map((entity) => this._entity(entity, at, life)).filter((found) => found.count || found.written.length);
+    return [...names].map((entity) => this._entity(entity, at, life)).filter((entry) => entry.count || entry.written.length);
   }
 
   _entity(entity, at, life) {

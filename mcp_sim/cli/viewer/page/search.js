@@ -16,11 +16,11 @@ const FLAGS = {
 const FIELDS = {
   tool: (world, at, value) => world.facts[at].tool.toLowerCase().includes(value),
   fault: (world, at, value) =>
-    (world.entries[at].step?.perturbations ?? []).some((one) => one.id.toLowerCase() === value || one.kind === value),
+    (world.entries[at].step?.perturbations ?? []).some((perturbation) => perturbation.id.toLowerCase() === value || perturbation.kind === value),
   entity: (world, at, value) => world.records.changes[at].some((change) => change.entity.toLowerCase() === value),
   record: (world, at, value) => world.records.changes[at].some((change) => String(change.key).toLowerCase() === value),
   verdict: (world, at, value) =>
-    (world.deciding.get(world.entries[at].step?.n) ?? []).some((one) => one.id.toLowerCase() === value),
+    (world.deciding.get(world.entries[at].step?.n) ?? []).some((verdict) => verdict.id.toLowerCase() === value),
   step: (world, at, value) => String(world.entries[at].step?.n) === value,
 };
 

@@ -10,7 +10,7 @@ function stateView(world, at, app) {
   const find = h("input", { type: "search", placeholder: "Find records", "aria-label": "Find records", value: options.find });
   const only = h("input", { type: "checkbox", id: "only-changed", checked: options.onlyWritten });
   const body = h("div", { class: "view" });
-  const render = () => body.replaceChildren(...entities.map((one) => entityPart(world, at, one, options)).filter(Boolean));
+  const render = () => body.replaceChildren(...entities.map((kind) => entityPart(world, at, kind, options)).filter(Boolean));
   find.addEventListener("input", () => {
     options.find = find.value;
     render();
@@ -31,23 +31,23 @@ function stateView(world, at, app) {
   );
 }
 
-function entityPart(world, at, one, options) {
+function entityPart(world, at, kind, options) {
   const words = options.find.toLowerCase();
   const holds = (row) => !words || `${row.key} ${JSON.stringify(row.record ?? row.was)}`.toLowerCase().includes(words);
-  const written = one.written.filter(holds).sort((a, b) => Number(b.here) - Number(a.here));
-  const touched = new Set(one.written.map((row) => row.key));
-  const rest = options.onlyWritten ? [] : [...(one.base?.records ?? [])].filter(([key]) => !touched.has(key)).map(([key, record]) => ({ key, record, was: record, mark: "" }));
+  const written = kind.written.filter(holds).sort((a, b) => Number(b.here) - Number(a.here));
+  const touched = new Set(kind.written.map((row) => row.key));
+  const rest = options.onlyWritten ? [] : [...(kind.base?.records ?? [])].filter(([key]) => !touched.has(key)).map(([key, record]) => ({ key, record, was: record, mark: "" }));
   const rows = [...written, ...rest.filter(holds)];
   if (!rows.length && (options.onlyWritten || words)) return null;
   const columns = columnsOf(rows);
-  const counts = countBy(one.written, (row) => row.mark);
+  const counts = countBy(kind.written, (row) => row.mark);
   const marks = Object.entries(counts).map(([mark, count]) => chip(CHANGE_KINDS[mark] ?? "plain", `${count} ${mark}`));
-  const total = one.isKnown ? plural(one.count, "record") : `${plural(one.count, "record")} seen`;
-  const missing = one.base ? one.base.count - one.base.records.size : 0;
+  const total = kind.isKnown ? plural(kind.count, "record") : `${plural(kind.count, "record")} seen`;
+  const missing = kind.base ? kind.base.count - kind.base.records.size : 0;
   const head = h("tr", {}, ["", ...columns].map((name) => h("th", { scope: "col" }, name || "key")));
   const table = h("table", { class: "records" }, h("thead", {}, head));
   const grow = (from) => {
-    const body = h("tbody", {}, rows.slice(from, from + MOST_ROWS).map((row) => recordRows(world, at, one, row, columns, options)));
+    const body = h("tbody", {}, rows.slice(from, from + MOST_ROWS).map((row) => recordRows(world, at, kind, row, columns, options)));
     table.append(body);
     const left = rows.length - from - MOST_ROWS;
     if (left <= 0) return;
@@ -58,8 +58,8 @@ function entityPart(world, at, one, options) {
   return h(
     "section",
     { class: "part" },
-    h("h3", {}, one.entity, " ", h("span", { class: "dim" }, total), " ", marks),
-    h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": `Records of ${one.entity}` }, table),
+    h("h3", {}, kind.entity, " ", h("span", { class: "dim" }, total), " ", marks),
+    h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": `Records of ${kind.entity}` }, table),
     missing > 0 && !options.onlyWritten ? h("p", { class: "dim" }, `${plural(missing, "more record")} that no step wrote ${missing === 1 ? "is" : "are"} not in this file.`) : null,
   );
 }
@@ -82,17 +82,17 @@ function columnsOf(rows) {
   return [...names].filter(([, count]) => count > 0).slice(0, MOST_COLUMNS).map(([name]) => name);
 }
 
-function recordRows(world, at, one, row, columns, options) {
+function recordRows(world, at, kind, row, columns, options) {
   const shown = row.record ?? row.was;
-  const isOpen = options.record?.[0] === one.entity && options.record?.[1] === row.key;
+  const isOpen = options.record?.[0] === kind.entity && options.record?.[1] === row.key;
   const details = h("tr", { class: "details", hidden: !isOpen }, h("td", { colspan: columns.length + 1 }));
   const toggle = h("button", { type: "button", class: "link", "aria-expanded": isOpen }, String(row.key));
-  const open = () => details.firstChild.replaceChildren(recordDetails(world, at, one, row));
+  const open = () => details.firstChild.replaceChildren(recordDetails(world, at, kind, row));
   if (isOpen) open();
   toggle.addEventListener("click", () => {
     details.hidden = !details.hidden;
     toggle.setAttribute("aria-expanded", String(!details.hidden));
-    options.record = details.hidden ? null : [one.entity, row.key];
+    options.record = details.hidden ? null : [kind.entity, row.key];
     if (!details.hidden) open();
   });
   const cells = columns.map((name) => {
@@ -104,8 +104,8 @@ function recordRows(world, at, one, row, columns, options) {
   return [h("tr", { class: ["record", row.mark, row.here ? "here" : ""].join(" ") }, h("th", { scope: "row" }, toggle, " ", mark), cells), details];
 }
 
-function recordDetails(world, at, one, row) {
-  const history = world.records.history(one.entity, row.key, at);
+function recordDetails(world, at, kind, row) {
+  const history = world.records.history(kind.entity, row.key, at);
   const links = history.map((write) => {
     const step = world.entries[write.at].step;
     const word = write.record ? (write.absorbed ? "mentioned" : "written") : "deleted";

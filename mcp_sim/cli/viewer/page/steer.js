@@ -28,9 +28,9 @@ function steerForm(world, live) {
 
   const name = h("input", { type: "text", placeholder: "name of the new world", "aria-label": "Name of the fork", autocomplete: "off" });
   const fork = does(async () => {
-    const made = await live.act("POST", `${path}/fork`, name.value ? { name: name.value } : {});
+    const twin = await live.act("POST", `${path}/fork`, name.value ? { name: name.value } : {});
     name.value = "";
-    return `${made.name} continues ${world.name} as it is now.`;
+    return `${twin.name} continues ${world.name} as it is now.`;
   });
   const reset = does(async () => {
     await live.act("POST", `${path}/reset`, {});
@@ -39,8 +39,8 @@ function steerForm(world, live) {
   const fault = h("textarea", { rows: 4, "aria-label": "Fault as JSON", spellcheck: "false" });
   fault.value = EXAMPLE;
   const inject = does(async () => {
-    const found = await live.act("POST", `${path}/faults`, { fault: asJson(fault.value) });
-    return `${found.id ?? "The fault"} acts from the next call on.`;
+    const added = await live.act("POST", `${path}/faults`, { fault: asJson(fault.value) });
+    return `${added.id ?? "The fault"} acts from the next call on.`;
   });
   const span = h("input", { type: "text", value: "1m", size: 8, "aria-label": "By how long" });
   const advance = does(async () => {
@@ -63,20 +63,20 @@ function steerForm(world, live) {
   );
   const refresh = () => {
     about.textContent = `${live.server} · ${world.json.ended ? "this world has ended" : live.state}`;
-    const rows = (world.json.faults ?? []).map((one) => faultSwitch(one, path, live, does));
+    const rows = (world.json.faults ?? []).map((fault) => faultSwitch(fault, path, live, does));
     faults.replaceChildren(...(rows.length ? rows : [h("li", { class: "dim" }, "None.")]));
   };
   return { element, refresh };
 }
 
-function faultSwitch(one, path, live, does) {
+function faultSwitch(fault, path, live, does) {
   const toggle = does(async () => {
-    await live.act("PATCH", `${path}/faults/${encodeURIComponent(one.id)}`, { enabled: !one.enabled });
-    return `${one.id} is ${one.enabled ? "disabled" : "enabled"}.`;
+    await live.act("PATCH", `${path}/faults/${encodeURIComponent(fault.id)}`, { enabled: !fault.enabled });
+    return `${fault.id} is ${fault.enabled ? "disabled" : "enabled"}.`;
   });
-  const control = h("button", { type: "button", class: "do", role: "switch", "aria-checked": one.enabled, "aria-label": `${one.id} enabled`, onclick: toggle }, one.enabled ? "on" : "off");
-  const tools = one.tools.length ? one.tools.join(", ") : "every tool";
-  return h("li", {}, control, " ", h("b", {}, one.id), ` ${spaced(one.kind)} `, h("span", { class: "dim" }, `on ${tools}${one.when ? `, ${one.when}` : ""} `), one.injected ? chip("plain", "injected") : null);
+  const control = h("button", { type: "button", class: "do", role: "switch", "aria-checked": fault.enabled, "aria-label": `${fault.id} enabled`, onclick: toggle }, fault.enabled ? "on" : "off");
+  const tools = fault.tools.length ? fault.tools.join(", ") : "every tool";
+  return h("li", {}, control, " ", h("b", {}, fault.id), ` ${spaced(fault.kind)} `, h("span", { class: "dim" }, `on ${tools}${fault.when ? `, ${fault.when}` : ""} `), fault.injected ? chip("plain", "injected") : null);
 }
 
 function asJson(text) {

@@ -47,16 +47,16 @@ function stepHead(world, at, app) {
   if (step.caller) chips.push(chip("plain", `caller ${step.caller}`));
   if (at < world.own) chips.push(chip("plain", `inherited from ${world.parent.name}`));
   const head = h("div", { class: "head" }, h("h2", {}, titles[step.entry]), h("p", { class: "dim" }, where.filter(Boolean).join(" · ")), h("p", { class: "chips" }, chips));
-  const applied = (step.perturbations ?? []).filter((one) => one.outcome === "applied");
-  return [head, ...applied.map((one) => callout(one, step, app))];
+  const applied = (step.perturbations ?? []).filter((perturbation) => perturbation.outcome === "applied");
+  return [head, ...applied.map((perturbation) => callout(perturbation, step, app))];
 }
 
-function callout(one, step, app) {
+function callout(perturbation, step, app) {
   return h(
     "p",
     { class: "callout" },
-    button(one.id, () => app.show("faults", { fault: one.id })),
-    ` (${spaced(one.kind)}, ${one.why}) was applied. `,
+    button(perturbation.id, () => app.show("faults", { fault: perturbation.id })),
+    ` (${spaced(perturbation.kind)}, ${perturbation.why}) was applied. `,
     consequence(step),
   );
 }
@@ -86,9 +86,9 @@ function answers(world, at, app) {
   const truth = step.truth?.observation;
   const columns = [];
   if (step.served && truth && differ(step)) {
-    const found = comparison(bodyOf(step.served), bodyOf(truth), ["The agent saw", "True"]);
-    const count = found.differences ? chip("fault", plural(found.differences, "difference")) : null;
-    columns.push(column("The agent saw", step.served, found.blocks[0], count), column("True", truth, found.blocks[1], null));
+    const sides = comparison(bodyOf(step.served), bodyOf(truth), ["The agent saw", "True"]);
+    const count = sides.differences ? chip("fault", plural(sides.differences, "difference")) : null;
+    columns.push(column("The agent saw", step.served, sides.blocks[0], count), column("True", truth, sides.blocks[1], null));
   } else {
     const saw = servedOf(step);
     columns.push(column(truth ? (meantOtherwise(step) ? "The agent saw, as if it were true" : "The agent saw what was true") : "The agent saw", saw, saw ? valueBlock(bodyOf(saw), "Answer") : null, null));
@@ -161,8 +161,8 @@ function faultsAt(world, step, app) {
   const findings = world.findings(step);
   const errors = step.errors ?? [];
   if (!findings.length && !errors.length) return null;
-  const rows = findings.map((one) => h("li", { class: one.outcome === "applied" ? "fired" : "" }, outcomeChip(one), " ", button(one.id, () => app.show("faults", { fault: one.id })), ` ${spaced(one.kind)} `, reasonText(one)));
-  const broken = errors.map((one) => h("li", {}, chip("bad", "error"), ` ${one.id} (${spaced(one.kind)}): ${one.why}`));
+  const rows = findings.map((finding) => h("li", { class: finding.outcome === "applied" ? "fired" : "" }, outcomeChip(finding), " ", button(finding.id, () => app.show("faults", { fault: finding.id })), ` ${spaced(finding.kind)} `, reasonText(finding)));
+  const broken = errors.map((error) => h("li", {}, chip("bad", "error"), ` ${error.id} (${spaced(error.kind)}): ${error.why}`));
   return section("Faults that could have fired", h("ul", { class: "findings" }, rows, broken));
 }
 
@@ -183,8 +183,8 @@ function outcomeChip(finding) {
 // Why a fault fired or did not: the conditions with what they were compared with.
 function reasonText(finding) {
   const because = OUTCOMES[outcomeOf(finding)]?.[2];
-  const conditions = finding.why.map((one) =>
-    h("span", { class: one.held ? "condition held" : "condition" }, one.held ? "✓ " : "✗ ", one.condition, one.found ? h("span", { class: "dim" }, ` (${one.found})`) : null),
+  const conditions = finding.why.map((condition) =>
+    h("span", { class: condition.held ? "condition held" : "condition" }, condition.held ? "✓ " : "✗ ", condition.condition, condition.found ? h("span", { class: "dim" }, ` (${condition.found})`) : null),
   );
   const rest = [because, finding.note, finding.error && `error: ${finding.error}`, finding.why.length ? "" : (finding.reason || "always")];
   return [conditions, h("span", { class: "dim" }, ` ${rest.filter(Boolean).join("; ")}`)];
@@ -195,7 +195,7 @@ function linksFrom(world, step, app) {
   const forks = world.forks.filter(([n]) => n === step.n);
   if (!verdicts.length && !forks.length) return null;
   return [
-    verdicts.length ? section("Expectations that depend on this step", h("ul", { class: "findings" }, verdicts.map((one) => h("li", {}, pill(one.outcome), " ", button(one.id, () => app.show("verdicts")), ` ${one.because}`)))) : null,
+    verdicts.length ? section("Expectations that depend on this step", h("ul", { class: "findings" }, verdicts.map((verdict) => h("li", {}, pill(verdict.outcome), " ", button(verdict.id, () => app.show("verdicts")), ` ${verdict.because}`)))) : null,
     forks.length ? section("Worlds that begin here", h("ul", { class: "findings" }, forks.map(([, index]) => h("li", {}, button(world.viewer.worlds[index].name, () => app.open(index)))))) : null,
   ];
 }
@@ -221,7 +221,7 @@ function reproduction(world, at) {
   if (again) commands.push(h("p", { class: "dim" }, `Repeat the ${plural(again.calls, "call")} up to here in a new world:`), copyable(again.command));
   if (world.json.repeat) commands.push(h("p", { class: "dim" }, "Repeat the run with its agent:"), copyable(world.json.repeat));
   if (world.trace.file) {
-    const only = world.viewer.worlds.filter((one) => one.trace === world.json.trace).length > 1 ? ` --world ${quoted(worldOf(world, at))}` : "";
+    const only = world.viewer.worlds.filter((other) => other.trace === world.json.trace).length > 1 ? ` --world ${quoted(worldOf(world, at))}` : "";
     commands.push(h("p", { class: "dim" }, "Print this step:"), copyable(`mcp-sim show ${quoted(`${world.trace.file}:${step.n}`)}${only}`));
   }
   return commands.length ? section("Reproduce", commands) : null;

@@ -91,7 +91,7 @@ function outcomeLine({ step, crash }) {
   if (crash) return crash.error;
   if (step.entry === "reset") return `seed ${step.seed}, ${step.clock.mode} clock${step.faults === false ? ", without faults" : ""}`;
   if (step.steered) return steering(step.steered);
-  if (step.entry === "event") return step.committed.map((one) => `${VERBS[one.op]} ${one.entity} ${one.key}`).join(", ");
+  if (step.entry === "event") return step.committed.map((change) => `${VERBS[change.op]} ${change.entity} ${change.key}`).join(", ");
   return observed(servedOf(step));
 }
 
@@ -123,7 +123,7 @@ function marksOf(world, at) {
   const step = world.entries[at].step;
   const marks = [];
   if (!step) return [chip("bad", "crash")];
-  for (const one of facts.applied ?? []) marks.push(chip("fault", one.kind, `${one.id}: ${one.why}`));
+  for (const perturbation of facts.applied ?? []) marks.push(chip("fault", perturbation.kind, `${perturbation.id}: ${perturbation.why}`));
   if (facts.flags.has("guessed")) marks.push(chip("guess", "guessed"));
   const written = world.records.changes[at].filter((change) => !change.absorbed && change.op !== "reserve").length;
   if (written) marks.push(chip("write", `${written} written`));

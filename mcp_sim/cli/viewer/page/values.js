@@ -46,20 +46,20 @@ function compared(a, b) {
     differences += 1;
     for (let at = 0; at < Math.max(ours.length, theirs.length); at += 1) rows.push({ ours: ours[at], theirs: theirs[at], mark: true });
   };
-  const walk = (one, other, depth, name, end) => {
-    if (same(one, other)) return both(linesOf(one, depth, name, end), linesOf(other, depth, name, end));
-    if (isObject(one) && isObject(other)) return parts(objectPairs(one, other), depth, name, end, "{", "}");
-    if (Array.isArray(one) && Array.isArray(other)) return parts(listPairs(one, other), depth, name, end, "[", "]");
-    return apart(linesOf(one, depth, name, end), linesOf(other, depth, name, end));
+  const walk = (left, right, depth, name, end) => {
+    if (same(left, right)) return both(linesOf(left, depth, name, end), linesOf(right, depth, name, end));
+    if (isObject(left) && isObject(right)) return parts(objectPairs(left, right), depth, name, end, "{", "}");
+    if (Array.isArray(left) && Array.isArray(right)) return parts(listPairs(left, right), depth, name, end, "[", "]");
+    return apart(linesOf(left, depth, name, end), linesOf(right, depth, name, end));
   };
   const parts = (pairs, depth, name, end, open, close) => {
     const sign = (text, key, after) => [{ depth, name: key, kind: "sign", text, end: after }];
     both(sign(open, name, ""), sign(open, name, ""));
-    pairs.forEach(([key, one, other], at) => {
+    pairs.forEach(([key, left, right], at) => {
       const after = at < pairs.length - 1 ? "," : "";
-      if (one && other) walk(one.value, other.value, depth + 1, key, after);
-      else if (one) apart(linesOf(one.value, depth + 1, key, after), []);
-      else apart([], linesOf(other.value, depth + 1, key, after));
+      if (left && right) walk(left.value, right.value, depth + 1, key, after);
+      else if (left) apart(linesOf(left.value, depth + 1, key, after), []);
+      else apart([], linesOf(right.value, depth + 1, key, after));
     });
     both(sign(close, null, end), sign(close, null, end));
   };
@@ -67,43 +67,43 @@ function compared(a, b) {
   return { rows, differences };
 }
 
-function objectPairs(one, other) {
+function objectPairs(left, right) {
   const boxed = (object, name) => (Object.hasOwn(object, name) ? { value: object[name] } : null);
-  return [...new Set([...Object.keys(one), ...Object.keys(other)])].map((name) => [name, boxed(one, name), boxed(other, name)]);
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].map((name) => [name, boxed(left, name), boxed(right, name)]);
 }
 
 // The items of two lists, aligned where they are equal; lists of one length, and what lies between, in their order.
-function listPairs(one, other) {
+function listPairs(left, right) {
   const box = (value) => ({ value });
-  if (one.length === other.length) return one.map((value, at) => [null, box(value), box(other[at])]);
+  if (left.length === right.length) return left.map((value, at) => [null, box(value), box(right[at])]);
   let start = 0;
-  while (start < one.length && start < other.length && same(one[start], other[start])) start += 1;
+  while (start < left.length && start < right.length && same(left[start], right[start])) start += 1;
   let after = 0;
-  while (after < Math.min(one.length, other.length) - start && same(one.at(-1 - after), other.at(-1 - after))) after += 1;
-  const middle = between(one.slice(start, one.length - after), other.slice(start, other.length - after));
-  const equal = (from, to) => one.slice(from, to).map((value) => [null, box(value), box(value)]);
-  return [...equal(0, start), ...middle, ...equal(one.length - after, one.length)];
+  while (after < Math.min(left.length, right.length) - start && same(left.at(-1 - after), right.at(-1 - after))) after += 1;
+  const middle = between(left.slice(start, left.length - after), right.slice(start, right.length - after));
+  const equal = (from, to) => left.slice(from, to).map((value) => [null, box(value), box(value)]);
+  return [...equal(0, start), ...middle, ...equal(left.length - after, left.length)];
 }
 
-function between(one, other) {
+function between(left, right) {
   const box = (value) => ({ value });
-  if (one.length > MOST_ALIGNED || other.length > MOST_ALIGNED) {
-    return [...one.map((value) => [null, box(value), null]), ...other.map((value) => [null, null, box(value)])];
+  if (left.length > MOST_ALIGNED || right.length > MOST_ALIGNED) {
+    return [...left.map((value) => [null, box(value), null]), ...right.map((value) => [null, null, box(value)])];
   }
-  const longest = one.map(() => new Array(other.length + 1).fill(0));
-  longest.push(new Array(other.length + 1).fill(0));
-  for (let i = one.length - 1; i >= 0; i -= 1) {
-    for (let j = other.length - 1; j >= 0; j -= 1) {
-      longest[i][j] = same(one[i], other[j]) ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+  const longest = left.map(() => new Array(right.length + 1).fill(0));
+  longest.push(new Array(right.length + 1).fill(0));
+  for (let i = left.length - 1; i >= 0; i -= 1) {
+    for (let j = right.length - 1; j >= 0; j -= 1) {
+      longest[i][j] = same(left[i], right[j]) ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
     }
   }
   const pairs = [];
   let i = 0;
   let j = 0;
-  while (i < one.length || j < other.length) {
-    if (i < one.length && j < other.length && same(one[i], other[j])) pairs.push([null, box(one[i++]), box(other[j++])]);
-    else if (j >= other.length || (i < one.length && longest[i + 1][j] >= longest[i][j + 1])) pairs.push([null, box(one[i++]), null]);
-    else pairs.push([null, null, box(other[j++])]);
+  while (i < left.length || j < right.length) {
+    if (i < left.length && j < right.length && same(left[i], right[j])) pairs.push([null, box(left[i++]), box(right[j++])]);
+    else if (j >= right.length || (i < left.length && longest[i + 1][j] >= longest[i][j + 1])) pairs.push([null, box(left[i++]), null]);
+    else pairs.push([null, null, box(right[j++])]);
   }
   return pairs;
 }
@@ -114,19 +114,19 @@ function folded(rows) {
   rows.forEach((row, at) => {
     if (row.mark) for (let near = at - CONTEXT; near <= at + CONTEXT; near += 1) kept.add(near);
   });
-  const found = [];
+  const shown = [];
   let equal = [];
   const close = () => {
-    found.push(...(equal.length > FEWEST_FOLDED ? [{ hidden: equal.length }] : equal));
+    shown.push(...(equal.length > FEWEST_FOLDED ? [{ hidden: equal.length }] : equal));
     equal = [];
   };
   rows.forEach((row, at) => {
     if (!kept.has(at)) return equal.push(row);
     close();
-    found.push(row);
+    shown.push(row);
   });
   close();
-  return found;
+  return shown;
 }
 
 function lineElement(line, mark, whole) {
@@ -189,12 +189,12 @@ function spacedOut(value) {
 
 // Two values as blocks, marked where they differ.
 function comparison(saw, truth, labels) {
-  const [one, other] = [unwrapped(saw), unwrapped(truth)];
-  const texts = typeof one === "string" && typeof other === "string";
-  if (!texts && (typeof one !== "object" || typeof other !== "object" || Array.isArray(one) !== Array.isArray(other))) {
+  const [left, right] = [unwrapped(saw), unwrapped(truth)];
+  const texts = typeof left === "string" && typeof right === "string";
+  if (!texts && (typeof left !== "object" || typeof right !== "object" || Array.isArray(left) !== Array.isArray(right))) {
     return { blocks: [valueBlock(saw, labels[0]), valueBlock(truth, labels[1])], differences: 0 };
   }
-  const { rows, differences } = texts ? comparedTexts(one, other) : compared(one, other);
+  const { rows, differences } = texts ? comparedTexts(left, right) : compared(left, right);
   const side = (some, pick) => some.map((row) => (row.hidden ? row : { line: row[pick], mark: row.mark }));
   const sides = ["ours", "theirs"];
   const unfold = () => sides.forEach((pick, at) => block(side(rows, pick), labels[at], null, blocks[at]));
@@ -204,8 +204,8 @@ function comparison(saw, truth, labels) {
 
 const unwrapped = (value) => (typeof value === "string" ? (jsonIn(value) ?? value) : value);
 
-function comparedTexts(one, other) {
-  const pairs = listPairs(one.split("\n"), other.split("\n"));
+function comparedTexts(left, right) {
+  const pairs = listPairs(left.split("\n"), right.split("\n"));
   const line = (boxed) => boxed && textLines(boxed.value)[0];
   const rows = pairs.map(([, a, b]) => ({ ours: line(a), theirs: line(b), mark: !a || !b || a.value !== b.value }));
   return { rows, differences: rows.filter((row) => row.mark).length };

@@ -50,7 +50,7 @@ function stepLinks(world, verdict, app) {
 function differencesTable(differences) {
   if (!differences.length) return null;
   const head = h("tr", {}, ["", "actual", "expected"].map((name) => h("th", { scope: "col" }, name)));
-  const rows = differences.map((one) => h("tr", {}, h("th", { scope: "row" }, one.subject), h("td", { class: "actual" }, one.actual), h("td", { class: "expected" }, one.expected)));
+  const rows = differences.map((difference) => h("tr", {}, h("th", { scope: "row" }, difference.subject), h("td", { class: "actual" }, difference.actual), h("td", { class: "expected" }, difference.expected)));
   return h("table", { class: "differences" }, h("thead", {}, head), h("tbody", {}, rows));
 }
 
@@ -78,7 +78,7 @@ function outcomeOfWorld(viewer, index) {
 function branch(viewer, index, chosen, app) {
   const json = viewer.worlds[index];
   const own = json.entries.filter((entry) => entry.crash || entry.step.entry === "call");
-  const fired = own.flatMap((entry) => entry.step?.perturbations ?? []).filter((one) => one.outcome === "applied").length;
+  const fired = own.flatMap((entry) => entry.step?.perturbations ?? []).filter((perturbation) => perturbation.outcome === "applied").length;
   const forks = viewer.forks.get(index) ?? [];
   const calls = json.summary ? plural(json.summary.calls, "call") : plural(own.length, json.fork ? "own call" : "call");
   const facts = [calls, fired ? `${plural(fired, "fault")} fired` : ""];
