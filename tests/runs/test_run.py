@@ -349,22 +349,22 @@ def test_clean_and_faulted_runs_are_paired_by_seed_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = {name: tmp_path / name for name in ("r.json", "r.xml", "r.md")}
-    options = ["--seeds", "1..3", "--baseline", "--json", str(files["r.json"]), "--junit", str(files["r.xml"])]
+    options = ["--seeds", "1..4", "--baseline", "--json", str(files["r.json"]), "--junit", str(files["r.xml"])]
     options += ["--markdown", str(files["r.md"]), "--traces", str(tmp_path / "traces")]
     assert ran(document(tmp_path), *options, agent=[*PLAIN, *CREATE, "--until-done"]) == 1
     shown = capsys.readouterr().out
     found = json.loads(files["r.json"].read_text())
     assert [(one["condition"], one["pass_rate"]) for one in found["conditions"]] == [("clean", 1), ("faults", 0)]
-    assert found["costs"]["faults"]["pairs"] == {"both": 0, "only_clean": 3, "only_faulted": 0, "neither": 0}
-    assert found["costs"]["faults"]["p"] == 0.25
-    assert found["coverage"] == {"create_deal": {"lost_ack": {"met": 3, "survived": 0, "unknown": 0}}}
+    assert found["costs"]["faults"]["pairs"] == {"both": 0, "only_clean": 4, "only_faulted": 0, "neither": 0}
+    assert found["costs"]["faults"]["p"] == 0.125
+    assert found["coverage"] == {"create_deal": {"lost_ack": {"met": 4, "survived": 0, "unknown": 0}}}
     assert "Faults cost 100 points of the pass rate" in shown
-    assert "failed (faults, 3 runs, seeds 1, 2, 3): one-deal, recovered-deal failed" in shown
+    assert "failed (faults, 4 runs, seeds 1, 2, 3, 4): one-deal, recovered-deal failed" in shown
     suites = ET.fromstring(files["r.xml"].read_text())
-    assert [(suite.get("tests"), suite.get("failures")) for suite in suites] == [("3", "0"), ("3", "3")]
-    assert "| faults | 3 | 0 | 3 | 0 % | 0 to 56 % |" in files["r.md"].read_text()
+    assert [(suite.get("tests"), suite.get("failures")) for suite in suites] == [("4", "0"), ("4", "4")]
+    assert "| faults | 4 | 0 | 4 | 0 % | 0 to 49 % |" in files["r.md"].read_text()
     traces = sorted(path.name for path in (tmp_path / "traces").iterdir())
-    assert traces == [f"{condition}-seed{seed}.jsonl" for condition in ("clean", "faults") for seed in (1, 2, 3)]
+    assert traces == [f"{condition}-seed{seed}.jsonl" for condition in ("clean", "faults") for seed in (1, 2, 3, 4)]
     assert main(["show", str(tmp_path / "traces" / traces[-1])]) == 0
 
 

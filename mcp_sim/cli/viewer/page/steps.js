@@ -48,8 +48,10 @@ class StepList {
 
   render() {
     if (!this.world) return;
-    const from = Math.max(0, Math.floor(this.list.scrollTop / ROW) - BEYOND);
-    const to = Math.min(this.places.length, Math.ceil((this.list.scrollTop + this.list.clientHeight) / ROW) + BEYOND);
+    // A list that has just become shorter may still be scrolled beyond its end.
+    const top = Math.min(this.list.scrollTop, Math.max(0, this.places.length * ROW - this.list.clientHeight));
+    const from = Math.max(0, Math.floor(top / ROW) - BEYOND);
+    const to = Math.min(this.places.length, Math.ceil((top + this.list.clientHeight) / ROW) + BEYOND);
     const rows = [];
     for (let place = from; place < to; place += 1) rows.push(this._row(place));
     this.rows.replaceChildren(...rows);
