@@ -125,7 +125,7 @@ class Progress:
         here = [difference for difference in differences if difference.path[: len(effect.path)] == effect.path]
         amounts = [difference.amount for difference in here]
         if (
-            self.calls
+            self.steps
             and effect.amount is not ABSENT
             and any(is_same_amount(amount, -effect.amount) for amount in amounts)
         ):
@@ -214,7 +214,9 @@ class Progress:
     def _problem_of_repetition(self, at_first: int) -> str | None:
         if not self.steps or not self.effect.is_counted:
             return None
-        n = len(self.steps) + at_first
+        n = len(self.steps) + at_first - self.taken_back
+        if n <= 1:
+            return None
         return f"{self.effect.place} was changed {times(n)}, again by {_steps(self.steps)}; expected once"
 
     def _problem_of_addition(self, view: View) -> str | None:

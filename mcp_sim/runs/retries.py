@@ -49,7 +49,7 @@ def _sequel(call: Record, later: Sequence[Record], domain: Domain) -> tuple[How,
     looked = any(_reads_entity(between, call, domain) for between in before)
     if repeated is None:
         return "not repeated", looked
-    first, second = (key_given(step["tool"], step["arguments"], domain) for step in (call, repeated))
+    first, second = (key_given(attempt["tool"], attempt["arguments"], domain) for attempt in (call, repeated))
     return ("no key" if second is None else "same key" if second == first else "new key"), looked
 
 

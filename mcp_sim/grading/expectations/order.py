@@ -66,9 +66,9 @@ class Order(Expectation):
             return judged("failed", because, *(first.evidence for first in (earlier, later) if first is not None))
         if facts[-1] is None:
             return judged("vacuous", f"{self.calls[-1].tool} was never called")
-        found = [first for first in facts if first is not None]
-        because = f"first called at steps {', '.join(str(first.n) for first in found)}, in this order"
-        return judged("passed", because, *(first.evidence for first in found))
+        places = [first for first in facts if first is not None]
+        because = f"first called at steps {', '.join(str(first.n) for first in places)}, in this order"
+        return judged("passed", because, *(first.evidence for first in places))
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return [problem for call in self.calls for problem in call.mismatches(domain)]

@@ -276,8 +276,9 @@ class _Follow:
             return goal
         has_goal = self._has_goal and not is_same
         is_own = step.entry == "event" or (step.tool == goal.tool and not has_goal)
+        new = frozenset(write.entity for write, _ in self._written() if write.old is None)
         keys = goal.has_these_keys and (step.entry == "event" or step.n == goal.n)
-        progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, keys))
+        progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, new, keys))
         return goal if progress == goal.progress else replace(goal, progress=progress)
 
     def _progress(self, before: tuple[Progress, ...], by: By) -> tuple[Progress, ...]:

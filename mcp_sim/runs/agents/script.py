@@ -57,8 +57,8 @@ class Check(Call):
         if self.shows:
             return {} if all(text in str(value) for text in filled(self.shows, kept)) else None
         wanted = filled(self.where, kept)
-        answered = at(value, self.rows)
-        rows = [as_object(row) for row in as_list(answered) or [answered]]
+        place = at(value, self.rows)
+        rows = [as_object(row) for row in as_list(place) or [place]]
         return next((row for row in rows if wanted.items() <= row.items()), None)
 
 
@@ -94,24 +94,26 @@ def read_script(path: Path) -> Script:
 
 def script_for(task: str) -> Script:
     """Return the shipped script of a task. Raises `UsageError` if there is none."""
-    script = next((each for each in scripts() if each.task.split() == task.split()), None)
-    if script is None:
+    found = next((script for script in scripts() if script.task.split() == task.split()), None)
+    if found is None:
         raise UsageError(f"no script carries out this task: {task!r}; give one with --script FILE")
-    return script
+    return found
 
 
 def at(value: Json, path: str) -> Json:
     """Return the part of a value at a dotted path; None if there is none."""
-    for name in path.split(".") if path else ():
+    for segment in path.split(".") if path else ():
         items = as_list(value)
-        value = as_object(value).get(name) if not items else items[int(name)] if int(name) < len(items) else None
+        value = (
+            as_object(value).get(segment) if not items else items[int(segment)] if int(segment) < len(items) else None
+        )
     return value
 
 
 def filled(value: Any, kept: Mapping[str, Json]) -> Any:
     """Return a value with `{name}` replaced by kept values; a text that is nothing else becomes the value itself."""
     if isinstance(value, dict):
-        return {name: filled(item, kept) for name, item in cast("Record", value).items()}
+        return {name: filled(inner, kept) for name, inner in cast("Record", value).items()}
     if isinstance(value, list):
         return [filled(item, kept) for item in cast("list[Json]", value)]
     if not isinstance(value, str):
