@@ -151,7 +151,7 @@ def grow(world, text):
         text += text
 """
 }
-"""The programs of servers. They are not trusted, and run in a sandbox."""
+"""The programs of servers."""
 
 EFFECTS: dict[str, Any] = {"news": {ANNOUNCE: {"notify": [{"log": "x" * 100_000}, {"changed": "tools"}]}}}
 
@@ -590,7 +590,7 @@ def main(names: Sequence[str]) -> int:
     longest = 0.0
     print(LINE.format("attack", "ms waited", "ms before", "ratio", "ms in all", "answer"))
     with scenario() as path:
-        options = ["--http", "127.0.0.1:0", "--log-level", "error", "--sandbox"]
+        options = ["--http", "127.0.0.1:0", "--log-level", "error", "--trust", str(path.parent)]
         command = [sys.executable, "-m", "mcp_sim", "serve", str(path), *options]
         for name in ATTACKS:
             if not names or any(part in name for part in names):

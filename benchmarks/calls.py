@@ -8,8 +8,8 @@ writes one line of JSON. Every figure is the median of rounds that take turns, i
 the spread of the rounds. `plain` is a world without perturbations and trace. `faults` has three perturbations that
 match the tool and do not act, `trace` writes a trace to a file besides, and `rate_limit` only counts.
 
-`programs`: the same server as inferred plans, as a trusted program, and as a program in a sandbox. The clock's time
-counts, since a sandbox is another process. The last row iterates over 100,000 rows, beside a loop over plain dicts.
+`programs`: the same server as inferred plans and as a program. The last row iterates over 100,000 rows, beside a loop
+over plain dicts.
 
 `worlds`: a fork of a world with 100,000 records, a new world of a seed that was used before, the first calls of 500
 new worlds at once, and the memory of 10,000 live worlds, each with its fork and 20 calls.
@@ -212,7 +212,6 @@ STATE = {"items": [{"id": f"item_{n}", "name": f"Item {n}", "done": False} for n
 SIDES: dict[str, tuple[str, dict[str, Any]]] = {
     "plan": ("plan", {}),
     "program": ("program", {"trust": True}),
-    "sandbox": ("program", {"sandbox": True}),
 }
 ITEM_CALLS: list[tuple[str, str, dict[str, Any], int]] = [
     ("get", "get_item", {"id": "item_7"}, 200),
@@ -235,7 +234,7 @@ async def measure_programs(*, quick: bool) -> None:
                 [name, *await program_figures(worlds, tool, arguments, calls, rounds)]
                 for name, tool, arguments, calls in ITEM_CALLS
             ]
-            heads = ("call", *worlds, "program, ratio", "sandbox, ratio")
+            heads = ("call", *worlds, "program, ratio")
             print_table("Microseconds per call, median of rounds", heads, table)
         await iteration(Path(folder), rounds)
 

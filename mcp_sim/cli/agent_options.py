@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from mcp_sim.cli.parsing import sandbox_option, trust_option
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.runs.agent import AgentCommand, model_keys
 from mcp_sim.types.clock import duration
@@ -32,7 +32,6 @@ def agent_options(parser: argparse.ArgumentParser) -> None:
         help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
     )
     trust_option(parser)
-    sandbox_option(parser)
     parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
     parser.add_argument("--jobs", type=int, default=4, metavar="N", help="runs at a time (default 4)")
     parser.add_argument("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")

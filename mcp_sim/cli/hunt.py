@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     for option in ("runs", "faults", "weaknesses"):
         if not 1 <= getattr(args, option) <= MOST_RUNS:
             raise UsageError(f"--{option} must be from 1 to {MOST_RUNS}, not {getattr(args, option)}")
-    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox)
+    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
     agent = agent_command(scenario, args)
     hunt = _Hunt.prepare(scenario, agent, args)
     quieten()

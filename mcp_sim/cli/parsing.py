@@ -53,15 +53,6 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sandbox_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--sandbox`; `load(..., sandbox=args.sandbox)` takes it."""
-    parser.add_argument(
-        "--sandbox",
-        action="store_true",
-        help="run programs that are not trusted in a process without files, network and keys (Linux)",
-    )
-
-
 def positive_seconds(option: str, text: str) -> float:
     """Return the seconds of a duration. Raises `UsageError` that names the option."""
     try:

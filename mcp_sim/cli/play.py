@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import anyio
 
 from mcp_sim.cli.files import open_trace
-from mcp_sim.cli.parsing import sandbox_option, trust_option
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage
 from mcp_sim.cli.verdicts import exit_code, verdict_lines
@@ -43,7 +43,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help='file with lines of {"tool": ..., "arguments": {...}}; - (the default): stdin',
     )
     trust_option(parser)
-    sandbox_option(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
     parser.add_argument("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
     parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
@@ -59,9 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 2 if a line is not a call or its tool is unknown, 3 after a crash, else 0 or as for --grade."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has tracebacks; the crash has the reason
-    scenario = with_intensity(
-        load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox), args.intensity
-    )
+    scenario = with_intensity(load(args.scenario, world_model=args.world_model, trust=args.trust), args.intensity)
     with ExitStack() as stack:
         sinks = list[Sink]()
         if args.trace is not None:

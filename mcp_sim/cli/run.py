@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent passes, 1 if it fails, 3 after a crash or if it does not start, 4 if it is undecided."""
-    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox)
+    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
     _check_folders(args)
     plans = _plans(scenario, args)
     agent = agent_command(scenario, args)
@@ -183,9 +183,8 @@ def _options(scenario: Scenario, args: argparse.Namespace) -> list[str]:
     usual |= {"timeout": "10m", "transport": "http", "jobs": args.jobs if args.answer_file is None else 4}
     given = {name: getattr(args, name) for name, value in usual.items() if getattr(args, name) != value}
     words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    trust: Sequence[Path | str] = args.trust or (() if args.sandbox else scenario.relying)
-    trusted = [word for path in trust for word in ("--trust", str(path))]
-    return [*trusted, *words, *(f"--{name}" for name in ("sandbox", "strict") if getattr(args, name))]
+    trusted = [word for path in args.trust or scenario.relying for word in ("--trust", str(path))]
+    return [*trusted, *words, *(["--strict"] if args.strict else ())]
 
 
 def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> None:

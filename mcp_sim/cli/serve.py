@@ -19,7 +19,7 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.files import open_shared_trace, open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
-from mcp_sim.cli.parsing import sandbox_option, trust_option
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
@@ -59,7 +59,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
     )
     trust_option(parser)
-    sandbox_option(parser)
     parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
     parser.add_argument(
@@ -146,9 +145,7 @@ def run(args: argparse.Namespace) -> int:
         _serve_http().check(args)
     else:
         _check_stdio(args)
-    scenario = with_intensity(
-        load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox), args.intensity
-    )
+    scenario = with_intensity(load(args.scenario, world_model=args.world_model, trust=args.trust), args.intensity)
     if args.strict:
         _refuse_guesses(scenario, args.scenario)
     clock: Mode = args.clock or scenario.clock.mode or "real"

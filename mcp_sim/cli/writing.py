@@ -208,7 +208,7 @@ def _needed_trust(subject: Subject, file: Path, trust: Iterable[Path]) -> Iterat
     for spec in {path.resolve(): path for path in named if path.is_file()}.values():
         if load(spec, trust=trust).untrusted:
             command = f"mcp-sim trust {quote(display(spec))}"
-            yield f"To serve it, read {file} and run `{command}`, or serve it with --sandbox."
+            yield f"To serve it, read {file} and run `{command}`."
 
 
 def _spec_text(subject: Subject, tools: str, program: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from mcp_sim.programs.loading import Crashed, failed_at, load_functions, reason
-from mcp_sim.programs.results import Contents, contents_of, observation_of, plain
+from mcp_sim.programs.loading import failed_at, load_functions, reason
+from mcp_sim.programs.results import Contents, Refused, Rpc, contents_of, observation_of, plain
 from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
-from mcp_sim.programs.world import World, result_of
+from mcp_sim.programs.world import World
 from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
@@ -22,13 +21,7 @@ from mcp_sim.types.programs import PROGRAM, ProgramFunction, parameter_name
 from mcp_sim.types.programs import Program as Declared
 from mcp_sim.world.consistency import program_findings
 
-if TYPE_CHECKING:
-    from mcp_sim.programs.workers import Worker
-
 T = TypeVar("T")
-
-Answered: TypeAlias = Callable[[Turn, Invent, Record], tuple[Any, tuple[Change, ...]]]
-"""Calls a function with keyword arguments. Returns what it returned or refused, and what it has written."""
 
 Bind: TypeAlias = Callable[[Turn], Record]
 """Returns the keyword arguments of a function."""
@@ -44,7 +37,7 @@ class Program(Backend):
             raise ValueError(f"{tool.id}: no program answers it")
         function = program.functions[tool.id]
         conforms = function.options.get("conforms") is not False
-        return _Call(program, domain, _answered(function, program, domain), _binder(function, tool), conforms)
+        return _Call(program, domain, load(program, domain)[function.name], _binder(function, tool), conforms)
 
 
 def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
@@ -58,7 +51,7 @@ def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
         known: list[Json] = [turn.tool.name, plain(turn.call.arguments), [*turn.problems]]
         return dict(zip(names, known, strict=False))
 
-    return _Call(program, domain, _answered(function, program, domain), bind)
+    return _Call(program, domain, load(program, domain)[function.name], bind)
 
 
 def resource_contents(
@@ -69,7 +62,7 @@ def resource_contents(
     Raises `Crash` if the function fails, or writes.
     """
     given: Record = {parameter_name(name): value for name, value in values.items()}
-    call = _Call(program, domain, _answered(function, program, domain), lambda _: given)
+    call = _Call(program, domain, load(program, domain)[function.name], lambda _: given)
     contents, changes = call.outcome(turn, invent, contents_of)
     if changes:
         place = f"{program.path.name}:{function.line} in {function.name}"
@@ -79,36 +72,11 @@ def resource_contents(
 
 
 def load(program: Declared, domain: Domain) -> dict[str, Callable[..., Any]]:
-    """Return the functions of a program that is trusted; its file is run once for a domain."""
-    if program.is_confined:
-        raise ValueError(f"{program.path} is not trusted")
+    """Return the functions of a program, which the user trusts; its file is run once for a domain."""
     at = ("program", program.path)
     if at not in domain.kept:
         domain.kept[at] = load_functions(program.path)
     return domain.kept[at]
-
-
-def worker_of(program: Declared, domain: Domain) -> Worker:
-    """Return the worker of a program that is not trusted; there is one for a domain."""
-    from mcp_sim.programs.workers import Worker  # noqa: PLC0415 (only programs that are not trusted need it)
-
-    return domain.kept.setdefault(("worker", program.path), Worker(program, domain))
-
-
-def end_workers(domain: Domain) -> None:
-    """End the processes of all programs that are not trusted."""
-    for program in domain.programs:
-        if ("worker", program.path) in domain.kept:
-            worker_of(program, domain).close()
-
-
-def _answered(function: ProgramFunction, program: Declared, domain: Domain) -> Answered:
-    """Return how a function is called: in this process, or in the worker of a program that is not trusted."""
-    if program.is_confined:
-        worker = worker_of(program, domain)
-        return lambda turn, invent, arguments: worker.call(function, [], arguments, turn, invent)
-    called = load(program, domain)[function.name]
-    return lambda turn, invent, arguments: result_of(called, World(domain, program.prefix, turn, invent), arguments)
 
 
 @frozen
@@ -117,7 +85,7 @@ class _Call:
 
     program: Declared
     domain: Domain
-    answer: Answered
+    function: Callable[..., Any]
     bind: Bind
     conforms: bool = True
 
@@ -131,15 +99,20 @@ class _Call:
     def outcome(self, turn: Turn, invent: Invent, shown: Callable[[Any], T]) -> tuple[T, tuple[Change, ...]]:
         """Return what is shown of what the function returned or refused, and what it has written."""
         try:
-            with nullcontext() if self.program.is_confined else watched():
-                value, changes = self.answer(turn, invent, self.bind(turn))
+            with watched():
+                value, changes = self._result(World(self.domain, self.program.prefix, turn, invent), self.bind(turn))
                 return shown(value), changes
         except Overrun as error:
             raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
-        except Crashed as crash:
-            raise Crash(turn.tool.id, str(crash)) from None
         except Exception as error:
             raise self._crash(turn, error, reason(error)) from error
+
+    def _result(self, world: World, arguments: Record) -> tuple[Any, tuple[Change, ...]]:
+        """Return what the function returned or refused, and what it has written."""
+        try:
+            return self.function(world, **arguments), world.changes()
+        except (Refused, Rpc) as refusal:
+            return refusal, ()
 
     def _crash(self, turn: Turn, error: BaseException, why: str) -> Crash:
         return Crash(turn.tool.id, f"{failed_at(error, self.program.path)}: {why}")

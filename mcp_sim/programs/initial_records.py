@@ -5,8 +5,8 @@ from __future__ import annotations
 from rpds import HashTrieMap
 
 from mcp_sim.generate.values import inventor
-from mcp_sim.programs.backend import load, worker_of
-from mcp_sim.programs.loading import Crashed, failed_at, reason
+from mcp_sim.programs.backend import load
+from mcp_sim.programs.loading import failed_at, reason
 from mcp_sim.programs.results import plain
 from mcp_sim.programs.watchdog import watched
 from mcp_sim.programs.world import World
@@ -14,7 +14,7 @@ from mcp_sim.types import Call, Change, Memories, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import DocumentError, Problem
-from mcp_sim.types.kinds import Invent, Tables
+from mcp_sim.types.kinds import Tables
 from mcp_sim.types.programs import Program
 from mcp_sim.world.state import State
 
@@ -48,11 +48,8 @@ def _changes(program: Program, state: State, domain: Domain, seed: int) -> tuple
         history=(),
         memories=Memories(HashTrieMap()),
     )
-    hook, invent = program.hooks[HOOK], inventor(domain)
-    if program.is_confined:
-        return _confined_changes(program, domain, turn, invent)
-    world = World(domain, program.prefix, turn, invent)
-    begin = load(program, domain)[hook.name]
+    world = World(domain, program.prefix, turn, inventor(domain))
+    begin = load(program, domain)[program.hooks[HOOK].name]
     try:
         with watched():
             begin(plain(program.state), world)
@@ -61,11 +58,3 @@ def _changes(program: Program, state: State, domain: Domain, seed: int) -> tuple
         place = failed_at(error, program.path)
         line, why = program.hooks[HOOK].line, f"fails at {place}: {reason(error)}"
         raise DocumentError([Problem(str(program.path), line, f"@{HOOK}", why)]) from error
-
-
-def _confined_changes(program: Program, domain: Domain, turn: Turn, invent: Invent) -> tuple[Change, ...]:
-    hook = program.hooks[HOOK]
-    try:
-        return worker_of(program, domain).call(hook, [program.state], {}, turn, invent)[1]
-    except Crashed as error:
-        raise DocumentError([Problem(str(program.path), hook.line, f"@{HOOK}", f"fails at {error}")]) from None

@@ -13,10 +13,6 @@ from mcp_sim.programs.siblings import Siblings
 from mcp_sim.types.errors import DocumentError, Problem
 
 
-class Crashed(Exception):
-    """A program in a worker raised an exception, or was stopped. The text says where and why."""
-
-
 def load_functions(path: Path) -> dict[str, Callable[..., Any]]:
     """Run a program's file, and return its functions by name.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp_sim.programs.inventions import Inventions
-from mcp_sim.programs.results import Refused, Rpc
 from mcp_sim.programs.tables import Table, table_type
 from mcp_sim.programs.writes import Savepoint, Writes
 from mcp_sim.types import Change, Json, Record, Turn
@@ -148,14 +147,3 @@ class World:
         """Return all backends to what they were. The program may hold them in variables."""
         for name, library in self._libraries.items():
             vars(library).update(before.get(name) or vars(self._new_library(name)))
-
-
-def result_of(
-    function: Callable[..., Any], world: World, arguments: Record, before: Sequence[Json] = ()
-) -> tuple[Any, tuple[Change, ...]]:
-    """Call a function of a program. Return what it returned or refused, and what it has written."""
-    try:
-        value = function(*before, world, **arguments)
-    except (Refused, Rpc) as refusal:
-        return refusal, ()
-    return value, world.changes()

@@ -56,7 +56,6 @@ def load(
     *,
     world_model: str | None = None,
     trust: bool | Iterable[Path] = False,
-    sandbox: bool = False,
     state: Json = None,
     now: datetime | None = None,
 ) -> Scenario:
@@ -65,12 +64,11 @@ def load(
     `world_model` (`builtin`, `openai:MODEL@URL`), `state` (the whole state at the start) and `now` (the time at the
     start) replace the scenario's own.
     `trust`: trust these files and folders, or with True this document, with what it names (see `mcp_sim.spec.trust`).
-    `sandbox`: run programs that are not trusted in a sandbox.
     Raises `UsageError` if there is nothing to read, and `DocumentError` with all problems if the documents cannot be
     used.
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
-    sources = Sources(Trust(trust, sandbox=sandbox), asks=True)
+    sources = Sources(Trust(trust), asks=True)
     scenario = _read(locate(reference), sources, override, _Start(state, now))
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
@@ -74,16 +73,15 @@ class Simulator:
         world_model: str | None = None,
         intensity: float | None = None,
         trust: bool = False,
-        sandbox: bool = False,
     ) -> Self:
         """Load a scenario from a file or by a shipped name.
 
         `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `intensity` (0 to 1) scales its
         faults. `trust`: trust the document and what it names, so that it may run code, send keys and name files
-        anywhere. `sandbox`: run programs that are not trusted in a sandbox. Raises `UsageError` if there is nothing to
-        read, `DocumentError` with all problems if it cannot be used.
+        anywhere. Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be
+        used.
         """
-        return cls(with_intensity(load(reference, world_model=world_model, trust=trust, sandbox=sandbox), intensity))
+        return cls(with_intensity(load(reference, world_model=world_model, trust=trust), intensity))
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -95,15 +93,12 @@ class Simulator:
     async def start(self) -> None:
         """Bind the world models. The pipeline of a tool is compiled at its first call.
 
-        Raises `DocumentError` if the documents do what needs the user's trust, and do not have it, and `UsageError` if
-        they need a sandbox that this system does not have.
+        Raises `DocumentError` if the documents do what needs the user's trust, and do not have it.
         """
         if self._bindings is not None:
             return
         if self.scenario.untrusted:
             raise DocumentError([*self.scenario.untrusted])
-        if any(program.is_confined for program in self.scenario.domain.programs):
-            self._exit_stack.callback(_sandbox_end(self.scenario))
         declared = self._fault_sets.declared
         declared.bindings = await Bindings.open(self.scenario, declared.compiled.concealed, self._exit_stack)
         self._bindings = declared.bindings
@@ -386,16 +381,6 @@ class Simulator:
         if chosen == "virtual":
             return VirtualClock(start)
         return RealClock(start, self.scenario.clock.speed)
-
-
-def _sandbox_end(scenario: Scenario) -> Callable[[], None]:
-    """Return what ends the sandboxes of a scenario. Raises `UsageError` on systems without."""
-    from mcp_sim.programs.backend import end_workers  # noqa: PLC0415 (only programs need it)
-    from mcp_sim.programs.sandbox import is_available  # noqa: PLC0415 (only programs that are not trusted need it)
-
-    if not is_available():
-        raise UsageError("a sandbox needs Linux with Landlock (5.13 or later); trust the program instead")
-    return partial(end_workers, scenario.domain)
 
 
 def _recorded_crash(world: World, call: Call, error: Exception, began: float) -> Crash:

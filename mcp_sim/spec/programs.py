@@ -44,6 +44,7 @@ _OPTIONS: Mapping[str, Mapping[str, type]] = {
 }
 """The options of each decorator that takes some."""
 _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "none")
+_OTHERWISE = ", else serve it in a container with mcp-sim's Dockerfile"
 _LARGEST = 1 << 20
 """The largest program, in bytes."""
 
@@ -72,10 +73,9 @@ def read_program(
     file, module = read
     beside = local_modules(file, module)
     action = f"runs the Python program {value}"
-    is_confined = sources.require_trust(place, document, action, [file, *beside], may_be_confined=True)
+    sources.require_trust(place, document, action, [file, *beside], otherwise=_OTHERWISE)
     helpers = {_dotted(path, file.parent): tree for path, tree in beside.items() if tree is not None}
-    declared = _Reader(file, module, helpers, sources).read(tools)
-    return replace(declared, program=replace(declared.program, is_confined=is_confined))
+    return _Reader(file, module, helpers, sources).read(tools)
 
 
 def read_check(place: Place, value: str, document: Path, sources: Sources) -> Path | None:

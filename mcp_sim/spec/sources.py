@@ -211,25 +211,21 @@ class Sources:
         return path
 
     def require_trust(
-        self, place: Place, document: Path, action: str, code: Sequence[Path] = (), *, may_be_confined: bool = False
-    ) -> bool:
+        self, place: Place, document: Path, action: str, code: Sequence[Path] = (), *, otherwise: str = ""
+    ) -> None:
         """Note what a document does, and a warning unless the user trusts the document and the modules it names.
 
-        Returns whether it has to run in a sandbox: the user does not trust it, but wants what may be confined to run.
+        `otherwise`: what a user who does not trust it can do.
         """
         self.code.extend(code)
         line = place.document.line(place.path)
         self.actions.append(Problem(place.document.file, line, place.dotted, action))
         self._note_reliance(document)
         if self.is_trusted(document, code):
-            return False
-        if may_be_confined and self._trust.sandbox:
-            return True
-        otherwise = ", or run it in a sandbox with --sandbox" if may_be_confined else ""
+            return
         message = f"{action}, which needs your trust: {self._advice(document, code)} if you trust it{otherwise}"
         self.untrusted.append(Problem(place.document.file, line, place.dotted, message))
         place.warning(message)
-        return False
 
     def _note_reliance(self, document: Path) -> None:
         if document not in self.relying and not is_shipped(document):

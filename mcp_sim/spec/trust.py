@@ -9,8 +9,7 @@ A document from a stranger must do no harm when it is checked or served. Only a 
 A document is trusted if it ships with mcp-sim, if the caller trusts it or a folder above it (`--trust PATH`,
 `MCP_SIM_TRUST`; the pytest plugin trusts its rootdir) or everything (`trust=True`), or if `mcp-sim trust PATH` has
 remembered its content and it has not changed since. Trust is per document: a trusted scenario may name any tool spec,
-but a Python function of that spec is called only if the spec and the module of the function are trusted, too. With
-`--sandbox`, programs that are not trusted run in a sandboxed worker instead (`mcp_sim.programs.workers`).
+but a Python function of that spec is called only if the spec and the module of the function are trusted, too.
 """
 
 from __future__ import annotations
@@ -34,9 +33,7 @@ _PROVIDED = tuple(Path(path) for path in ("/proc", "/sys", "/dev"))
 class Trust:
     """What the user trusts: everything, or files and folders, and files whose content was remembered."""
 
-    def __init__(self, trusted: bool | Iterable[Path] = False, *, sandbox: bool = False) -> None:
-        self.sandbox = sandbox
-        """Whether programs that are not trusted run in a sandbox. Without it they are refused."""
+    def __init__(self, trusted: bool | Iterable[Path] = False) -> None:
         self._everything = trusted is True
         given = () if isinstance(trusted, bool) else trusted
         named = os.environ.get(VARIABLE, "").split(os.pathsep)

@@ -89,8 +89,6 @@ class Program:
     """The given state of the world, or None."""
     server: str = ""
     """The name of the server in the scenario."""
-    is_confined: bool = False
-    """Whether it runs in a sandboxed worker, since the user does not trust it."""
 
 
 def parameter_name(argument: str) -> str:

@@ -26,7 +26,6 @@ def charge(world, amount):
 TOOLS = [libraries.tool("charge", "amount", amount=libraries.NUMBER, token=libraries.TEXT)]
 
 
-@pytest.mark.usefixtures("trusted_and_not")
 async def test_a_program_names_the_argument_with_the_key(tmp_path: Path) -> None:
     async with libraries.simulator(tmp_path, PROGRAM, TOOLS).open() as world:
         assert value(await world.call("charge", {"amount": 5, "token": "t"})) == "Charged ch_1"

@@ -20,13 +20,11 @@ from mcp_sim.types.errors import Crash, DocumentError
 from mcp_sim.world.overlay import Overlay
 
 Json = Any
-both = pytest.mark.usefixtures("trusted_and_not")
 
 
 # state ----------------------------------------------------------------------------------------------------------------
 
 
-@both
 async def test_a_library_lends_books_and_words_its_own_answers(tmp_path: Path) -> None:
     async with simulator(tmp_path).open() as world:
         lent = value(await world.call("borrow_book", {"isbn": "1", "member": "Ada"}))
@@ -38,7 +36,6 @@ async def test_a_library_lends_books_and_words_its_own_answers(tmp_path: Path) -
         assert world.view.get("loan", "L-0001") == {**lent, "returned": True, "note": "torn"}
 
 
-@both
 async def test_writes_are_seen_by_the_same_call_and_ids_are_never_used_twice(tmp_path: Path) -> None:
     body = """\
 one = world.item.add(name="x")
@@ -86,7 +83,6 @@ return one["size"]"""
     assert await acted(tmp_path, body) == 5
 
 
-@both
 async def test_changes_of_nested_values_are_written_and_shared_records_stay_as_they_are(tmp_path: Path) -> None:
     rows = {"item": {"rows": [{"id": "I-1", "name": "x", "tags": ["a"]}]}}
     body = """\
@@ -113,7 +109,6 @@ async def test_reading_a_record_writes_nothing(tmp_path: Path) -> None:
         assert world.ledger.newest["step"]["committed"] == []
 
 
-@both
 async def test_assigning_the_key_renames_a_record(tmp_path: Path) -> None:
     body = """\
 if not a:
@@ -130,14 +125,12 @@ world.item.get("c")["id"] = "b\""""
         assert {key for key, _ in world.view.rows("item")} == {"b", "c"}
 
 
-@both
 async def test_a_singleton_is_its_record(tmp_path: Path) -> None:
     tables = '"settings": {"singleton": True, "fields": {"theme": "dark", "volume": 3}}'
     body = 'world.settings["volume"] += 1\nreturn world.settings'
     assert await acted(tmp_path, body, {}, {}, tables=tables) == {"theme": "dark", "volume": 5}
 
 
-@both
 async def test_pages_have_totals_cursors_and_an_order(tmp_path: Path) -> None:
     body = """\
 for size in (3, 1, 2, None):
@@ -148,7 +141,6 @@ return [[row["size"] for row in first.rows], first.total, first.more, [row["size
     assert await acted(tmp_path, body) == [[3, 2, 1], 4, True, [None], False]
 
 
-@both
 async def test_a_program_fills_the_world_from_the_given_state(tmp_path: Path) -> None:
     head = "@initial\ndef begin(given, world):\n    for name in given['names']:\n        world.item.add(name=name)"
     body = 'return [row["name"] for row in world.item]'
@@ -180,7 +172,6 @@ async def test_a_given_state_that_a_program_takes_becomes_no_records_by_itself(t
         assert all(not given.rows for given in sim.scenario.records.values())
 
 
-@both
 async def test_programs_work_on_files_and_other_backends(tmp_path: Path) -> None:
     body = """\
 if a:
@@ -199,7 +190,6 @@ FILE_TOOLS = [
 DESK = {"state": {"files": {"/desk/plan.md": "# Plan", "/desk/sketch.md": "# Sketch"}}}
 
 
-@both
 async def test_tools_without_a_function_keep_what_is_built_in(tmp_path: Path) -> None:
     """One tool alone would not look like a file system: those that the program answers show that it is one."""
     body = "return world.files.read(a).text"
@@ -225,7 +215,6 @@ async def test_tools_without_a_function_work_on_the_tables_that_a_program_has_in
     assert sim.scenario.domain.plans["delete_file"].backend == "records"
 
 
-@both
 async def test_a_raised_fail_is_a_refusal_and_an_operation_that_fails_is_one_too(tmp_path: Path) -> None:
     body = """\
 world.item.add(name="x")
@@ -238,7 +227,6 @@ except Refused as refusal:
         assert world.view.count("item") == 0
 
 
-@both
 async def test_rows_are_found_in_square_brackets_and_pages_are_lists(tmp_path: Path) -> None:
     body = """\
 world.item.add(name="x")
@@ -279,7 +267,6 @@ def test_records_of_a_state_may_be_texts_in_folders() -> None:
     ]
 
 
-@both
 async def test_inventions_are_valid_and_the_same_for_the_same_seed(tmp_path: Path) -> None:
     body = 'return [world.invent({"type": "integer", "minimum": 3, "maximum": 5}, "size"), world.random.random()]'
     first, again = [await acted(tmp_path, body, seed=4) for _ in range(2)]
@@ -288,7 +275,6 @@ async def test_inventions_are_valid_and_the_same_for_the_same_seed(tmp_path: Pat
     assert await acted(tmp_path, body, seed=5) != first
 
 
-@both
 async def test_a_schema_that_a_program_has_changed_is_followed(tmp_path: Path) -> None:
     body = 'WORDS["enum"].append(WORDS["enum"].pop() + "b")\nreturn world.invent(WORDS)'
     head = 'WORDS = {"type": "string", "enum": ["a"]}'
@@ -315,13 +301,11 @@ async def test_a_schema_that_a_program_has_changed_is_followed(tmp_path: Path) -
         ("raise Rpc(-32050, 'busy', {'wait': 3})", RpcError(-32050, "busy", {"wait": 3})),
     ],
 )
-@both
 async def test_what_a_function_returns_or_raises_reaches_the_agent(tmp_path: Path, body: str, served: Json) -> None:
     async with simulator(tmp_path, small(body), ACT).open() as world:
         assert (await world.call("act", {})).body == served
 
 
-@both
 async def test_values_are_structured_where_the_tool_has_an_output_schema(tmp_path: Path) -> None:
     wrapped = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
     async with simulator(tmp_path, small("return 'done'"), [tool("act", output=wrapped)]).open() as world:
@@ -332,7 +316,6 @@ async def test_values_are_structured_where_the_tool_has_an_output_schema(tmp_pat
 
 
 @pytest.mark.parametrize(("ending", "count"), [("raise Refused('no')", 0), ("return fail('no')", 1), ("return 1", 1)])
-@both
 async def test_only_refusals_undo_what_was_written(tmp_path: Path, ending: str, count: int) -> None:
     async with simulator(tmp_path, small(f"world.item.add()\n{ending}", tables=ITEMS), ACT).open() as world:
         await world.call("act", {})
@@ -349,7 +332,6 @@ async def test_only_refusals_undo_what_was_written(tmp_path: Path, ending: str, 
         ("return world.things", "the world has no table or backend 'things'"),
     ],
 )
-@both
 async def test_a_bug_is_a_crash_with_its_line_and_changes_nothing(tmp_path: Path, body: str, why: str) -> None:
     head = "def helper():\n    return {}['x']"
     async with simulator(tmp_path, small(body, tables=ITEMS, head=head), ACT).open() as world:
@@ -381,7 +363,6 @@ async def test_arguments_are_bound_by_name_and_unknown_ones_are_dropped(tmp_path
         assert value(await world.call("move-it", {"from": "x", "due-date": "now", "to": "y"})) == ["x", "now", "y"]
 
 
-@both
 async def test_programs_word_refused_arguments_and_unknown_tools(tmp_path: Path) -> None:
     head = """\
 @invalid_arguments
@@ -402,7 +383,6 @@ async def test_a_function_may_take_arguments_that_violate_the_schema(tmp_path: P
         assert value(await world.call("act", {"b": 3})) == [None, 3]
 
 
-@both
 async def test_a_program_imports_modules_beside_it_and_two_programs_their_own(tmp_path: Path) -> None:
     for name in ("one", "two"):
         folder = tmp_path / name
@@ -431,7 +411,6 @@ async def test_functions_import_modules_beside_their_program(tmp_path: Path) -> 
 # faults, forks, and the rest of the simulator -------------------------------------------------------------------------
 
 
-@both
 async def test_a_lost_acknowledgement_keeps_the_write(tmp_path: Path) -> None:
     fault: Json = {"lost_ack": {}, "tools": "borrow_book", "when": {"nth": 1}}
     async with simulator(tmp_path, perturbations=[fault]).open() as world:
@@ -439,7 +418,6 @@ async def test_a_lost_acknowledgement_keeps_the_write(tmp_path: Path) -> None:
         assert world.view.count("loan") == 1
 
 
-@both
 async def test_a_repeated_effect_makes_a_second_record(tmp_path: Path) -> None:
     fault: Json = {"duplicate_effect": {}, "tools": "borrow_book"}
     async with simulator(tmp_path, perturbations=[fault]).open() as world:
@@ -447,7 +425,6 @@ async def test_a_repeated_effect_makes_a_second_record(tmp_path: Path) -> None:
         assert [key for key, _ in world.view.rows("loan")] == ["L-0001", "L-0002"]
 
 
-@both
 async def test_a_stale_read_does_not_show_the_last_write(tmp_path: Path) -> None:
     fault: Json = {"stale_read": {}, "tools": "list_loans"}
     async with simulator(tmp_path, perturbations=[fault]).open() as world:
@@ -455,7 +432,6 @@ async def test_a_stale_read_does_not_show_the_last_write(tmp_path: Path) -> None
         assert value(await world.call("list_loans", {})) == []
 
 
-@both
 async def test_delayed_writes_show_later(tmp_path: Path) -> None:
     fault: Json = {"delayed_visibility": {"after": "2 calls"}, "tools": "borrow_book"}
     async with simulator(tmp_path, perturbations=[fault]).open() as world:
@@ -465,7 +441,6 @@ async def test_delayed_writes_show_later(tmp_path: Path) -> None:
         assert shown[-1] == 1
 
 
-@both
 async def test_another_user_changes_records_of_programs(tmp_path: Path) -> None:
     fault: Json = {"external_change": {"entity": "book", "do": "delete"}, "when": {"nth": 1}}
     async with simulator(tmp_path, perturbations=[fault]).open() as world:
@@ -474,7 +449,6 @@ async def test_another_user_changes_records_of_programs(tmp_path: Path) -> None:
         assert world.view.count("book") == 1
 
 
-@both
 async def test_a_partial_batch_runs_the_program_again_without_the_lost_items(tmp_path: Path) -> None:
     fault: Json = {"partial_batch": {"items": [2]}, "tools": "borrow_all"}
     async with simulator(tmp_path, perturbations=[fault]).open() as world:
@@ -485,7 +459,6 @@ async def test_a_partial_batch_runs_the_program_again_without_the_lost_items(tmp
         assert world.ledger.newest["step"]["index"] == 2
 
 
-@both
 async def test_forks_go_their_own_way(tmp_path: Path) -> None:
     async with simulator(tmp_path).open() as world:
         twin = world.fork()
@@ -493,7 +466,6 @@ async def test_forks_go_their_own_way(tmp_path: Path) -> None:
         assert (world.view.count("loan"), twin.view.count("loan")) == (0, 1)
 
 
-@both
 async def test_a_link_to_nothing_is_noted_and_never_a_crash(tmp_path: Path) -> None:
     async with simulator(tmp_path).open() as world:
         await world.call("borrow_book", {"isbn": "1", "member": "Ada"})
@@ -545,7 +517,6 @@ async def test_a_record_may_come_back_and_a_caller_may_choose_its_id(
         assert world.view.count("item") == 1
 
 
-@both
 async def test_tools_without_a_function_keep_their_plan_on_the_same_tables(tmp_path: Path) -> None:
     program = small("return world.note.add(title=a)", tables='"note": {"ids": "n-1", "fields": {"title": ""}}')
     tools = [*ACT, tool("get_note", "note_id", note_id=TEXT), tool("list_notes"), tool("delete_note", "id", id=TEXT)]
@@ -621,7 +592,7 @@ def test_an_untrusted_program_is_not_run(tmp_path: Path) -> None:
     path = library(tmp_path, small("return 1", head="raise SystemExit('ran')"), ACT)
     simulator_ = Simulator.load(path)
     assert [problem.path for problem in simulator_.scenario.untrusted] == ["program"]
-    with pytest.raises(DocumentError, match="mcp-sim trust"):
+    with pytest.raises(DocumentError, match=r"mcp-sim trust.* a container"):
         anyio.run(simulator_.start)
 
 
@@ -643,7 +614,6 @@ FASTMCP: Json = {**WRAPPED, "x-fastmcp-wrap-result": True}
 PLAIN: Json = {"type": "object", "properties": {}}
 
 
-@both
 @pytest.mark.parametrize(
     ("body", "schema", "output", "texts"),
     [
@@ -674,7 +644,6 @@ async def test_values_are_shown_as_the_framework_of_the_server_does(
     assert [block["text"] for block in body_.content] == texts
 
 
-@both
 async def test_an_initial_function_may_fill_the_database_and_a_refused_call_changes_nothing_there(
     tmp_path: Path,
 ) -> None:
@@ -687,7 +656,6 @@ return world.sql.query("SELECT count(*) AS n FROM t").value"""
     assert await acted(tmp_path, body, {"a": 1}, {}, {"a": 1}, {}, head=head) == [{"n": 2}]
 
 
-@both
 async def test_a_failure_of_sql_has_the_bare_message_and_rows_have_columns(tmp_path: Path) -> None:
     body = """\
 columns = world.sql.execute("SELECT * FROM t WHERE a > 5").facts["columns"] if world.sql.tables().value else None

@@ -12,13 +12,11 @@ from support.services import value
 from mcp_sim.types.errors import Crash
 
 Json = Any
-both = pytest.mark.usefixtures("trusted_and_not")
 
 
 # changes --------------------------------------------------------------------------------------------------------------
 
 
-@both
 async def test_rows_deleted_or_renamed_by_a_loop_do_not_come_up_in_it(tmp_path: Path) -> None:
     body = """\
 for _ in range(4):
@@ -96,7 +94,6 @@ async def test_what_a_function_does_to_its_arguments_stays_in_the_call(tmp_path:
 # batches --------------------------------------------------------------------------------------------------------------
 
 
-@both
 async def test_a_lost_item_of_a_batch_leaves_lists_that_were_read_before_it_connected(tmp_path: Path) -> None:
     fault: Json = {"partial_batch": {"items": [2]}}
     body = """\
@@ -110,7 +107,6 @@ return tags"""
     assert await acted(tmp_path, body, *calls, perturbations=[fault]) == ["x", "z"]
 
 
-@both
 async def test_a_lost_item_leaves_no_trace_in_backends_that_variables_hold(tmp_path: Path) -> None:
     fault: Json = {"partial_batch": {"items": [2]}}
     body = """\
@@ -138,7 +134,6 @@ for outer in world.each([1, 2, 3]):
 
 
 @pytest.mark.parametrize("leave", ["break", "raise KeyError", "raise Refused('no')"])
-@both
 async def test_leaving_a_batch_early_ends_its_item(tmp_path: Path, leave: str) -> None:
     body = f"""\
 try:
@@ -172,12 +167,10 @@ return [row["size"] for row in world.item]"""
 
 
 @pytest.mark.parametrize("key", ["None", "[]", "{}", "True", "object()", "'2'", "1.5"])
-@both
 async def test_getting_what_is_no_key_finds_nothing(tmp_path: Path, key: str) -> None:
     assert await acted(tmp_path, f"world.item.add(id=1)\nreturn [world.item.get({key}, 'none')]") == ["none"]
 
 
-@both
 async def test_finding_compares_all_fields_alike(tmp_path: Path) -> None:
     body = """\
 world.item.add(name="x", self="me")
@@ -187,7 +180,6 @@ return [count(size=1.0), count(name="x", size=1.0), count(size=True), count(name
     assert await acted(tmp_path, body) == [1, 1, 0, 0, 1, 1, 0, 1, 0, 1]
 
 
-@both
 async def test_searches_and_pages_take_what_agents_leave_out(tmp_path: Path) -> None:
     body = """\
 for name in ("5 red", "6 blue", "7 red"):

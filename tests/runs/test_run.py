@@ -92,7 +92,7 @@ def test_the_command_that_repeats_a_failed_run_repeats_it(tmp_path: Path, capsys
 def test_the_command_that_repeats_a_run_has_every_option_that_may_change_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["--trust", str(tmp_path), "--sandbox", "--strict"]
+    given = ["--trust", str(tmp_path), "--strict"]
     found = report(capsys, document(tmp_path), *given, agent=["true"])
     words = shlex.split(found["runs"][0]["repeat"])
     assert [words[words.index("--trust") + 1], *(word for word in words if word in given[2:])] == given[1:]

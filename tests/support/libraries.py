@@ -11,8 +11,6 @@ from support.services import value
 from mcp_sim import Simulator
 
 Json = Any
-LOADED: dict[str, Any] = {"trust": True}
-"""How `simulator` loads its program. The fixture `trusted_and_not` changes it."""
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
 
@@ -103,7 +101,7 @@ def library(folder: Path, program: str = PROGRAM, /, tools: Json = None, **scena
 
 def simulator(folder: Path, program: str = PROGRAM, /, tools: Json = None, **scenario: Json) -> Simulator:
     """Return a simulator of a library, which the user trusts."""
-    return Simulator.load(library(folder, program, tools, **scenario), **LOADED)
+    return Simulator.load(library(folder, program, tools, **scenario), trust=True)
 
 
 def small(body: str, *, tables: str = "", head: str = "") -> str:

@@ -82,8 +82,7 @@ class _Answers:
 
         plan = self._domain.plans[tool]
         backend = backends[plan.backend]()
-        program = self._domain.program_of(tool)
-        if backend.may_take_long(plan) or (program is not None and program.is_confined):
+        if backend.may_take_long(plan):
             self._lengthy.add(tool)
         compiled = backend.compile_answer(self._domain.tools[tool], plan, self._domain)
         answer = open_answer(compiled, plan, self._domain)

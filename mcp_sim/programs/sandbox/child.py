@@ -57,15 +57,13 @@ def _function(target: str) -> Any:
 
 
 def main() -> None:
-    """Take over the standard streams, set the limits, and run the function."""
-    target, given = sys.argv[1:]
+    """Take over the standard streams, set the limits, and call the function."""
+    options = json.loads(sys.argv[1])
     channel = Channel(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
-    function = _function(target)
-    options = json.loads(given)
-    in_force = restrict(Limits(**options["limits"]), map(Path, options["readable"]))
+    restrict(Limits(**options["limits"]), map(Path, options["readable"]))
     os.dup2(nothing, 2)
-    channel.send(json.dumps(sorted(in_force)).encode())
-    function(channel)
+    channel.send(b"ready")
+    answer(channel)

@@ -13,11 +13,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from mcp_sim.programs.sandbox.system_calls import deny_system_calls, is_known
+from mcp_sim.programs.sandbox.system_calls import deny_system_calls
 from mcp_sim.types.frozen import frozen
-
-COMPLETE = frozenset({"limits", "files", "calls"})
-"""What is in force on Linux: limits on memory and time, no files but Python's own, no system calls that do harm."""
 
 _CREATE, _ADD, _ENTER = 444, 445, 446
 """The system calls of Landlock, on all machines."""
@@ -46,13 +43,8 @@ class Limits:
     """Open files."""
 
 
-def is_available() -> bool:
-    """Whether all of `COMPLETE` can be in force on this system."""
-    return sys.platform == "linux" and is_known() and _system_call(_CREATE, None, 0, 1) >= 1
-
-
-def restrict(limits: Limits, readable: Iterable[Path] = ()) -> frozenset[str]:
-    """Limit this process for good, before it has threads. Returns which of `COMPLETE` are in force.
+def restrict(limits: Limits, readable: Iterable[Path] = ()) -> None:
+    """Limit this process for good, before it has threads.
 
     It may read Python's own libraries and the `readable` files and folders, and write nothing. Files and system calls
     need Linux with Landlock (5.13) and seccomp. Raises `Unconfined` on Windows.
@@ -61,15 +53,13 @@ def restrict(limits: Limits, readable: Iterable[Path] = ()) -> frozenset[str]:
         raise Unconfined("Windows has no limits for processes that mcp-sim knows")
     if threading.active_count() > 1:
         raise RuntimeError("a process is confined before it has threads")
-    in_force = {"limits"}
     if sys.platform == "linux":
         _prctl(_SIGNAL_OF_PARENT, _KILLED)
         _prctl(_NO_NEW_PRIVILEGES, 1)
-        in_force |= {"files"} if _close_files([*own_files(), *readable]) else set()
+        _close_files([*own_files(), *readable])
     _set_limits(limits)
-    if sys.platform == "linux" and is_known() and deny_system_calls():
-        in_force.add("calls")
-    return frozenset(in_force)
+    if sys.platform == "linux":
+        deny_system_calls()
 
 
 def own_files() -> list[Path]:
@@ -100,22 +90,21 @@ def _set_limits(limits: Limits) -> None:
             resource.setrlimit(limit, (most, most))
 
 
-def _close_files(readable: Iterable[Path]) -> bool:
-    """Deny all files but the readable ones, and TCP (Landlock). Returns whether the kernel does that."""
+def _close_files(readable: Iterable[Path]) -> None:
+    """Deny all files but the readable ones, and TCP, if the kernel has Landlock."""
     version = _system_call(_CREATE, None, 0, 1)
     if version < 1:
-        return False
+        return
     rights = (1 << _RIGHTS.get(version, 16)) - 1
     attributes = struct.pack("QQQ", rights, 3, 3)[: 24 if version >= 6 else 16 if version >= 4 else 8]
     ruleset = _system_call(_CREATE, attributes, len(attributes), 0)
     if ruleset < 0:
-        return False
+        return
     for path in readable:
         with suppress(OSError):
             _allow_reading(ruleset, path)
-    entered = _system_call(_ENTER, ruleset, 0) == 0
+    _system_call(_ENTER, ruleset, 0)
     os.close(ruleset)
-    return entered
 
 
 def _allow_reading(ruleset: int, path: Path) -> None:

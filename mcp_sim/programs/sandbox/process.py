@@ -16,7 +16,7 @@ from time import monotonic
 from typing import IO, NoReturn
 
 from mcp_sim.programs.sandbox.child import HEADER
-from mcp_sim.programs.sandbox.confinement import COMPLETE, Limits, Unconfined
+from mcp_sim.programs.sandbox.confinement import Limits, Unconfined
 from mcp_sim.types import Json
 
 MOST_BYTES = 64 << 20
@@ -31,12 +31,8 @@ class Stopped(Exception):
     """A confined process has come to a limit, has failed or has ended. The text says which (ended with exit code 3)."""
 
 
-class Late(Stopped):
-    """A confined process has not answered in time."""
-
-
 class Process:
-    """A confined process that runs a function of mcp-sim, `module:name`, which gets its channel.
+    """A confined process that calls a function, and answers what it returns.
 
     Its environment has no variables but those that Python needs, and hashes of texts depend on `hash_seed` alone.
     Messages are bytes.
@@ -44,33 +40,25 @@ class Process:
 
     def __init__(
         self,
-        target: str,
         *,
         limits: Limits | None = None,
         readable: Iterable[Path] = (),
-        complete: bool = False,
         hash_seed: int = 0,
     ) -> None:
-        """Start it. Raises `Unconfined` if this system has no limits, or, with `complete`, lacks some of them."""
+        """Start it. Raises `Unconfined` if this system has no limits."""
         if sys.platform == "win32":
             raise Unconfined("Windows has no limits for processes that mcp-sim knows")
         self._limits = limits or Limits()
         given = {"limits": asdict(self._limits), "readable": [str(path.resolve()) for path in readable]}
         self._errors = TemporaryFile()  # noqa: SIM115 (it is closed with the process)
-        command = [sys.executable, "-P", "-c", _START, target, json.dumps(given)]
+        command = [sys.executable, "-P", "-c", _START, json.dumps(given)]
         self._process = _Starter.get().submit(_started, command, _environment(hash_seed), self._errors).result()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._to, False)
         os.set_blocking(self._from, False)
-        self._rest = b""
-        self.in_force = frozenset[str](json.loads(self.receive(_START_SECONDS)))
-        if complete and not self.in_force >= COMPLETE:
-            self.kill()
-            raise Unconfined(
-                "a program that is not trusted needs Linux with Landlock and seccomp; this system lacks them"
-            )
+        self.receive(_START_SECONDS)  # nothing follows before its limits are set
 
     def send(self, message: bytes, seconds: float) -> None:
         """Send a message. Raises `Stopped` if the process does not take it."""
@@ -84,34 +72,21 @@ class Process:
             except OSError:
                 self._stop(self._why())
 
-    def receive(self, seconds: float, most: int = MOST_BYTES) -> bytes:
+    def receive(self, seconds: float) -> bytes:
         """Return the next message. Raises `Stopped`, and ends the process, if it does not arrive in time."""
         end = monotonic() + seconds
-        size = None
-        while size is None or len(self._rest) < size + HEADER:
+        data, size = b"", None
+        while size is None or len(data) < size + HEADER:
             self._wait(self._from, select.POLLIN, end, seconds)
             read = os.read(self._from, 1 << 20)
             if not read:
                 self._stop(self._why())
-            self._rest += read
-            if size is None and len(self._rest) >= HEADER:
-                size = int.from_bytes(self._rest[:HEADER], "little")
-                if size > most:
-                    self._stop(f"answered more than {-(-most >> 20)} MiB")
-        message, self._rest = self._rest[HEADER : size + HEADER], self._rest[size + HEADER :]
-        return message
-
-    @property
-    def pid(self) -> int:
-        """Its number."""
-        return self._process.pid
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether it runs, and has sent nothing that was not received."""
-        poll = select.poll()
-        poll.register(self._from, select.POLLIN)
-        return self._process.poll() is None and not self._rest and not poll.poll(0)
+            data += read
+            if size is None and len(data) >= HEADER:
+                size = int.from_bytes(data[:HEADER], "little")
+                if size > MOST_BYTES:
+                    self._stop(f"answered more than {MOST_BYTES >> 20} MiB")
+        return data[HEADER : size + HEADER]
 
     def kill(self) -> None:
         """End it."""
@@ -126,7 +101,7 @@ class Process:
         poll.register(file, event)
         if not poll.poll(max(end - monotonic(), 0) * 1000):
             self.kill()
-            raise Late(f"did not end within {seconds:g} seconds")
+            raise Stopped(f"did not end within {seconds:g} seconds")
 
     def _why(self) -> str:
         """Return why a process has ended."""
@@ -159,7 +134,7 @@ def run_confined(
     Raises `Stopped` if it comes to a limit or raises an exception, and `Unconfined` on Windows. Code that the function
     runs may forge its result, but can do nothing else.
     """
-    process = Process("mcp_sim.programs.sandbox.child:answer", limits=limits, readable=readable, hash_seed=hash_seed)
+    process = Process(limits=limits, readable=readable, hash_seed=hash_seed)
     try:
         process.send(json.dumps([target, argument]).encode(), seconds)
         reply = json.loads(process.receive(seconds))

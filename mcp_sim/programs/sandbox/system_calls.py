@@ -57,21 +57,18 @@ def _conditions() -> Mapping[str, _Condition]:
     }
 
 
-def is_known() -> bool:
-    """Whether the system calls of this machine are known."""
-    return platform.machine() in _ARCHITECTURES
-
-
-def deny_system_calls() -> bool:
-    """Let all but the listed system calls of this process fail, for good. Returns whether the kernel does that.
+def deny_system_calls() -> None:
+    """Let all but the listed system calls of this process fail, for good, if those of this machine are known.
 
     The process must have given up new privileges (`PR_SET_NO_NEW_PRIVS`).
     """
+    if platform.machine() not in _ARCHITECTURES:
+        return
     code = ctypes.create_string_buffer(b"".join(_filter(platform.machine())))
     program = ctypes.create_string_buffer(struct.pack("HP", (len(code) - 1) // 8, ctypes.addressof(code)))
     number = ctypes.c_long(_NUMBERS_OF_SECCOMP[platform.machine()])
     call = ctypes.CDLL(None, use_errno=True).syscall
-    return call(number, ctypes.c_ulong(_SET_FILTER), ctypes.c_ulong(_ALL_THREADS), program) == 0
+    call(number, ctypes.c_ulong(_SET_FILTER), ctypes.c_ulong(_ALL_THREADS), program)
 
 
 def _filter(machine: str) -> Iterator[bytes]:
