@@ -26,7 +26,7 @@ function failures(world, app) {
   const failed = world.verdicts.filter((verdict) => verdict.outcome === "failed");
   if (!failed.length) return null;
   const shown = failed.slice(0, MOST_FAILURES).map((verdict) =>
-    h("li", {}, h("div", {}, button(verdict.id, () => app.show("verdicts")), ` ${verdict.because}`), h("div", { class: "links" }, stepLinks(world, verdict, app))),
+    h("li", {}, h("div", {}, button(verdict.id, () => app.show("verdicts")), ` ${verdict.because}`), h("div", { class: "links" }, stepLinks(world, verdict, app, true))),
   );
   const more = failed.length > MOST_FAILURES ? h("li", {}, button(`${failed.length - MOST_FAILURES} more`, () => app.show("verdicts"))) : null;
   return h("section", { class: "failures", "aria-label": "Failed expectations" }, h("h3", {}, pill("failed"), " ", `${failed.length} of ${plural(world.verdicts.length, "expectation")} failed`), h("ul", {}, shown, more));

@@ -37,12 +37,12 @@ function verdictPart(world, verdict, app) {
   );
 }
 
-// The steps that decided a verdict.
-function stepLinks(world, verdict, app) {
+// The steps that decided a verdict, with their tools unless there is little room.
+function stepLinks(world, verdict, app, isShort = false) {
   return verdict.steps.map((n) => {
     const place = world.places.get(n);
     const tool = place === undefined ? "" : world.facts[place].tool || world.entries[place].step.actor || "";
-    return button(`step ${n} ${tool}`, () => place !== undefined && app.choose(place, "step"), { class: "link step" });
+    return button(isShort ? `step ${n}` : `step ${n} ${tool}`, () => place !== undefined && app.choose(place, "step"), { class: "link step" });
   });
 }
 
