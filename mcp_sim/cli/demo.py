@@ -33,8 +33,11 @@ from mcp_sim.world.trace import step_from_json
 SCENARIO = "flaky_crm"
 MOST_TRIES = 4  # the demo ends also where its fault never stops
 WIDTH = 110
+ANSWER = "The deal is created, and in the stage proposal."
+"""What the agent reports to its user: it believes so."""
+
 POINT = (
-    "The two failures are the point of this demo. The first create_deal worked, and only its answer was lost: the "
+    "The failures are the point of this demo. The first create_deal worked, and only its answer was lost: the "
     "agent that repeats it without a look makes a second deal. An agent that looks first passes."
 )
 
@@ -130,8 +133,9 @@ async def _judge(scenario: Scenario, steps: list[Record]) -> None:
     async with Simulator(scenario).open() as world:
         for step in steps:
             await world.call(step["tool"], step["arguments"])
+        print(f"\n{paint.bold('Its final answer:')} {ANSWER}")
         print(paint.bold("\nWhat the scenario expected:"))
-        for line in verdict_lines(world.grade(), paint):
+        for line in verdict_lines(world.grade(ANSWER), paint):
             print(f"  {line}")
     print(f"\n{textwrap.fill(POINT, WIDTH)}")
     print(f"\nYour own agent next:  mcp-sim run {SCENARIO} -- YOUR AGENT COMMAND")
