@@ -12,7 +12,7 @@ async def test_an_agent_that_repeats_a_lost_deposit_fails():
     async with Simulator.load(SCENARIO, trust=True).open() as world:
         assert not (await world.call("deposit_parcel", PARCEL)).ok
         assert (await world.call("deposit_parcel", PARCEL)).ok
-        assert world.grade().outcome == "failed"
+        assert world.grade("The parcel is deposited.").outcome == "failed"
 
 
 async def test_an_agent_that_looks_first_passes():
@@ -20,7 +20,8 @@ async def test_an_agent_that_looks_first_passes():
         assert not (await world.call("deposit_parcel", PARCEL)).ok
         lockers = await world.call("list_lockers", {"station": "Harbour", "free": False})
         assert [locker["number"] for locker in lockers.body.value] == ["H2"]
-        assert world.grade().outcome == "passed"
+        assert world.grade("The parcel is in locker H2.").outcome == "passed"
+        assert world.grade("It failed.").outcome == "failed"
 
 
 async def test_a_wrong_code_opens_nothing():

@@ -12,6 +12,7 @@ from mcp_sim import Simulator, World
 from mcp_sim.types import ToolResult
 
 SCENARIO = Path(__file__).parent / "lost_ticket.yaml"
+ANSWER = "The ticket is open."
 TICKET = {"subject": "Printer on fire", "requester": "mila@example.org", "priority": "urgent"}
 
 
@@ -39,7 +40,7 @@ async def is_open(world: World) -> bool:
 def report(world: World) -> None:
     """Print the verdicts of the scenario's expectations."""
     print(f"\n{world.name}")
-    for verdict in world.grade().verdicts:
+    for verdict in world.grade(ANSWER).verdicts:
         print(f"  {verdict.outcome:8} {verdict.id}: {verdict.because}")
 
 
