@@ -58,28 +58,6 @@ async def test_paragraphs_are_added_read_by_index_and_deleted(tmp_path: Path) ->
         )
 
 
-async def test_a_copied_document_changes_independently(tmp_path: Path) -> None:
-    state: Json = {"documents": {"facts.docx": ["Water is wet.", "Wet water."]}}
-    async with simulator(tmp_path, WORD, state=state) as sim, sim.open() as world:
-        success_value(
-            await world.call("copy_document", {"source_filename": "facts.docx", "destination_filename": "more.docx"})
-        )
-        assert "1 occurrence" in success_value(
-            await world.call("search_and_replace", {**FACTS, "find_text": "wet", "replace_text": "dry"})
-        )
-        assert success_value(await world.call("get_document_text", FACTS)) == "Water is dry.\nWet water."
-        assert (
-            success_value(await world.call("get_document_text", {"filename": "more.docx"}))
-            == "Water is wet.\nWet water."
-        )
-        found = success_value(await world.call("find_text_in_document", {**FACTS, "text_to_find": "ater"}))
-        assert [one["paragraph_index"] for one in found["occurrences"]] == [0, 1]
-        assert success_value(await world.call("get_document_info", FACTS))["paragraph_count"] == 2
-        assert "No occurrences" in success_value(
-            await world.call("search_and_replace", {**FACTS, "find_text": "x", "replace_text": "y"})
-        )
-
-
 async def test_unknown_documents_and_parts_are_refused(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD, state={"documents": {"facts.docx": ["One."]}}) as sim, sim.open() as world:
         assert "none.docx does not exist" in error_text(
@@ -108,70 +86,6 @@ async def test_items_shift_when_others_are_added_or_removed(tmp_path: Path) -> N
             (1, "c", True),
             (2, "first", None),
         ]
-
-
-async def test_items_with_ids_are_records(tmp_path: Path) -> None:
-    tools = [
-        tool("add_item", {"name": STRING}),
-        tool("get_item", {"item_id": STRING}),
-        tool("delete_item", {"item_id": STRING}),
-    ]
-    async with simulator(tmp_path, tools) as sim:
-        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"document"} == set()
-
-
-INDEX = {"type": "integer"}
-FREE = {"type": "object", "properties": {"result": {"type": "object", "additionalProperties": True}},
-        "required": ["result"]}  # fmt: skip
-SLIDES = [
-    {**tool(name, arguments, optional=optional), "outputSchema": FREE}
-    for name, arguments, optional in [
-        ("create_presentation", {"id": STRING}, ["id"]),
-        ("list_presentations", {}, []),
-        ("add_slide", {"layout_index": INDEX, "title": STRING, "presentation_id": STRING}, ["presentation_id"]),
-        ("add_table", {"slide_index": INDEX, "data": {"type": "array"}, "presentation_id": STRING},
-         ["presentation_id"]),
-        ("extract_slide_text", {"slide_index": INDEX, "presentation_id": STRING}, ["presentation_id"]),
-        ("get_presentation_info", {"presentation_id": STRING}, ["presentation_id"]),
-        ("get_slide_info", {"slide_index": INDEX, "presentation_id": STRING}, ["presentation_id"]),
-    ]
-]  # fmt: skip
-
-
-async def test_the_default_document_is_the_newest_and_a_layout_index_is_not_a_position(tmp_path: Path) -> None:
-    """A free-form result contains all facts."""
-    async with simulator(tmp_path, SLIDES) as sim, sim.open() as world:
-        made = success_value(await world.call("create_presentation", {"id": "deck"}))["result"]
-        assert "deck" in made["message"]
-        added = success_value(await world.call("add_slide", {"layout_index": 5, "title": "Hello"}))["result"]
-        assert (added["slide_index"], "Hello" in added["message"]) == (0, True)
-        success_value(await world.call("add_table", {"slide_index": 0, "data": [["a"]]}))
-        assert "1 slides" in error_text(await world.call("add_table", {"slide_index": 1, "data": [["a"]]}))
-        assert success_value(await world.call("extract_slide_text", {"slide_index": 0}))["result"]["text"] == "Hello"
-        assert success_value(await world.call("get_presentation_info", {}))["result"]["slide_count"] == 1
-        success_value(await world.call("create_presentation", {"id": "other"}))
-        assert "0 slides" in error_text(await world.call("get_slide_info", {"slide_index": 0}))
-        listed = success_value(await world.call("list_presentations", {}))["result"]
-        assert listed["presentations"] == ["deck", "other"]
-
-
-async def test_table_cells_are_part_of_the_text_and_heading_levels_are_checked(tmp_path: Path) -> None:
-    document = {"filename": STRING}
-    tools = [
-        tool("create_document", document),
-        tool("add_heading", {**document, "text": STRING, "level": INDEX}),
-        tool("add_table", {**document, "data": {"type": "array"}}),
-        tool("delete_paragraph", {**document, "paragraph_index": INDEX}),
-        tool("get_document_text", document),
-        tool("add_paragraph", {**document, "text": STRING}),
-    ]
-    async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        one = {"filename": "a.docx"}
-        success_value(await world.call("create_document", one))
-        assert "'Top'" in success_value(await world.call("add_heading", {**one, "text": "Top", "level": 1}))
-        assert "12" in error_text(await world.call("add_heading", {**one, "text": "Top", "level": 12}))
-        success_value(await world.call("add_table", {**one, "data": [["a", "b"], ["c", 4]]}))
-        assert success_value(await world.call("get_document_text", one)) == "Top\na\nb\nc\n4"
 
 
 BOOK = {"nb_filepath": STRING}
@@ -215,101 +129,6 @@ async def test_cells_of_a_given_notebook_are_read_changed_and_reordered(tmp_path
         assert "broken" in error_text(await world.call("list_cells", {"nb_filepath": "/lab/broken.ipynb"}))
 
 
-async def test_elements_are_added_to_a_slide_and_a_paragraph_is_inserted_near_a_text(tmp_path: Path) -> None:
-    slides = [
-        tool("add_slide", {"title": STRING}),
-        tool("add_bullets", {"slide_index": INTEGER, "bullet_points": {"type": "array"}}),
-        tool("get_slide", {"slide_index": INTEGER}),
-        tool("delete_slide", {"slide_index": INTEGER}),
-    ]
-    async with simulator(tmp_path, slides) as sim, sim.open() as world:
-        success_value(await world.call("add_slide", {"title": "Plan"}))
-        success_value(await world.call("add_bullets", {"slide_index": 0, "bullet_points": ["dig", "plant"]}))
-        slide = success_value(await world.call("get_slide", {"slide_index": 0}))
-        assert slide["elements"] == [{"kind": "bullet", "bullet_points": ["dig", "plant"]}]
-        assert "1 slides" in error_text(await world.call("add_bullets", {"slide_index": 1, "bullet_points": ["x"]}))
-    near = tool("insert_paragraph_near_text", {**FILE, "target_text": STRING, "line_text": STRING, "position": STRING})
-    state: Json = {"documents": {"facts.docx": ["Water is wet.", "Ice is cold."]}}
-    async with simulator(tmp_path, [*WORD, near], state=state) as sim, sim.open() as world:
-        beside: Json = {**FACTS, "line_text": "Steam is hot.", "position": "before"}
-        success_value(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Ice"}))
-        assert (
-            success_value(await world.call("get_document_text", FACTS)) == "Water is wet.\nSteam is hot.\nIce is cold."
-        )
-        assert "Mud" in error_text(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Mud"}))
-
-
-async def test_several_cells_are_inserted_and_changed_at_once_and_negative_indexes_count_from_the_end(
-    tmp_path: Path,
-) -> None:
-    many = {"type": "array", "items": {"type": "object"}, "description": "Objects with 'cell_index' and 'content'"}
-    back = {"type": "integer", "description": "Place of the cell (negative ones count from the end)"}
-    tools = [
-        tool("list_cells", BOOK),
-        tool("get_cell", {**BOOK, "cell_index": back}),
-        tool("insert_cell", {**BOOK, "cell_index": INTEGER, "content": STRING}),
-        tool("insert_cells_batch", {**BOOK, "insertions": many}),
-        tool("replace_cells_batch", {**BOOK, "replacements": many}),
-    ]
-    cells: Json = [{"cell_type": "code", "source": "a"}, {"cell_type": "code", "source": "b"}]
-    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": cells})}}
-    at = {"nb_filepath": "/lab/tides.ipynb"}
-    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
-        top = [{"cell_index": 0, "content": "top"}, {"cell_index": 3, "content": "end"}]
-        success_value(await world.call("insert_cells_batch", {**at, "insertions": top}))
-        success_value(
-            await world.call("replace_cells_batch", {**at, "replacements": [{"cell_index": 1, "content": "A"}]})
-        )
-        assert [one["content"] for one in success_value(await world.call("list_cells", at))] == ["top", "A", "b", "end"]
-        assert success_value(await world.call("get_cell", {**at, "cell_index": -1}))["content"] == "end"
-        assert error_text(await world.call("get_cell", {**at, "cell_index": -9}))
-        over = [{"cell_index": 0, "content": "x"}, {"cell_index": 9, "content": "y"}]
-        assert error_text(await world.call("replace_cells_batch", {**at, "replacements": over}))
-        assert success_value(await world.call("get_cell", {**at, "cell_index": 0}))["content"] == "top"
-
-
-async def test_properties_of_a_document_are_shown_with_it(tmp_path: Path) -> None:
-    tools = [
-        *WORD,
-        tool("set_document_properties", {**FILE, "author": STRING, "keywords": STRING}, optional=["keywords"]),
-        tool("validate_document", FILE),
-    ]
-    async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert "facts.docx" in error_text(await world.call("set_document_properties", {**FACTS, "author": "Ada"}))
-        success_value(await world.call("create_document", {**FACTS, "title": "Facts"}))
-        success_value(await world.call("set_document_properties", {**FACTS, "author": "Ada"}))
-        assert success_value(await world.call("get_document_info", FACTS))["author"] == "Ada"
-        assert "valid" in success_value(await world.call("validate_document", FACTS))
-        assert error_text(await world.call("validate_document", {"filename": "none.docx"}))
-
-
-async def test_documents_are_saved_opened_again_and_merged(tmp_path: Path) -> None:
-    deck = {"presentation_id": STRING}
-    tools = [
-        tool("create_presentation", {"id": STRING}),
-        tool("add_slide", {**deck, "title": STRING}),
-        tool("get_slide", {**deck, "slide_index": INTEGER}),
-        tool("save_presentation", {**deck, "file_path": STRING}),
-        tool("open_presentation", {"file_path": STRING, "id": STRING}),
-        tool("merge_presentations", {"output_path": STRING, "file_paths": {"type": "array", "items": STRING}}),
-    ]
-    async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        success_value(await world.call("create_presentation", {"id": "one"}))
-        success_value(await world.call("add_slide", {"presentation_id": "one", "title": "Tides"}))
-        success_value(await world.call("save_presentation", {"presentation_id": "one", "file_path": "/w/one.pptx"}))
-        success_value(await world.call("open_presentation", {"file_path": "/w/one.pptx", "id": "again"}))
-        assert "Tides" in str(
-            success_value(await world.call("get_slide", {"presentation_id": "again", "slide_index": 0}))
-        )
-        assert "none.pptx" in error_text(await world.call("open_presentation", {"file_path": "none.pptx", "id": "x"}))
-        success_value(
-            await world.call("merge_presentations", {"output_path": "/w/all", "file_paths": ["one", "again"]})
-        )
-        assert "Tides" in str(
-            success_value(await world.call("get_slide", {"presentation_id": "/w/all", "slide_index": 1}))
-        )
-
-
 async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD).open() as world:
         await world.call("create_document", FACTS)
@@ -347,13 +166,6 @@ async def test_documents_are_given_in_every_common_shape(tmp_path: Path, state: 
 async def test_the_only_document_needs_no_name_in_a_state(tmp_path: Path, state: Json) -> None:
     async with simulator(tmp_path, CHECKLIST, state) as sim, sim.open() as world:
         assert [one["task"] for one in success_value(await world.call("list_items", {}))] == ["dig", "plant"]
-
-
-async def test_slides_of_a_given_presentation_keep_their_fields(tmp_path: Path) -> None:
-    state: Json = {"presentations": {"deck": {"slides": [{"title": "Owls", "layout": 2}]}}}
-    async with simulator(tmp_path, SLIDES, state) as sim, sim.open() as world:
-        slide = success_value(await world.call("get_slide_info", {"slide_index": 0}))["result"]
-        assert (slide["title"], slide["layout"]) == ("Owls", 2)
 
 
 async def test_a_spec_may_choose_the_backend(tmp_path: Path) -> None:
@@ -398,13 +210,6 @@ async def test_operations_are_called_from_python(tmp_path: Path) -> None:
             document.remove(3, "slide")
         document.delete("deck")
         assert all(one.entity == "document" for one in document.changes)
-
-
-async def test_the_only_notebook_among_files_needs_no_name(tmp_path: Path) -> None:
-    tools = [tool("insert_cell", {"index": INTEGER, "content": STRING}), tool("get_cell", {"index": INTEGER})]
-    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}}
-    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
-        assert success_value(await world.call("get_cell", {"index": 0}))["content"] == "x = 1"
 
 
 async def test_servers_with_namespaces_have_documents_of_their_own(tmp_path: Path) -> None:

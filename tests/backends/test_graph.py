@@ -58,11 +58,6 @@ def memory(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, MEMORY, STATE)
 
 
-async def test_the_given_graph_is_read_whole(memory: Simulator) -> None:
-    async with memory.open() as world:
-        assert await answered(world, "read_graph") == STATE
-
-
 async def test_existing_nodes_are_skipped_and_only_new_ones_are_returned(memory: Simulator) -> None:
     async with memory.open() as world:
         bo = {"name": "Bo", "entityType": "person", "observations": ["new here"]}
@@ -86,15 +81,6 @@ async def test_deleting_a_node_deletes_its_edges_and_frees_its_name(memory: Simu
         assert made == [STATE["entities"][1]]
 
 
-async def test_a_search_finds_nodes_by_name_kind_and_note_with_their_edges(memory: Simulator) -> None:
-    async with memory.open() as world:
-        assert [one["name"] for one in (await answered(world, "search_nodes", query="TEA"))["entities"]] == ["Ada"]
-        assert await answered(world, "search_nodes", query="") == STATE
-        assert (await answered(world, "search_nodes", query="company"))["relations"] == STATE["relations"]
-        await answered(world, "create_entities", entities=[{"name": "Bo", "entityType": "person", "observations": []}])
-        assert (await answered(world, "search_nodes", query="bo"))["relations"] == []
-
-
 async def test_notes_of_a_missing_node_are_refused(memory: Simulator) -> None:
     async with memory.open() as world:
         result = await refused(world, "add_observations", observations=[
@@ -105,27 +91,6 @@ async def test_notes_of_a_missing_node_are_refused(memory: Simulator) -> None:
             world, "delete_observations", deletions=[{"entityName": "Ada", "observations": ["likes tea", "x"]}]
         )
         assert world.view.get("entity", "Ada") == {**STATE["entities"][0], "observations": []}
-
-
-async def test_a_batch_updates_nodes_and_edges_that_all_must_exist(tmp_path: Path) -> None:
-    changes = [
-        tool("update_entities", entities=many(name=TEXT, entityType=TEXT, observations=TEXTS)),
-        tool("update_relations", relations=RELATIONS),
-    ]
-    async with simulator(tmp_path, [*MEMORY, *changes], STATE).open() as world:
-        ada = {"name": "Ada", "entityType": "founder", "observations": ["likes coffee"]}
-        assert await answered(world, "update_entities", entities=[ada]) == [ada]
-        assert (await answered(world, "open_nodes", names=["Ada"]))["entities"] == [ada]
-        assert "Nobody" in await refused(world, "update_entities", entities=[{**ada, "name": "Nobody"}])
-        assert await answered(world, "update_relations", relations=STATE["relations"]) == STATE["relations"]
-        unknown = {"from": "Ada", "to": "Wielhuis", "relationType": "left"}
-        assert "left" in await refused(world, "update_relations", relations=[unknown])
-        assert (await answered(world, "read_graph"))["relations"] == STATE["relations"]
-
-
-async def test_a_graph_without_a_given_state_is_empty(tmp_path: Path) -> None:
-    async with simulator(tmp_path, MEMORY).open() as world:
-        assert await answered(world, "read_graph") == {"entities": [], "relations": []}
 
 
 async def test_single_nodes_and_edges_are_created_found_and_traversed(tmp_path: Path) -> None:
@@ -148,33 +113,6 @@ async def test_single_nodes_and_edges_are_created_found_and_traversed(tmp_path: 
         assert "b" in await refused(world, "graph.deleteNode", id="b")
 
 
-def test_links_between_other_records_are_no_graph(tmp_path: Path) -> None:
-    tools = [
-        tool("transfer_money", source=TEXT, target=TEXT), tool("create_link", source=TEXT, target=TEXT),
-        tool("get_account", account_id=TEXT), tool("search_accounts", query=TEXT), tool("create_note", note=TEXT),
-    ]  # fmt: skip
-    assert "graph" not in " ".join(backends(simulator(tmp_path, tools)).values())
-
-
-async def test_a_single_deletion_names_what_was_deleted(tmp_path: Path) -> None:
-    relation = {"source": TEXT, "target": TEXT, "type": TEXT}
-    listed = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "entityType": TEXT}}}
-    edges = {"type": "array", "items": {"type": "object", "properties": relation}}
-    sim = simulator(tmp_path, [
-        tool("create_entities", "Create entities in the graph", entities=listed),
-        tool("create_relations", "Create relations between entities", relations=edges),
-        tool("read_graph", "Read the graph"),
-        tool("delete_entity", "Delete an entity", name=TEXT),
-        tool("delete_relation", "Delete a relation between entities", source=TEXT, target=TEXT, type=TEXT),
-    ])  # fmt: skip
-    async with sim.open() as world:
-        await answered(world, "create_entities", entities=[{"name": "Ada", "entityType": "x"}, {"name": "Bo"}])
-        await answered(world, "create_relations", relations=[{"source": "Ada", "target": "Bo", "type": "knows"}])
-        gone = await answered(world, "delete_relation", source="Ada", target="Bo", type="knows")
-        assert gone == "Relation Ada | knows | Bo deleted successfully"
-        assert await answered(world, "delete_entity", name="Ada") == "Entity Ada deleted successfully"
-
-
 ADA, WIELHUIS = STATE["entities"]
 (WORKS,) = STATE["relations"]
 
@@ -195,53 +133,6 @@ ADA, WIELHUIS = STATE["entities"]
 async def test_a_given_graph_has_any_common_shape(tmp_path: Path, state: Json) -> None:
     async with simulator(tmp_path, MEMORY, state).open() as world:
         assert await answered(world, "read_graph") == STATE
-
-
-async def test_tables_of_other_things_are_no_part_of_the_graph(tmp_path: Path) -> None:
-    others: Json = {"mails": [{"subject": "Hi", "object": "x"}], "contacts": {"Ada": {"name": "Ada", "phone": "1"}}}
-    async with simulator(tmp_path, [*MEMORY, tool("list_contacts")], {**STATE, **others}).open() as world:
-        assert await answered(world, "read_graph") == STATE
-
-
-async def test_single_notes_are_added_and_deleted(tmp_path: Path) -> None:
-    tools = [
-        *MEMORY,
-        tool("add_observation", entity_name=TEXT, observation=TEXT),
-        tool("delete_observation", entity_name=TEXT, observation=TEXT),
-    ]
-    async with simulator(tmp_path, tools, STATE).open() as world:
-        await answered(world, "add_observation", entity_name="Ada", observation="tall")
-        await answered(world, "delete_observation", entity_name="Ada", observation="likes tea")
-        assert (world.view.get("entity", "Ada") or {})["observations"] == ["tall"]
-
-
-async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
-    actions = {"enum": ["add_node", "add_edge", "get_node", "read_graph"]}
-    arguments = {"id": TEXT, "type": TEXT, "source": TEXT, "target": TEXT}
-    sim = simulator(tmp_path, [tool("manage_graph", needed="action", action=actions, **arguments)])
-    async with sim.open() as world:
-        for name in "ab":
-            await answered(world, "manage_graph", action="add_node", id=name, type="letter")
-        await answered(world, "manage_graph", action="add_edge", source="a", target="b", type="next")
-        assert await answered(world, "manage_graph", action="get_node", id="a") == {"id": "a", "type": "letter"}
-        edges = (await answered(world, "manage_graph", action="read_graph"))["edges"]
-        assert edges == [{"source": "a", "target": "b", "type": "next"}]
-
-
-async def test_tools_of_any_name_use_the_graph_if_a_spec_says_so(tmp_path: Path) -> None:
-    spec = {"sim": {"recollect": {"backend": "graph", "operation": "search"}}}
-    async with simulator(tmp_path, [*MEMORY, tool("recollect", query=TEXT)], STATE, spec).open() as world:
-        assert [one["name"] for one in (await answered(world, "recollect", query="tea"))["entities"]] == ["Ada"]
-
-
-async def test_a_text_result_lists_nodes_and_edges_in_lines(tmp_path: Path) -> None:
-    text = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
-    tools = [*(one for one in MEMORY if one["name"] != "read_graph"), tool("read_graph", output=text)]
-    async with simulator(tmp_path, tools, STATE).open() as world:
-        assert (await answered(world, "read_graph"))["result"].splitlines() == [
-            "Entities:", "- Ada (person): likes tea", "- Wielhuis (company)",
-            "Relations:", "- Ada -> works at -> Wielhuis",
-        ]  # fmt: skip
 
 
 async def test_programs_call_the_operations_on_a_view(memory: Simulator) -> None:

@@ -35,11 +35,6 @@ MEMORY = [
     tool("forgetMemory", namespace=TEXT, name=TEXT),
     tool("listMemory", namespace=TEXT),
 ]
-CHOSEN = [
-    tool(
-        "manage_cache", needed="action", action={"enum": ["get", "set", "delete", "clear", "list"]}, key=TEXT, value={}
-    ),
-]
 
 
 @pytest.fixture
@@ -157,29 +152,6 @@ async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_pa
         assert await answered(world, "dbsize") == "3"
 
 
-async def test_results_of_commands_have_scores_expiries_channels_and_missing_keys(tmp_path: Path) -> None:
-    async with simulator(tmp_path, STRUCTURES).open() as world:
-        assert "7.5" in await answered(world, "zadd", key="z", score=7.5, member="cy")
-        assert "600" in await answered(world, "set", key="k", value="v", expiration=600)
-        assert "news" in await answered(world, "publish", channel="news", message="hi")
-        assert await answered(world, "hgetall", name="nothing") == "Hash nothing not found"
-        assert await answered(world, "lrem", name="nothing", count=0, element="x") == "x not found in list nothing"
-        assert "not found" in await answered(world, "lrem", name="nothing", count=2.0, element="x")
-
-
-async def test_a_database_answers_without_failure_if_a_key_is_missing(tmp_path: Path) -> None:
-    async with simulator(tmp_path, STRUCTURES).open() as world:
-        for name in ("get", "delete"):
-            assert "nope" in await answered(world, name, key="nope")
-        assert "nope" in await answered(world, "lpop", name="nope")
-        await answered(world, "set", key="a", value="1")
-        await answered(world, "set", key="b", value="2")
-        assert await answered(world, "list", pattern="a*") == ["a"]
-        assert await answered(world, "scan") == {"result": "a\nb"}
-        assert "2" in await answered(world, "delete", key=["a", "b", "c"])
-        assert await answered(world, "list") == []
-
-
 async def test_namespaces_separate_keys(tmp_path: Path) -> None:
     sim = simulator(tmp_path, MEMORY)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
@@ -189,14 +161,6 @@ async def test_namespaces_separate_keys(tmp_path: Path) -> None:
         assert await answered(world, "recallMemory", namespace="a", name="tea") == "green"
         assert "tea" in await refused(world, "recallMemory", namespace="b", name="tea")
         assert await answered(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
-
-
-async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
-    async with simulator(tmp_path, CHOSEN).open() as world:
-        await answered(world, "manage_cache", action="set", key="a", value=[1])
-        assert await answered(world, "manage_cache", action="get", key="a") == [1]
-        assert "1" in await answered(world, "manage_cache", action="clear")
-        assert "a" in await refused(world, "manage_cache", action="get", key="a")
 
 
 @pytest.mark.parametrize(
@@ -212,52 +176,6 @@ async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_tools_with_keys_of_other_things_are_no_store(tmp_path: Path, tools: list[Json]) -> None:
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("key_value")]
-
-
-async def test_a_result_of_several_types_keeps_its_type(tmp_path: Path) -> None:
-    either = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
-    result = {"type": "object", "properties": {"result": either}, "required": ["result"]}
-    free = {"type": "object", "properties": {"result": {"type": "object"}}, "required": ["result"]}
-    tools = [
-        tool("set", "Set a Redis string value", key=TEXT, value=TEXT),
-        tool("get", "Get a Redis string value", key=TEXT),
-        tool("sadd", "Add a value to a Redis set", name=TEXT, value=TEXT),
-        tool("smembers", "The members of a Redis set", name=TEXT, output=result),
-        tool("rename", "Renames a Redis key", old_key=TEXT, new_key=TEXT, output=free),
-        tool("type", "Tells what Redis holds there", key=TEXT, output=free),
-    ]
-    async with simulator(tmp_path, tools, {}) as sim, sim.open() as world:
-        await answered(world, "sadd", name="tags", value="red")
-        assert await answered(world, "smembers", name="tags") == {"result": ["red"]}
-        assert (await answered(world, "type", key="tags"))["result"]["type"] == "set"
-        assert "error" in (await answered(world, "rename", old_key="gone", new_key="x"))["result"]
-
-
-async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -> None:
-    tools = [
-        tool("memo_save", "Save an item under a key.", needed="key value", key=TEXT, value=TEXT, category=TEXT,
-             rank={"type": "string", "default": "low"}),
-        tool("memo_get", "Get saved items by key or category.", needed="", key=TEXT, category=TEXT,
-             limit={"type": "number"}, ranks={"type": "array", "items": TEXT}),
-    ]  # fmt: skip
-    async with simulator(tmp_path, tools).open() as world:
-        await answered(world, "memo_save", key="leak", value="In the pool", category="bug", rank="high")
-        await answered(world, "memo_save", key="plan", value="Close it", category="task")
-        await answered(world, "memo_save", key="leak", value="In the cache", category="bug")
-        assert (await answered(world, "memo_get"))["total"] == 2
-        (leak,) = (await answered(world, "memo_get", key="leak"))["items"]
-        assert (leak["value"], leak["rank"]) == ("In the cache", "low")
-        assert [one["key"] for one in (await answered(world, "memo_get", category="task"))["items"]] == ["plan"]
-        assert (await answered(world, "memo_get", ranks=["high"]))["items"] == []
-        assert (await answered(world, "memo_get", key="none"))["items"] == []
-
-
-async def test_a_get_without_a_key_lists_all_entries(tmp_path: Path) -> None:
-    tools = [tool("set_setting", key=TEXT, value=TEXT), tool("get_settings", needed="", key=TEXT)]
-    async with simulator(tmp_path, tools, {"settings": {"theme": "dark", "size": "small"}}).open() as world:
-        assert await answered(world, "get_settings", key="theme") == "dark"
-        rows = await answered(world, "get_settings")
-        assert {one["key"]: one["value"] for one in rows} == {"theme": "dark", "size": "small"}
 
 
 TEA: Json = {"tea": "green", "cup": {"size": 2}}
@@ -281,42 +199,6 @@ ROWS: Json = [{"key": key, "value": value} for key, value in TEA.items()]
 async def test_a_given_store_has_any_common_shape(tmp_path: Path, state: Json) -> None:
     async with simulator(tmp_path, STORE, state).open() as world:
         assert await answered(world, "mget_keys", keys=["tea", "cup", "none"]) == {**TEA, "none": None}
-
-
-async def test_given_namespaces_separate_keys(tmp_path: Path) -> None:
-    rows: Json = [{"namespace": "a", "key": "tea", "value": "green"}, {"namespace": "b", "key": "tea", "value": "red"}]
-    for state in ({"memories": {"a": {"tea": "green"}, "b": {"tea": "red"}}}, {"memories": rows}):
-        async with simulator(tmp_path, MEMORY, state).open() as world:
-            assert await answered(world, "recallMemory", namespace="b", name="tea") == "red"
-            assert await answered(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
-
-
-async def test_given_structures_are_read_and_changed_by_commands(tmp_path: Path) -> None:
-    state: Json = {
-        "store": {"q": ["a", "b"], "u": {"name": "Ada"}, "t": {"type": "set", "value": ["red"]}, "s": "text"}
-    }
-    async with simulator(tmp_path, STRUCTURES, state).open() as world:
-        assert await answered(world, "lpop", name="q") == "a"
-        assert await answered(world, "hget", name="u", key="name") == "Ada"
-        assert await answered(world, "type", key="t") == "set"
-        assert "string" in await refused(world, "lpop", name="s")
-
-
-async def test_tools_of_any_name_use_the_store_if_a_spec_says_so(tmp_path: Path) -> None:
-    chosen = {"jot": {"backend": "key_value", "operation": "set"}, "peek": {"backend": "key_value", "operation": "get"}}
-    tools = [tool("jot", key=TEXT, value=TEXT), tool("peek", key=TEXT)]
-    async with simulator(tmp_path, tools, {"store": TEA}, {"sim": chosen}).open() as world:
-        assert await answered(world, "peek", key="cup") == {"size": 2}
-        await answered(world, "jot", key="cup", value="big")
-        assert await answered(world, "peek", key="cup") == "big"
-
-
-async def test_tools_that_delete_several_keys_delete_them(tmp_path: Path) -> None:
-    tools = [*STORE, tool("delete_keys", keys={"type": "array", "items": TEXT}), tool("delete_all_keys")]
-    async with simulator(tmp_path, tools, {"store": {"a": 1, "b": 2, "c": 3}}).open() as world:
-        assert "2 keys" in await answered(world, "delete_keys", keys=["a", "b", "none"])
-        assert await answered(world, "list_keys") == ["c"]
-        assert "1 keys" in await answered(world, "delete_all_keys")
 
 
 async def test_programs_call_the_operations_on_a_view(store: Simulator) -> None:
@@ -343,10 +225,3 @@ async def test_programs_call_the_operations_on_a_view(store: Simulator) -> None:
             keys.get("note")
         assert world.view.get("entry", "hits") == {"key": "hits", "value": 3}
         assert {change.key for change in keys.changes} == {"note", "hits", "h", "q", "drinks:tea"}
-
-
-async def test_expiries_are_written_in_the_format_of_the_given_ones(tmp_path: Path) -> None:
-    given = {"store": [{"key": "old", "value": 1, "expires_at": "2999-01-02 03:04:05"}]}
-    async with simulator(tmp_path, STORE, given).open() as world:
-        await answered(world, "set", key="new", value=2, expire_seconds=60)
-        assert (world.view.get("entry", "new") or {})["expires_at"] == "2030-01-01 09:01:01"

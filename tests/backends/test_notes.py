@@ -61,19 +61,6 @@ def test_notes_with_ids_are_records(tmp_path: Path) -> None:
     assert not [one for one in known.values() if one.startswith("notes")]
 
 
-def test_creating_several_notes_does_not_replace_the_list(tmp_path: Path) -> None:
-    tools = [tool("create_todos", {"todos": TODOS}), tool("list_todos")]
-    assert backends(simulator(tmp_path, tools)) == {"create_todos": "records", "list_todos": "records"}
-
-
-@pytest.mark.parametrize("about", ["", "Counts from 1.", "The 1-based index."])
-async def test_a_description_may_count_positions_from_one(tmp_path: Path, about: str) -> None:
-    tools = [*TODO[:2], tool("remove_todo", {"index": {**INTEGER, "description": about}})]
-    async with simulator(tmp_path, tools, {"todos": ["a", "b"]}) as sim, sim.open() as world:
-        removed = success_value(await world.call("remove_todo", {"index": 1}))
-        assert removed == ("Removed todo 1: a" if about else "Removed todo 1: b")
-
-
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, TODO).open() as world:
         notes = Library("notes", world.view, datetime(2026, 1, 1, tzinfo=UTC))

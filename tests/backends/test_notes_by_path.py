@@ -33,19 +33,3 @@ async def test_notes_are_listed_and_found_by_their_full_paths(tmp_path: Path) ->
         assert await answered(world, "list_notes", folder="beds") == "beds/leek.md\nbeds/rose.md"
         assert await answered(world, "search_garden", query="LEEK") == "beds/leek.md\n  1: # Leek"
         assert "nowhere" in await refused(world, "list_notes", folder="nowhere")
-
-
-async def test_the_front_matter_of_a_note_is_returned(tmp_path: Path) -> None:
-    async with simulator(tmp_path, _NOTES, _STATE).open() as world:
-        assert await answered(world, "get_frontmatter", path="beds/rose.md") == "kind: shrub\n"
-        assert "no front matter" in await answered(world, "get_frontmatter", path="plan.md")
-
-
-async def test_a_note_with_more_fields_than_a_text_is_not_a_file(tmp_path: Path) -> None:
-    listed = [
-        tool("get_page", "Get a page.", path=TEXT),
-        tool("create_page", "Create a page.", path=TEXT, title=TEXT, content=TEXT, owner=TEXT),
-    ]
-    async with simulator(tmp_path, listed, {}).open() as world:
-        await answered(world, "create_page", path="a", title="A", content="x", owner="Bo")
-        assert (await answered(world, "get_page", path="a"))["owner"] == "Bo"

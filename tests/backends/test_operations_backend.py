@@ -7,18 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.backend_answers import INTEGER, STRING, Json, simulator, success_value, tool
+from support.backend_answers import STRING, simulator, success_value, tool
 from support.matched_tools import backends
 from support.matched_tools import simulator as of_spec
 
 from mcp_sim.backends.library import Library
-from mcp_sim.backends.matching.matched_tools import assign_roles, either, lacks, named, takes
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tool
-from mcp_sim.backends.operation import NUMBER, TEXT, pick, read_names, role, roles
+from mcp_sim.backends.operation import NUMBER, TEXT, read_names, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Tool, ToolResult
+from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import UnknownKind
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH
 from mcp_sim.types.kinds import backends as kinds
@@ -45,67 +42,6 @@ def test_usual_names_are_read_from_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert found.facts == {"size": ("bytes", "length")}
     assert found.table("key") == {"noun": ("book",)}
     assert found.terms("key.noun") == {"book"}
-
-
-@pytest.mark.parametrize("line", ["role path strnig: name", "names: a b", ""])
-def test_another_line_among_the_usual_names_is_an_error(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    package = f"shelf_{len(line)}"
-    (tmp_path / package).mkdir()
-    (tmp_path / package / "__init__.py").touch()
-    (tmp_path / package / "names.txt").write_text(f"{line}\n")
-    with pytest.raises(ValueError, match=rf"{package}/names\.txt: .* is no role, fact or list of words"):
-        read_names(f"{package}.backend")
-
-
-def profile(name: str, arguments: Json) -> Json:
-    """Return the only profile of a tool."""
-    return profiles_of_tool(Tool(name, "", tool(name, arguments)))[0]
-
-
-def test_arguments_get_roles_by_the_best_name_then_by_a_similar_one() -> None:
-    given = {"target_path": STRING, "body": STRING, "filename": STRING, "n": INTEGER}
-    assert assign_roles(pick("path content lines?", KNOWN), profile("write", given)) == {
-        "path": "filename", "content": "body", "lines": "n",
-    }  # fmt: skip
-    assert assign_roles(pick("path", KNOWN), profile("write", {"target_path": STRING})) == {"path": "target_path"}
-
-
-def test_a_required_role_without_an_argument_is_no_match() -> None:
-    assert assign_roles(pick("path content", KNOWN), profile("write", {"path": STRING})) is None
-    assert assign_roles(pick("path content?", KNOWN), profile("write", {"path": STRING})) == {"path": "path"}
-    assert assign_roles(pick("path", KNOWN), profile("write", {"path": INTEGER})) is None
-
-
-def test_a_positional_role_takes_the_first_argument_of_its_type() -> None:
-    wanted = (role("left", "a", NUMBER, positional=True), role("right", "b", NUMBER, positional=True))
-    assert assign_roles(wanted, profile("add", {"id": INTEGER, "x": INTEGER, "b": INTEGER})) == {
-        "left": "x",
-        "right": "b",
-    }
-
-
-def test_names_are_tested_by_groups_of_words() -> None:
-    assert named("add|create remote")(profile("create_remotes", {}))
-    assert not named("add|create remote")(profile("create_branch", {}))
-    assert named("log|history", "get show")(profile("get_log", {}))
-    assert not named("log|history", "get show")(profile("get_log_level", {}))
-    assert either(named("drop"), takes(KNOWN["path"]))(profile("x", {"path": STRING}))
-    assert lacks(KNOWN["path"])(profile("x", {"id": STRING}))
-
-
-def test_a_function_writes_the_text_of_an_outcome_where_it_is_shown() -> None:
-    written: list[str] = []
-
-    def lines() -> str:
-        written.append("once")
-        return "a\nb"
-
-    outcome = Outcome(lines, {"keys": ["a", "b"]}, "keys", is_json=True)
-    assert (outcome.value, written) == (["a", "b"], [])
-    assert (outcome.text, written) == ("a\nb", ["once"])
 
 
 async def test_an_argument_that_selects_the_operation_makes_a_plan_with_choices(tmp_path: Path) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
-from support.matched_tools import backends
 
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.refusal import Refused
@@ -61,16 +59,6 @@ async def test_given_pages_are_the_only_pages(tmp_path: Path) -> None:
         assert "nowhere" in error_text(await world.call("fetch", {"id": "nowhere"}))
 
 
-def test_what_a_server_creates_is_searched_as_records(tmp_path: Path) -> None:
-    tools = [
-        tool("create_document", {"title": STRING, "text": STRING}, {"id": STRING, "title": STRING, "text": STRING}),
-        tool("search_documents", {"query": STRING}),
-        tool("browser_navigate", {"url": STRING}),
-        tool("search_contacts", {"query": STRING}),
-    ]
-    assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("pages")]
-
-
 @pytest.mark.parametrize(
     "state",
     [
@@ -87,15 +75,6 @@ async def test_given_pages_have_any_common_shape(tmp_path: Path, state: Json) ->
         (first, *_) = world.view.rows("page")
         assert success_value(await world.call("fetch", {"id": first[0]})) == {"text": "Run the installer once."}
         assert len(success_value(await world.call("search_docs", {"query": "installer"}))["results"]) == 1
-
-
-async def test_tools_of_any_name_use_pages_if_a_spec_says_so(tmp_path: Path) -> None:
-    tools = [tool("peruse", {"url": STRING})]
-    spec = {"sim": {"peruse": {"backend": "pages", "operation": "read"}}}
-    state = {"documents": PAGES}
-    async with matched_tools.simulator(tmp_path, tools, state, spec) as sim, sim.open() as world:
-        address = "https://tool.example/install"
-        assert success_value(await world.call("peruse", {"url": address})) == "Run the installer once."
 
 
 async def test_programs_search_and_read_pages(tmp_path: Path) -> None:

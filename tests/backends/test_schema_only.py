@@ -28,12 +28,6 @@ async def test_a_lookup_returns_data_that_repeats_what_was_asked(tmp_path: Path)
         assert (await answered(world, "geocode", address="Porto"))["latitude"] != found["latitude"]
 
 
-async def test_a_computation_returns_a_number_named_after_it(tmp_path: Path) -> None:
-    bmi = tool("calculate_bmi", weight=NUMBER, height=NUMBER)
-    async with service(tmp_path, {"flags": []}, bmi) as sim, sim.open("w") as world:
-        assert isinstance((await answered(world, "calculate_bmi", weight=70, height=1.8))["bmi"], float)
-
-
 @pytest.mark.parametrize(
     ("about", "names"),
     [("Look at the reef. Returns the depth, salinity and coral cover.", {"depth", "salinity", "coral_cover"}),
@@ -43,20 +37,6 @@ async def test_a_description_names_the_fields(about: str, names: set[str], tmp_p
     probe = {**tool("probe"), "description": about}
     async with service(tmp_path, {"flags": []}, probe) as sim, sim.open("w") as world:
         assert (await answered(world, "probe")).keys() == names
-
-
-async def test_texts_mention_what_was_asked(tmp_path: Path) -> None:
-    explain = {**tool("explain", "topic"), "description": "Explain a topic. Returns a text."}
-    async with service(tmp_path, {"flags": []}, explain) as sim, sim.open("w") as world:
-        assert (await answered(world, "explain", topic="tides")).startswith("Tides ")
-
-
-async def test_a_conversion_is_proportional(tmp_path: Path) -> None:
-    convert = tool("convert_currency", "from", "to", amount=NUMBER)
-    async with service(tmp_path, {"flags": []}, convert) as sim, sim.open("w") as world:
-        one = await answered(world, "convert_currency", amount=100, **{"from": "EUR", "to": "USD"})
-        two = await answered(world, "convert_currency", amount=200, **{"from": "EUR", "to": "USD"})
-        assert two["result"] == pytest.approx(2 * one["result"])
 
 
 async def test_an_action_is_confirmed(tmp_path: Path) -> None:

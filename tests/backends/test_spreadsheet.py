@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.types import ToolResult
 
 TABLE: Json = {"type": "array", "items": {"type": "array"}}
 FILE = {"filepath": STRING}
@@ -99,30 +97,9 @@ async def test_sheets_are_created_renamed_and_deleted_by_name(tmp_path: Path) ->
         success_value(await world.call("merge_cells", {**facts, "start_cell": "A1", "end_cell": "B1"}))
 
 
-async def test_a_range_may_name_its_sheet(tmp_path: Path) -> None:
-    place = {"spreadsheet_id": STRING, "range": STRING}
-    tools = [tool("update_cells", {**place, "values": TABLE}), tool("get_sheet_values", place, {"values": TABLE})]
-    async with simulator(tmp_path, tools, state={"spreadsheets": {"s1": {"Data": []}}}) as sim, sim.open() as world:
-        success_value(
-            await world.call("update_cells", {"spreadsheet_id": "s1", "range": "Data!A1:B1", "values": [[1, 2]]})
-        )
-        assert success_value(await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Data!A:B"})) == {
-            "values": [[1, 2]]
-        }
-        assert "Sheet 'Nope' not found" in error_text(
-            await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Nope!A1"})
-        )
-
-
 @given(st.integers(0, 18_000))
 def test_columns_have_letters(number: int) -> None:
     assert grids.column(grids.letters(number)) == number
-
-
-@given(st.lists(st.lists(st.integers(), max_size=4), max_size=6), st.integers(0, 8), st.integers(1, 3))
-def test_deleting_inserted_rows_restores_the_sheet(rows: list[list[int]], at: int, count: int) -> None:
-    back = grids.delete_rows(grids.insert_rows(rows, at, count), at, count)
-    assert [row for row in back if row] == [row for row in rows if row]
 
 
 FORMULAS = {
@@ -207,127 +184,6 @@ async def test_the_size_of_a_sheet_is_limited(tmp_path: Path) -> None:
         assert "cells" in error_text(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
 
 
-MORE = [
-    *EXCEL,
-    tool("copy_range", {**SHEET, "source_start": STRING, "source_end": STRING, "target_start": STRING}),
-    tool("validate_formula_syntax", {**SHEET, "cell": STRING, "formula": STRING}),
-    tool("validate_excel_range", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
-    tool("unmerge_cells", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
-    tool("get_merged_cells", SHEET),
-    tool("edit_block", {"file_path": STRING, "old_string": STRING, "content": STRING, "range": STRING}),
-]
-GIVEN = {"workbooks": {"sales.xlsx": {"Sheet1": [["a", 1], ["b", 2]]}}}
-
-
-async def test_cells_are_copied_and_merges_are_listed_until_undone(tmp_path: Path) -> None:
-    async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
-        success_value(
-            await world.call("copy_range", {**PLACE, "source_start": "A1", "source_end": "A2", "target_start": "D1"})
-        )
-        copied = [["a", 1, None, "a"], ["b", 2, None, "b"]]
-        assert success_value(await world.call("read_data_from_excel", PLACE)) == copied
-        both = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
-        assert "A1:B1" in success_value(await world.call("merge_cells", both))
-        assert success_value(await world.call("get_merged_cells", PLACE)) == ["A1:B1"]
-        success_value(await world.call("unmerge_cells", both))
-        assert success_value(await world.call("get_merged_cells", PLACE)) == []
-
-
-async def test_formulas_and_ranges_are_validated(tmp_path: Path) -> None:
-    async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
-        assert "valid" in success_value(
-            await world.call("validate_formula_syntax", {**PLACE, "cell": "C1", "formula": "=B1"})
-        )
-        bad = {**PLACE, "cell": "C1", "formula": "=SUM(B1"}
-        assert "=SUM(B1" in error_text(await world.call("validate_formula_syntax", bad))
-        inside = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
-        assert "A1:B2" in success_value(await world.call("validate_excel_range", inside))
-        assert "ZZ" in error_text(await world.call("validate_excel_range", {**inside, "end_cell": "ZZ"}))
-        assert success_value(await world.call("read_data_from_excel", PLACE)) == [["a", 1], ["b", 2]]
-
-
-def test_replacing_texts_in_files_does_not_match(tmp_path: Path) -> None:
-    plans = simulator(tmp_path, MORE).scenario.domain.plans
-    assert plans["copy_range"].backend == "spreadsheet"
-    assert plans["edit_block"].backend != "spreadsheet"
-
-
-ROWS = {"path": STRING, "sheet": STRING}
-OTHER = [
-    tool("create_workbook", {"path": STRING, "sheets": {"type": "array"}}, optional=["sheets"]),
-    tool("add_sheet", {"path": STRING, "name": STRING}, about="Adds a sheet. Returns the name of the new sheet."),
-    tool("write_range", {**ROWS, "at": STRING, "rows": TABLE}),
-    tool(
-        "read_range",
-        {**ROWS, "range": STRING},
-        {
-            "range": STRING,
-            "values": {"type": "array", "items": {"type": "array", "items": {"anyOf": [STRING, INTEGER]}}},
-        },
-        optional=["range"],
-    ),
-    tool("read_sheet", {**ROWS, "start_row": INTEGER, "end_row": INTEGER}, optional=["start_row", "end_row"]),
-    tool("insert_rows_or_columns", {**ROWS, "axis": {"enum": ["rows", "columns"]}, "start": INTEGER}),
-    tool("find_cells", {"path": STRING, "query": STRING}),
-    tool("replace_cells", {**ROWS, "query": STRING, "replacement": STRING}),
-    tool("copy_range", {**ROWS, "range": STRING, "at": STRING, "to_sheet": STRING}),
-    tool("copy_workbook", {"source": STRING, "destination": STRING}),
-    tool("list_workbooks", {"directory": STRING}),
-    tool("get_sheet_dimensions", ROWS),
-    tool("create_chart", {**ROWS, "chart_type": STRING}),
-]
-STOCK = {"path": "/data/stock.xlsx"}
-SHELF = {**STOCK, "sheet": "Shelf"}
-
-
-async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_content(tmp_path: Path) -> None:
-    async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
-        success_value(await world.call("create_workbook", {**STOCK, "sheets": ["Shelf", "Notes"]}))
-        success_value(await world.call("write_range", {**SHELF, "at": "A1", "rows": [["bolt", 4], ["nut", 9]]}))
-        assert success_value(await world.call("read_range", SHELF)) == {
-            "range": "A1:B2",
-            "values": [["bolt", 4], ["nut", 9]],
-        }
-        assert success_value(await world.call("read_sheet", {**SHELF, "start_row": 2, "end_row": 2})) == [["nut", 9]]
-        assert success_value(await world.call("find_cells", {**STOCK, "query": "NUT"})) == [
-            {"sheet": "Shelf", "cell": "A2", "value": "nut"}
-        ]
-        success_value(await world.call("replace_cells", {**SHELF, "query": "nut", "replacement": "washer"}))
-        success_value(await world.call("insert_rows_or_columns", {**SHELF, "axis": "columns", "start": 2}))
-        success_value(await world.call("copy_range", {**SHELF, "range": "A2:C2", "at": "A1", "to_sheet": "Notes"}))
-        assert success_value(await world.call("read_sheet", {**STOCK, "sheet": "Notes"})) == [["washer", None, 9]]
-        assert success_value(await world.call("get_sheet_dimensions", SHELF)) == {"rows": 2, "columns": 3}
-
-
-async def test_workbooks_are_copied_and_listed_and_a_chart_needs_an_existing_sheet(tmp_path: Path) -> None:
-    async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
-        success_value(await world.call("create_workbook", STOCK))
-        assert success_value(await world.call("add_sheet", {**STOCK, "name": "Shelf"})) == "Shelf"
-        success_value(
-            await world.call("copy_workbook", {"source": "/data/stock.xlsx", "destination": "/data/old.xlsx"})
-        )
-        assert success_value(await world.call("list_workbooks", {"directory": "/data"})) == [
-            "/data/old.xlsx",
-            "/data/stock.xlsx",
-        ]
-        assert success_value(await world.call("list_workbooks", {"directory": "/home"})) == []
-        success_value(await world.call("create_chart", {**SHELF, "chart_type": "bar"}))
-        assert "Roof" in error_text(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
-
-
-async def test_a_missing_sheet_is_created_if_the_call_says_so(tmp_path: Path) -> None:
-    bare = {"file_absolute_path": STRING, "sheet_name": STRING, "range": STRING}
-    writes = tool("write_to_sheet", {**bare, "new_sheet": {"type": "boolean"}, "values": TABLE})
-    tools = [writes, tool("read_sheet", bare)]
-    place = {"file_absolute_path": "/a.xlsx", "sheet_name": "Plan", "range": "A1:B1"}
-    async with simulator(tmp_path, tools, state={"workbooks": {"/a.xlsx": {"Team": []}}}) as sim, sim.open() as world:
-        assert "Plan" in error_text(
-            await world.call("write_to_sheet", {**place, "new_sheet": False, "values": [[1, 2]]})
-        )
-        success_value(await world.call("write_to_sheet", {**place, "new_sheet": True, "values": [[1, 2]]}))
-        assert success_value(await world.call("read_sheet", place)) == [[1, 2]]
-
-
 SALES = [["day", "loaves"], ["Monday", 42]]
 
 
@@ -366,56 +222,6 @@ async def test_the_only_workbook_needs_no_name_in_a_state(tmp_path: Path, state:
         assert success_value(await world.call("read_range", {"sheet": "Q1", "range": "A1:B2"})) == SALES
 
 
-async def test_a_part_of_the_state_that_is_no_workbook_is_left_for_others(tmp_path: Path) -> None:
-    people = [tool("get_person", {"person_id": STRING}), tool("list_people")]
-    state: Json = {"workbooks": {"sales.xlsx": {"Sheet1": SALES}}, "people": {"P1": {"name": "Edda"}}}
-    async with simulator(tmp_path, [*EXCEL, *people], state) as sim, sim.open() as world:
-        assert success_value(await world.call("get_person", {"person_id": "P1"}))["name"] == "Edda"
-        assert success_value(await world.call("read_data_from_excel", PLACE)) == SALES
-
-
-async def test_a_spec_may_choose_the_backend(tmp_path: Path) -> None:
-    tools = [
-        tool("peek", {"path": STRING, "cells": STRING}),
-        tool("poke", {"path": STRING, "cell": STRING, "value": STRING}),
-    ]
-    sim: Json = {
-        "peek": {"backend": "spreadsheet", "operation": "read_range"},
-        "poke": {"backend": "spreadsheet", "operation": "write_cell"},
-    }
-    state: Json = {"workbooks": {"sales.xlsx": {"Sheet1": SALES}}}
-    async with matched_tools.simulator(tmp_path, tools, state, {"sim": sim}).open() as world:
-        success_value(await world.call("poke", {"path": "sales.xlsx", "cell": "B3", "value": "=B2*2"}))
-        assert success_value(await world.call("peek", {"path": "sales.xlsx", "cells": "B2:B3"})) == [[42], [84]]
-
-
-async def test_an_argument_may_choose_between_merging_and_splitting_or_values_and_formulas(
-    tmp_path: Path,
-) -> None:
-    tools = [
-        tool("read_range", {**ROWS, "range": STRING, "mode": {"enum": ["values", "formulas"], "default": "values"}}),
-        tool("write_range", {**ROWS, "at": STRING, "rows": TABLE}),
-        tool("merge_cells", {**ROWS, "range": STRING, "action": {"enum": ["merge", "unmerge"]}}),
-        tool("describe_sheet", ROWS),
-        tool("set_note", {**ROWS, "cell": STRING, "text": STRING}),
-        tool("delete_note", {**ROWS, "cell": STRING}),
-    ]
-    place = {"path": "sales.xlsx", "sheet": "Sheet1"}
-    state: Json = {"workbooks": {"sales.xlsx": {"Sheet1": [[1], ["=A1+1"]]}}}
-    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
-        read = {**place, "range": "A1:A2"}
-        assert success_value(await world.call("read_range", {**read, "mode": "formulas"})) == [[1], ["=A1+1"]]
-        assert success_value(await world.call("read_range", {**read, "mode": "values"})) == [[1], [2]]
-        for action, ranges in (("merge", ["A1:A2"]), ("unmerge", [])):
-            success_value(await world.call("merge_cells", {**read, "action": action}))
-            assert success_value(await world.call("describe_sheet", place))["merged_ranges"] == ranges
-        note = {**place, "cell": "A1"}
-        success_value(await world.call("set_note", {**note, "text": "Checked"}))
-        success_value(await world.call("delete_note", note))
-        assert "A1 has no note" in error_text(await world.call("delete_note", note))
-        assert success_value(await world.call("read_range", {**read, "mode": "values"})) == [[1], [2]]
-
-
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL).open() as world:
         spreadsheet = Library("spreadsheet", world.view, datetime(2026, 1, 1, tzinfo=UTC))
@@ -441,13 +247,3 @@ async def test_operations_are_called_from_python(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="VLOOKUP"):
             spreadsheet.check_formula("=VLOOKUP(1, A1:B2, 2)")
         assert {one.entity for one in spreadsheet.changes} == {"sheet", "workbook"}
-
-
-async def test_a_tool_that_lists_sheets_as_records_leaves_those_of_files_readable(tmp_path: Path) -> None:
-    listed = tool("describe_table", FILE, about="Describe the table of a sheet")
-    spec = {"sim": {"describe_table": {"verb": "list", "entity": "sheet"}}}
-    state = {"files": {"sales.csv": "name,sum\nAda,3\n"}}
-    async with matched_tools.simulator(tmp_path, [*EXCEL, listed], state, spec).open() as world:
-        await world.call("describe_table", {"filepath": "sales.csv"})
-        read = await world.call("read_data_from_excel", {"filepath": "sales.csv", "sheet_name": "Sheet1"})
-        assert isinstance(read.body, ToolResult)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -245,17 +244,6 @@ async def test_alternating_worlds_see_their_own_rows(tmp_path: Path) -> None:
             assert await answered(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
 
 
-async def test_only_an_insert_returns_the_id_of_a_new_row(database: Simulator) -> None:
-    async with database.open() as world:
-        made = await answered(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy')")
-        changed = await answered(world, "write_query", query="UPDATE users SET name = 'Di' WHERE name = 'Cy'")
-        gone = await answered(world, "write_query", query="DELETE FROM users WHERE name = 'Di'")
-
-    assert made["affected_rows"] == 1
-    assert "last_insert_id" in made
-    assert changed == gone == {"affected_rows": 1}
-
-
 ROWS = [
     tool("query", "Execute a raw SQL query", needed="sql", sql=TEXT, values={"type": "array"}),
     tool("list_tables", "List all tables"),
@@ -283,23 +271,6 @@ async def test_row_tools_and_sql_share_their_tables(tmp_path: Path) -> None:
         assert (await answered(world, "db_info"))["table_count"] == 1
         await answered(world, "query", sql="CREATE VIEW named AS SELECT name FROM parts")
         assert await answered(world, "list_tables") == [{"name": "parts"}]
-
-
-async def test_row_tools_work_without_a_tool_for_statements(tmp_path: Path) -> None:
-    columns = {"type": "array", "items": {"type": "object"}}
-    tools = [
-        tool("create_table", "Create a table in the SQLite database", table_name=TEXT, columns=columns),
-        *(one for one in ROWS if one["name"].endswith(("_record", "_records"))),
-        tool("drop_table", "Drop a table", table_name=TEXT),
-    ]
-    sim = simulator(tmp_path, tools, {})
-    async with sim.open() as world:
-        made = [{"name": "id", "type": "INTEGER", "primary_key": True}, {"name": "told", "type": "TEXT"}]
-        await answered(world, "create_table", table_name="notes", columns=made)
-        await answered(world, "create_record", table="notes", data={"told": "hens"})
-        assert await answered(world, "read_records", table="notes") == [{"id": 1, "told": "hens"}]
-        await answered(world, "drop_table", table_name="notes")
-        await refused(world, "read_records", table="notes")
 
 
 ANALYTIC = {
@@ -340,22 +311,6 @@ async def test_an_analytic_database_returns_the_number_of_changes_as_a_row(tmp_p
         assert await answered(world, "query", query="CREATE TABLE t (v INTEGER)") == []
         assert await answered(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
         assert await answered(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
-
-
-async def test_an_analytic_database_describes_and_summarizes_its_tables(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
-    async with sim.open() as world:
-        await answered(world, "query", query="CREATE TABLE t (v INTEGER PRIMARY KEY, w VARCHAR)")
-        await answered(world, "query", query="INSERT INTO t VALUES (1, 'a'), (3, NULL)")
-        described = await answered(world, "query", query="DESCRIBE t")
-        assert [(one["column_type"], one["null"], one["key"]) for one in described] == [
-            ("INTEGER", "NO", "PRI"),
-            ("VARCHAR", "YES", None),
-        ]
-        v, w = await answered(world, "query", query="SUMMARIZE t")
-        assert (v["min"], v["max"], v["avg"], v["q50"], v["count"]) == ("1", "3", "2.0", "2.0", 2)
-        assert (w["column_type"], w["approx_unique"], w["avg"], w["null_percentage"]) == ("VARCHAR", 1, None, 50.0)
-        await refused(world, "query", query="SUMMARIZE nothing")
 
 
 LIBRARY: Json = {
@@ -399,38 +354,6 @@ async def test_given_tables_keep_their_columns_beside_tools_that_run_no_statemen
         assert "UNIQUE" in await refused(world, "update_data", table="books", sql=twice)
 
 
-async def test_tables_that_other_tools_mention_have_the_columns_of_their_rows(tmp_path: Path) -> None:
-    tools = [
-        tool("run_sql", "Run any SQL statement", sql=TEXT),
-        tool("add_book", "Add a book", title=TEXT, isbn=TEXT),
-        tool("list_books", "List the books"),
-        tool("get_book", "Get a book", isbn=TEXT),
-    ]
-    rows = [{"title": "Glass Rivers", "pages": None, "isbn": "2"}, {"isbn": "3", "lent": True, "title": "Tin Moon"}]
-    async with simulator(tmp_path, tools, {"database": {"books": rows}}).open() as world:
-        shown = await answered(world, "run_sql", sql="SELECT * FROM books")
-        assert [list(row) for row in shown] == 2 * [["title", "pages", "isbn", "lent"]]
-        await answered(world, "add_book", title="The Salt Road", isbn="4")
-        assert await answered(world, "run_sql", sql="SELECT title FROM books WHERE isbn = '4'") == [
-            {"title": "The Salt Road"}
-        ]
-
-
-def test_a_text_is_a_statement_only_where_words_say_so(tmp_path: Path) -> None:
-    tools = [
-        tool("execute", "Run it on the SQLite database", text=TEXT),
-        tool("load", "Load what a statement finds", source={**TEXT, "description": "A SQL query"}),
-        tool("delete_rows", "Delete rows of the SQLite database", needed="table", table=TEXT, where=TEXT),
-        tool("query_table", "Query a table with SQL", table=TEXT, query={**TEXT, "description": "SQL WHERE clause"}),
-        tool("describe_table", "Show a table of the SQLite database", table_name=TEXT),
-        tool("backup", "Back up the SQLite database", destination=TEXT),
-    ]
-    found = backends(simulator(tmp_path, tools))
-    running = {tool for tool, name in found.items() if name in {"sql execute", "sql query", "sql write"}}
-    assert running == {"execute", "load"}
-    assert found["describe_table"] == "sql describe"
-
-
 # one backend behind several tools -------------------------------------------------------------------------------------
 
 PEOPLE: Json = {"people": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]}
@@ -467,34 +390,6 @@ async def test_several_tools_share_one_set_of_tables(tmp_path: Path, case: str) 
         assert [one["name"] for one in described] == ["id", "owner"]
 
 
-async def test_selecting_and_inserting_tools_share_one_set_of_tables(tmp_path: Path) -> None:
-    tools = [
-        tool("run_select_query", "Run a select query", query=TEXT), *_DESCRIBED,
-        tool("insert_row", "Insert a row into a table", table=TEXT, values={"type": "object"}),
-    ]  # fmt: skip
-    sim = simulator(tmp_path, tools, PEOPLE)
-    assert {*backends(sim).values()} == {"sql query", "sql tables", "sql describe", "sql insert"}
-    async with sim.open() as world:
-        await answered(world, "insert_row", table="people", values={"name": "Cy"})
-        assert await answered(world, "run_select_query", query="SELECT name FROM people WHERE id = 3") == [
-            {"name": "Cy"}
-        ]
-        assert "not allowed" in await refused(world, "run_select_query", query="DELETE FROM people")
-
-
-async def test_an_argument_may_select_what_is_done_with_the_tables(tmp_path: Path) -> None:
-    action = {"enum": ["query", "execute", "list_tables", "describe", "insert"], "type": "string"}
-    parts = {"action": action, "sql": TEXT, "table": TEXT, "data": {"type": "object"}}
-    sim = simulator(tmp_path, [tool("database", "Work with a SQLite database", needed="action", **parts)], PEOPLE)
-    async with sim.open() as world:
-        assert await answered(world, "database", action="list_tables") == [{"name": "people"}]
-        await answered(world, "database", action="insert", table="people", data={"name": "Cy"})
-        await answered(world, "database", action="execute", sql="DELETE FROM people WHERE id = 1")
-        rows = await answered(world, "database", action="query", sql="SELECT id FROM people")
-        assert rows == [{"id": 2}, {"id": 3}]
-        assert len(await answered(world, "database", action="describe", table="people")) == 2
-
-
 async def test_chosen_tools_share_one_set_of_tables(tmp_path: Path) -> None:
     tools = [tool("lookup", text=TEXT), tool("modify", text=TEXT), tool("entities"), tool("shape", table=TEXT)]
     done = {"lookup": "query", "modify": "execute", "entities": "tables", "shape": "describe"}
@@ -506,15 +401,6 @@ async def test_chosen_tools_share_one_set_of_tables(tmp_path: Path) -> None:
         assert await answered(world, "lookup", text="SELECT name FROM people WHERE id = 2") == [{"name": "Eva"}]
         assert await answered(world, "entities") == [{"name": "people"}]
         assert len(await answered(world, "shape", table="people")) == 2
-
-
-def test_queries_beside_sql_are_not_statements(tmp_path: Path) -> None:
-    tools = [
-        tool("run_sql", "Run SQL", sql=TEXT), tool("query_logs", "Search the logs", query=TEXT),
-        tool("run_command", "Run a command in the shell", command=TEXT),
-    ]  # fmt: skip
-    known = backends(simulator(tmp_path, tools))
-    assert [name for name, kind in known.items() if kind.startswith("sql")] == ["run_sql"]
 
 
 # given states ---------------------------------------------------------------------------------------------------------
@@ -544,18 +430,6 @@ async def test_tables_are_given_in_any_shape(tmp_path: Path, shape: str) -> None
         assert await answered(world, "read_query", query="SELECT id, name FROM people ORDER BY id") == ADA
         await answered(world, "write_query", query="INSERT INTO people (name) VALUES ('Cy')")
         assert await answered(world, "read_query", query="SELECT max(id) AS last FROM people") == [{"last": 3}]
-
-
-async def test_tables_of_a_wrapper_keep_their_names(tmp_path: Path) -> None:
-    async with simulator(tmp_path, TOOLS, {"database": {"items": ADA}}).open() as world:
-        assert await answered(world, "list_tables") == [{"name": "items"}]
-
-
-async def test_a_column_whose_values_sql_takes_for_the_same_is_no_key(tmp_path: Path) -> None:
-    rows: Json = [{"code": "1", "name": "Ada"}, {"code": 1, "name": "Bo"}]
-    async with simulator(tmp_path, TOOLS, {"people": rows}).open() as world:
-        await answered(world, "write_query", query="INSERT INTO people VALUES ('1', 'Cy')")
-        assert await answered(world, "read_query", query="SELECT count(*) AS n FROM people") == [{"n": 3}]
 
 
 async def test_given_tables_have_the_given_columns_and_types(tmp_path: Path) -> None:
@@ -598,21 +472,6 @@ async def test_statements_from_python_are_in_the_dialect_that_they_name(database
         with pytest.raises(Refused, match="FOREIGN KEY constraint failed"):
             sql.write("INSERT INTO days VALUES (7)", dialect="postgres")
         assert sql.write("INSERT INTO days VALUES (7)").text == "1 row affected"
-
-
-async def test_a_required_column_is_added_to_a_given_table_with_rows(database: Simulator) -> None:
-    async with database.open() as world:
-        added = "ALTER TABLE users ADD COLUMN floor INTEGER NOT NULL DEFAULT 2"
-        assert await answered(world, "write_query", query=added)
-        found = await answered(world, "read_query", query="SELECT id, floor FROM users ORDER BY id")
-        assert found == [{"id": 1, "floor": 2}, {"id": 3, "floor": 2}]
-
-
-async def test_a_record_of_a_table_without_its_statement_is_no_table(tmp_path: Path) -> None:
-    words: Json = {"sql_table": {"rows": [{"name": "odd", "sql": "Standard"}]}}
-    async with simulator(tmp_path, TOOLS, world={"records": words}).open() as world:
-        assert await answered(world, "list_tables") == []
-        assert await answered(world, "read_query", query="SELECT 1 AS one") == [{"one": 1}]
 
 
 async def test_rows_are_written_from_python(database: Simulator) -> None:
@@ -670,18 +529,6 @@ async def test_functions_that_take_too_long_are_refused(database: Simulator, sta
         assert await answered(world, "read_query", query=large) == [{"text": "    7 of 40000 in 2029000%"}]
 
 
-async def test_rows_without_a_value_of_a_declared_row_have_the_inferred_form(tmp_path: Path) -> None:
-    form = {"text": ["Found:", {"rows": "{number}. {name}{? ({email})?}"}]}
-    spec = {"sim": {"read_query": {"result": form}}}
-    async with simulator(tmp_path, TOOLS, STATE, spec).open() as world:
-        assert await answered(world, "read_query", query="SELECT name FROM users ORDER BY id") == (
-            "Found:\n1. Bo\n2. Ada"
-        )
-        assert await answered(world, "read_query", query="SELECT what FROM log LIMIT 1") == [{"what": "in"}]
-        given = "SELECT NULL AS name UNION ALL SELECT 'Cy'"
-        assert await answered(world, "read_query", query=given) == "Found:\n1. \n2. Cy"
-
-
 async def test_given_rows_that_break_a_constraint_fail_each_call_that_reads_them(tmp_path: Path) -> None:
     bad: Json = {"jobs": {"sql": "CREATE TABLE jobs (id INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0))",
                           "rows": [{"id": 1, "n": 4}, {"id": 2, "n": 0}]}}  # fmt: skip
@@ -717,17 +564,3 @@ async def test_parts_of_a_time_are_computed(part: str, number: int, database: Si
         sql = Library("sql", world.view, NOW)
         shown = sql.query(f"SELECT extract({part} FROM '2029-02-03 09:30'::timestamp) AS n", dialect="postgres")
         assert shown.value == [{"n": number}]
-
-
-async def test_unknown_parts_of_a_time_are_refused_and_chance_is_a_share(
-    database: Simulator, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING)
-    async with database.open() as world:
-        sql = Library("sql", world.view, NOW)
-        with pytest.raises(Refused, match="The part MILLENNIUM of a time is not supported"):
-            sql.query("SELECT extract(millennium FROM now())", dialect="postgres")
-        assert 0 <= sql.query("SELECT random() AS share", dialect="postgres").value[0]["share"] < 1
-        with pytest.raises(Refused):
-            sql.execute("VACUUM FULL users", dialect="postgres")
-        assert not caplog.records

@@ -35,15 +35,6 @@ async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
         assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
 
 
-async def test_the_history_length_is_named_in_the_case_style_of_the_arguments(tmp_path: Path) -> None:
-    words = {"thought": STRING, "thought_number": INTEGER, "total_thoughts": INTEGER}
-    async with simulator(tmp_path, [tool("think_step", words)]) as sim, sim.open() as world:
-        answer = success_value(
-            await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2})
-        )
-        assert answer["thought_history_length"] == 1
-
-
 async def test_thoughts_can_be_stored_from_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, [tool("think", {"thought": STRING})]) as sim, sim.open() as world:
         log = Library("thinking_log", world.view, datetime(2026, 1, 1, tzinfo=UTC))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import answered, refused, result, simulator, tool
+from support.matched_tools import answered, refused, result, simulator
 
 Json = Any
 BOOKS = {"workbooks": {"a.xlsx": {"One": [[1]]}}}
@@ -37,11 +37,6 @@ async def test_computations_refuse_values_of_other_types(
 ) -> None:
     async with peek(tmp_path, "compute", operation, None, arguments).open() as world:
         assert reason in await refused(world, "peek", **arguments)
-
-
-async def test_computations_accept_numbers_as_texts(tmp_path: Path) -> None:
-    async with peek(tmp_path, "compute", "add", None, {"a": 0, "b": 0}).open() as world:
-        assert float(await answered(world, "peek", a="2", b="1.5")) == 3.5
 
 
 @pytest.mark.parametrize(
@@ -90,10 +85,3 @@ async def test_records_whose_keys_are_no_texts_can_be_read(
 ) -> None:
     async with peek(tmp_path, backend, operation, state, {"query": ""}).open() as world:
         assert "Ada" in json.dumps(await answered(world, "peek", query="ada"))
-
-
-async def test_long_numbers_and_names_with_signs_are_no_patterns_or_keys(tmp_path: Path) -> None:
-    tools = [tool("get_pet", "Get a pet", id={}), tool("get_a((", "Search for a", name={"type": "string"})]
-    async with simulator(tmp_path, tools, {"pets": [{"id": 1, "name": "Rex"}], "a((": [{"name": "x"}]}).open() as world:
-        assert "not found" in (await refused(world, "get_pet", id="9" * 5000)).lower()
-        assert (await answered(world, "get_pet", id="1"))["name"] == "Rex"

@@ -29,13 +29,3 @@ async def test_most_recent_first_in_the_description_sorts_a_list(tmp_path: Path)
         newest = value(await world.call("list_visits", {"patient_id": "P1"}))
         assert [one["visit_id"] for one in newest] == ["V2", "V3", "V1"]
         assert value(await world.call("get_all_visits", {"patient_id": "P1"}))[0]["visit_id"] == "V1"
-
-
-_ADD = """Plant a tree.
-
-    Args:
-        species: What to plant.
-        light: One of "sun", "shade" or
-            "half". Defaults to "sun".
-        soil: Any soil, e.g. one of "clay" or "sand".
-"""

@@ -6,14 +6,6 @@ from pathlib import Path
 
 from support.given import STRING, Json, service, tool, value
 
-TOLLS: Json = {
-    "tolls": [
-        {"id": 1, "payer": "Ada", "amount": 5, "day": "2030-01-01"},
-        {"id": 2, "payer": "Bo", "amount": 6, "day": "2030-01-02"},
-    ],
-    "planned_tolls": [{"id": 3, "payer": "Cy", "amount": 7, "day": "2030-02-01"}],
-}
-
 
 async def test_the_reason_of_an_update_is_not_a_field_of_a_given_record(tmp_path: Path) -> None:
     state: Json = {"lamps": [{"lamp_id": "L1", "status": "active"}, {"lamp_id": "L2", "status": "suspended"}]}

@@ -11,7 +11,6 @@ from mcp_sim.infer.given_state import Nouns, read_given_state
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any
-LIST: dict[str, Json] = {"type": "array", "items": STRING}
 
 
 def tool(name: str, arguments: Json = None, *required: str, output: Json = None, about: str = "") -> dict[str, Json]:

@@ -6,16 +6,6 @@ from pathlib import Path
 
 from support.given import Json, service, tool, value
 
-PIER: Json = {
-    "boats": {"B1": {"name": "Ada"}, "B2": {"name": "Bo"}},
-    "berths": [
-        {"berth_id": "b-1", "boat_id": "B1", "start": "2030-05-01 09:00"},
-        {"berth_id": "b-2", "boat_id": "B1", "start": "2030-05-02 09:00"},
-        {"berth_id": "b-3", "boat_id": "B1", "start": "2030-05-02 10:00"},
-        {"berth_id": "b-4", "boat_id": "B2", "start": "2030-05-02 10:00"},
-    ],
-}
-
 
 async def test_one_key_among_many_does_not_make_a_table_a_scope(tmp_path: Path) -> None:
     labels: Json = {f"L{number}": {"colour": "red", "size": number} for number in range(900)}

@@ -51,9 +51,6 @@ def test_a_verb_of_creation_before_a_noun_that_is_a_verb_too_is_the_verb() -> No
     assert (copy.verb, copy.entity, copy.arguments) == ("create", "record", {"copied": "record_id"})
 
 
-_BOOLEAN = {"type": "boolean"}
-
-
 async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> None:
     tools = (
         given_tool("harbour_office_create_berth", "title"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -14,8 +13,6 @@ from support.endpoint import closed_port, completion, giving, saying, serving
 
 from mcp_sim.types.errors import Crash, DocumentError, UsageError
 from mcp_sim.world.sinks.jsonl import Jsonl
-
-Json = Any
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from mcp_sim.simulator.compile import check
 
 COMPILED = Path(__file__).parent / "compiled"
 REPLY = (COMPILED / "pantry.reply.md").read_text(encoding="utf-8")
-FORGETFUL = 'raise Refused(f"There is no item {item_id}.")'
 
 
 @pytest.fixture

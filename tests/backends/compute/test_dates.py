@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
-from mcp_sim.backends.compute.dates import layout_in, strftime_pattern
-
 ZONE = {"timezone": STRING}
 
 
@@ -21,14 +19,6 @@ async def test_now_is_the_worlds_time_in_any_zone(tmp_path: Path) -> None:
         assert there["timezone"] == "Asia/Kathmandu"
         assert there["datetime"].startswith("2030-01-01T14:45:0")
         assert "Europe/Amsterdam" in error_text(await world.call("get_current_time", {"timezone": "Europe/Amsterdm"}))
-
-
-async def test_the_current_time_has_the_layout_in_the_description(tmp_path: Path) -> None:
-    shown = {"current_time": {"type": "string", "description": "Current time in HH:MM AM/PM format."}}
-    tools = [tool("get_current_time", {}, shown), tool("current_date", {}, {"date": STRING})]
-    async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert success_value(await world.call("get_current_time", {})) == {"current_time": "09:00 AM"}
-        assert success_value(await world.call("current_date", {})) == {"date": "2030-01-01"}
 
 
 async def test_a_time_is_converted_to_another_zone(tmp_path: Path) -> None:
@@ -71,11 +61,3 @@ async def test_dates_are_shifted_compared_and_formatted(
         assert success_value(await world.call(definition["name"], arguments)) == expected
         wrong = {name: "never" if isinstance(value, str) else value for name, value in arguments.items()}
         assert "never" in error_text(await world.call(definition["name"], wrong))
-
-
-def test_common_spellings_of_layouts_are_understood() -> None:
-    assert strftime_pattern("YYYY-MM-DD HH:mm:ss") == "%Y-%m-%d %H:%M:%S"
-    assert strftime_pattern("%d.%m.%Y") == "%d.%m.%Y"
-    assert strftime_pattern("whatever") is None
-    assert layout_in("The date, in YYYY-MM-DD") == "%Y-%m-%d"
-    assert layout_in("The date") is None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, backends, refused, result, simulator, tool
+from support.matched_tools import TEXT, answered, refused, result, simulator, tool
 
 from mcp_sim import Simulator
 
-Json = Any
 STATE = {"cwd": "/home/ada", "files": {"a.txt": "one\ntwo\n", "b.txt": "three\n", "docs": {"c.md": "# C"}}}
 RUN = tool("run_command", "Run a shell command.", needed="command", command=TEXT, cwd=TEXT, stdin=TEXT)
 
@@ -74,19 +72,6 @@ async def test_other_tools_read_what_a_command_writes_and_each_call_starts_in_th
         assert "nowhere" in await refused(world, "run_command", command="ls", cwd="/nowhere")
 
 
-async def test_a_command_may_be_a_list_of_words_and_the_exit_code_is_in_a_field_for_it(tmp_path: Path) -> None:
-    parts = {"stdout": TEXT, "stderr": TEXT, "exit_code": {"type": "integer"}}
-    output = {"type": "object", "properties": parts, "required": [*parts]}
-    words = {"type": "array", "items": TEXT}
-    tools = [tool("shell_exec", "Runs a program.", output=output, command=words)]
-    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        done = await answered(world, "shell_exec", command=["echo", "a b;c"])
-        failed = await answered(world, "shell_exec", command=["cat", "none"])
-
-    assert done == {"stdout": "a b;c\n", "stderr": "", "exit_code": 0}
-    assert failed == {"stdout": "", "stderr": "cat: none: No such file or directory", "exit_code": 1}
-
-
 async def test_a_listing_of_many_files_and_a_catastrophic_expression_end(tmp_path: Path) -> None:
     files = {f"/d/{number:05}.txt": "a" * 40 for number in range(20_000)}
     tools = [RUN, tool("list_directory", path=TEXT), tool("read_file", path=TEXT)]
@@ -96,27 +81,7 @@ async def test_a_listing_of_many_files_and_a_catastrophic_expression_end(tmp_pat
         assert body.is_error
 
 
-def test_only_tools_that_run_arbitrary_commands_match(tmp_path: Path) -> None:
-    tools = [
-        tool("debugger_command", "Run a command in the debugger.", command=TEXT),
-        tool("execute_sql_command", "Run SQL.", command=TEXT),
-        tool("execute_command", "Executes a command on the system.", command=TEXT),
-    ]
-    found = backends(simulator(tmp_path, tools))
-    assert found["execute_command"] == "files run"
-    assert "files" not in found["debugger_command"] + found["execute_sql_command"]
-
-
 async def test_doubling_a_file_repeatedly_is_refused(tmp_path: Path) -> None:
     doubled = ";".join("cat a.txt b.txt > c.txt; cat c.txt c.txt > a.txt" for _ in range(300))
     async with simulator(tmp_path, [RUN], STATE) as sim, sim.open("desk") as world:
         assert "reads more than" in await refused(world, "run_command", command=doubled)
-
-
-async def test_a_started_process_runs_its_command_and_may_fail(tmp_path: Path) -> None:
-    start = tool("start_process", "Start a terminal process.", command=TEXT, timeout_ms={"type": "number"})
-    read = [tool("read_file", path=TEXT), tool("list_directory", path=TEXT)]
-    async with simulator(tmp_path, [start, *read], STATE) as sim, sim.open() as world:
-        await answered(world, "start_process", command="echo four > d.txt", timeout_ms=100)
-        assert "four" in await answered(world, "read_file", path="d.txt")
-        assert "No such file" in await answered(world, "start_process", command="cat none", timeout_ms=100)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.drives import FLAG, STATE, TOOLS
-from support.matched_tools import TEXT, answered, refused, simulator, tool
+from support.drives import STATE, TOOLS
+from support.matched_tools import TEXT, answered, refused, simulator
 
 from mcp_sim import Simulator
-
-Json = Any
 
 
 @pytest.fixture
@@ -75,13 +72,6 @@ async def test_a_directory_is_moved_with_its_content(drive: Simulator) -> None:
         assert world.view.count("file") == 3
 
 
-async def test_a_missing_file_does_not_prevent_reading_the_others(drive: Simulator) -> None:
-    async with drive.open() as world:
-        message = await answered(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
-        assert "# Hi" in message
-        assert "No such file or directory: /srv/none" in message
-
-
 async def test_without_a_state_files_and_their_directories_are_generated(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS).open() as world:
         places = [path for path, _ in world.view.rows("file")]
@@ -117,63 +107,3 @@ async def test_a_result_with_a_single_text_field_contains_the_whole_message(tmp_
     assert moved == {"content": "Successfully moved /srv/new.txt to /srv/old.txt"}
     assert "[FILE] README.md" in listed["content"].splitlines()
     assert read == {"content": "abc"}
-
-
-async def test_a_text_is_left_out_of_a_result_that_allows_only_images(tmp_path: Path) -> None:
-    picture = {"type": "object", "properties": {"type": {"const": "image"}, "data": TEXT}, "required": ["type", "data"]}
-    blocks = {"type": "object", "properties": {"content": {"type": "array", "items": {"anyOf": [picture]}}},
-              "required": ["content"]}  # fmt: skip
-    tools = [*TOOLS, tool("read_media_file", path=TEXT, output=blocks)]
-    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        assert await answered(world, "read_media_file", path="/srv/README.md") == {"content": []}
-
-
-async def test_a_listing_has_the_requested_depth_and_sizes_if_its_tool_mentions_them(tmp_path: Path) -> None:
-    depth = {"type": "integer", "default": 2}
-    tools = [*TOOLS, tool("list_directory_levels", needed="path", path=TEXT, depth=depth),
-             tool("list_directory_with_sizes", needed="path", path=TEXT, sortBy=TEXT)]  # fmt: skip
-    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        levels = await answered(world, "list_directory_levels", path="/srv")
-        flat = await answered(world, "list_directory_levels", path="/srv", depth=1)
-        sizes = await answered(world, "list_directory_with_sizes", path="/srv/app", sortBy="size")
-
-    assert levels.splitlines() == ["[FILE] README.md", "[DIR] app", "[DIR] app/lib", "[FILE] app/main.py"]
-    assert flat.splitlines() == ["[FILE] README.md", "[DIR] app"]
-    assert sizes.splitlines()[:2] == ["[FILE] main.py 25 B", "[DIR] lib"]
-    assert "1 files, 1 directories, 25 B in all" in sizes
-
-
-async def test_head_and_tail_cannot_be_combined(tmp_path: Path) -> None:
-    async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open("desk") as world:
-        assert "head or tail" in await refused(world, "read_file", path="/srv/README.md", head=1, tail=1)
-
-
-async def test_files_to_read_may_be_given_as_objects(tmp_path: Path) -> None:
-    files = {"type": "array", "items": {"type": "object", "properties": {"file_path": TEXT}}}
-    tools = [*TOOLS, tool("read_several_files", files=files)]
-    async with simulator(tmp_path, tools, STATE) as sim, sim.open() as world:
-        message = await answered(
-            world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}]
-        )
-        assert message == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
-
-
-async def test_a_batch_runs_the_operation_of_each_item(tmp_path: Path) -> None:
-    item = {"type": "object", "required": ["operation", "source"], "properties": {
-        "operation": {"enum": ["copy", "move", "delete"]}, "source": TEXT, "destination": TEXT}}  # fmt: skip
-    batch = tool("batch_file_operations", needed="operations", operations={"type": "array", "items": item},
-                 dry_run=FLAG, stop_on_error=FLAG)  # fmt: skip
-    sim = simulator(tmp_path, [*TOOLS, batch], STATE)
-    async with sim, sim.open() as world:
-        work: Json = [
-            {"operation": "copy", "source": "/srv/README.md", "destination": "/srv/app/README.md"},
-            {"operation": "delete", "source": "/srv/none.md"},
-            {"operation": "delete", "source": "/srv/app/lib/math.py"},
-        ]
-        await answered(world, "batch_file_operations", operations=work, dry_run=True)
-        await refused(world, "read_file", path="/srv/app/README.md")
-        message = await answered(world, "batch_file_operations", operations=work)
-        assert [message["successful"], message["failed"]] == [2, 1]
-        assert await answered(world, "read_file", path="/srv/app/README.md") == "# Hi"
-        await refused(world, "read_file", path="/srv/app/lib/math.py")
-        await answered(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)

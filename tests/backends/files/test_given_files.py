@@ -54,18 +54,6 @@ async def test_notes_by_path_are_read_from_any_shape(tmp_path: Path, files: Json
     await _assert_notes_are_files(tmp_path, {"vault": {"notes": files}})
 
 
-@_SHAPE
-async def test_notes_are_files_if_a_spec_chooses_so(tmp_path: Path, files: Json) -> None:
-    sim = {one["name"]: {"backend": "files"} for one in NOTES}
-    await _assert_notes_are_files(tmp_path, {"vault": {"notes": files}}, {"sim": sim})
-
-
-async def test_one_tool_that_a_spec_chooses_reads_the_given_notes(tmp_path: Path) -> None:
-    tools, spec = [NOTES[0], tool("get_weather", city=TEXT)], {"sim": {"read_note": {"backend": "files"}}}
-    async with simulator(tmp_path, tools, {"vault": {"notes": _FILES}}, spec).open() as world:
-        assert await answered(world, "read_note", path="Shopping.md") == "- Twine\n"
-
-
 @pytest.mark.parametrize("files", [_SHAPES["texts"], _ROWS, _TREE], ids=["texts", "rows", "tree"])
 async def test_the_whole_state_may_be_the_files(tmp_path: Path, files: Json) -> None:
     tools = [tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
@@ -84,14 +72,3 @@ async def test_notes_are_in_the_vault_that_holds_them(tmp_path: Path, state: Jso
         assert await answered(world, "read_note", vault="garden", path="Beds/North bed.md") == "# North bed\n"
         assert "attic" in await refused(world, "read_note", vault="attic", path="Shopping.md")
         assert "outside" in await refused(world, "read_note", vault="garden", path="../Shopping.md")
-
-
-async def test_times_of_new_files_have_the_format_of_the_given_ones(tmp_path: Path) -> None:
-    tools = [tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
-    times = {"created_at": "2024-05-01 08:30", "modified_at": "2024-05-02 09:00"}
-    state = {"files": [{"path": "/a.txt", "content": "x", **times}]}
-    async with simulator(tmp_path, tools, state).open() as world:
-        await answered(world, "write_file", path="/b.txt", content="y")
-        written = world.view.get("file", "/b.txt")
-        assert written is not None
-        assert all(len(written[name]) == len("2024-05-01 08:30") and written[name][10] == " " for name in times)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.drives import SHELL, STATE, TOOLS
-from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
+from support.matched_tools import TEXT, answered, backends, simulator, tool
 
 Json = Any
 
@@ -52,15 +52,6 @@ def test_tools_for_other_things_do_not_match(tmp_path: Path, tools: list[Json]) 
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("files")]
 
 
-async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
-    async with simulator(tmp_path, CHOSEN, {"files": {"a/b.txt": "hello"}}).open() as world:
-        assert await answered(world, "manage_files", operation="read", path="/a/b.txt") == "hello"
-        await answered(world, "manage_directories", action="create", path="/c")
-        await answered(world, "manage_files", operation="write", path="c/d", content="new")
-        assert await answered(world, "manage_files", operation="list", path="c") == "[FILE] d"
-        assert "not empty" in await refused(world, "manage_directories", action="remove", path="c")
-
-
 async def test_a_spec_can_declare_an_operation_on_files(tmp_path: Path) -> None:
     sim = {
         "fetch": {
@@ -74,11 +65,3 @@ async def test_a_spec_can_declare_an_operation_on_files(tmp_path: Path) -> None:
     odd = [*TOOLS, tool("fetch", where=TEXT)]
     async with simulator(tmp_path, odd, STATE, {"sim": sim}).open() as world:
         assert await answered(world, "fetch", where="/srv/README.md") == "# Hi"
-
-
-def test_the_target_of_an_upload_is_not_the_space_of_a_file(tmp_path: Path) -> None:
-    tools = [
-        tool("upload_attachment", "Attach a file.", project=TEXT, filename=TEXT, content=TEXT),
-        tool("create_project", "Create a project.", name=TEXT), tool("list_projects", "List all projects."),
-    ]  # fmt: skip
-    assert "files" not in " ".join(backends(simulator(tmp_path, tools)).values())

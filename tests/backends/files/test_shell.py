@@ -40,19 +40,3 @@ async def test_paths_are_relative_to_the_working_directory(shell: Simulator) -> 
         assert "not empty" in await refused(world, "rmdir", dir_name="/home/docs")
         await answered(world, "rm", file_name="../docs")
         assert await answered(world, "pwd") == {"current_working_directory": "/home"}
-
-
-async def test_shell_commands_share_the_same_files(shell: Simulator) -> None:
-    async with shell.open() as world:
-        assert await answered(world, "sort", file_name="a.txt") == "apple\npear"
-        assert await answered(world, "wc", file_name="a.txt", mode="c") == {"count": 10, "type": "characters"}
-        assert await answered(world, "tail", file_name="a.txt", lines=1) == "apple"
-        assert await answered(world, "grep", file_name="a.txt", pattern="pe") == {"matching_lines": ["pear"]}
-        await answered(world, "echo", content="pear\nfig", file_name="b.txt")
-        assert await answered(world, "diff", file_name1="a.txt", file_name2="b.txt") == "- apple\n+ fig"
-        await answered(world, "mkdir", dir_name="new")
-        assert "exists" in await refused(world, "mkdir", dir_name="new")
-        await answered(world, "mv", source="b.txt", destination="new")
-        assert await answered(world, "find", path=".", name="b") == {"matches": ["./new/b.txt"]}
-        await answered(world, "touch", file_name="c.txt")
-        assert await answered(world, "du") == "18 bytes"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
-from support.repositories import CAMEL, FILES, FIRST, GIT, HERE, STATE, hash_of, shown
+from support.matched_tools import answered, backends, refused, simulator
+from support.repositories import CAMEL, FILES, FIRST, GIT, HERE, STATE, hash_of
 
 
 async def test_written_files_are_staged_and_committed(tmp_path: Path) -> None:
@@ -38,18 +38,6 @@ async def test_written_files_are_staged_and_committed(tmp_path: Path) -> None:
         assert "a.txt" in await answered(world, "git_diff", target="main~1", **HERE)
 
 
-async def test_unstaging_keeps_the_changes(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
-    async with sim, sim.open() as world:
-        await answered(world, "write_file", path="/repo/src/b.py", content="b = 2\n")
-        await answered(world, "git_add", files=["."], **HERE)
-        assert "Changes to be committed" in await answered(world, "git_status", **HERE)
-        assert await answered(world, "git_reset", **HERE) == "All staged changes reset"
-        assert "Changes not staged" in await answered(world, "git_status", **HERE)
-        assert await answered(world, "read_file", path="/repo/src/b.py") == "b = 2\n"
-        assert "'nope.txt' did not match" in await refused(world, "git_add", files=["nope.txt"], **HERE)
-
-
 async def test_an_unknown_repository_or_revision_is_refused_by_name(tmp_path: Path) -> None:
     sim = simulator(tmp_path, GIT, STATE)
     async with sim, sim.open() as world:
@@ -77,13 +65,6 @@ async def test_results_conform_to_their_schemas_in_any_naming_style(tmp_path: Pa
         assert await answered(world, "listBranches") == {"branches": ["main", "next", "old"], "current": "next"}
 
 
-async def test_the_sentence_of_an_example_is_the_template_of_other_results(tmp_path: Path) -> None:
-    example = {"tool": "git_checkout", "arguments": {"repo_path": "/x", "branch_name": "dev"}, "result": "On it: dev"}
-    sim = simulator(tmp_path, GIT, STATE, {"examples": [example]})
-    async with sim, sim.open() as world:
-        assert await answered(world, "git_checkout", branch_name="old", **HERE) == "On it: old"
-
-
 async def test_the_same_calls_make_the_same_commits(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], STATE)
     made: list[str] = []
@@ -94,15 +75,3 @@ async def test_the_same_calls_make_the_same_commits(tmp_path: Path) -> None:
                 await answered(world, "git_add", files=["a.txt"], **HERE)
                 made.append(hash_of(await answered(world, "git_commit", message="X", **HERE)))
     assert made[0] == made[1]
-
-
-async def test_an_unknown_kind_of_branch_is_refused_and_integer_timestamps_are_in_seconds(
-    tmp_path: Path,
-) -> None:
-    entry = shown(sha=TEXT, timestamp={"type": "integer"})
-    log = tool("gitLog", "The log of the repository", needed="",
-               output=shown(commits={"type": "array", "items": entry}))  # fmt: skip
-    async with simulator(tmp_path, [*GIT, log], STATE) as sim, sim.open() as world:
-        assert "odd" in await refused(world, "git_branch", repo_path="/repo", branch_type="odd")
-        newest = (await answered(world, "gitLog"))["commits"][0]
-        assert newest["timestamp"] > 1_600_000_000

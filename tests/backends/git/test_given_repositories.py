@@ -24,17 +24,6 @@ async def test_marks_of_a_state_show_uncommitted_files(tmp_path: Path) -> None:
         assert "+two" in await answered(world, "git_diff_unstaged", **HERE)
 
 
-async def test_a_state_may_give_part_of_the_history(tmp_path: Path) -> None:
-    commits = [{"hash": FIRST, "parents": ["f" * 40]}, {"hash": SECOND, "message": "B", "files": ["b.txt"]}]
-    state = {"commits": commits, "branches": ["main", "dev"], "files": {"b.txt": "b\n", "c.txt": "c\n"}, "author": "Bo"}
-    sim = simulator(tmp_path, GIT, state)
-    async with sim, sim.open() as world:
-        log = await answered(world, "git_log", repo_path="/anywhere")
-        assert re.findall(r"Commit: (\S+)\nAuthor: (\S+)", log) == [(SECOND, "Bo"), (FIRST, "Bo")]
-        assert "+b" in await answered(world, "git_show", revision="dev", repo_path=".")
-        assert "\tc.txt" in await answered(world, "git_status", repo_path=".")
-
-
 async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], {})
     async with sim, sim.open() as world:
@@ -62,29 +51,6 @@ async def test_a_history_is_generated_without_a_state(tmp_path: Path) -> None:
         await answered(world, "git_add", files=["."], repo_path="/home/me/project")
         await answered(world, "git_commit", message="All", repo_path="/home/me/project")
         assert "working tree clean" in await answered(world, "git_status", repo_path="/home/me/project")
-
-
-async def test_a_repository_initialized_at_a_path_of_the_client_holds_the_given_files(tmp_path: Path) -> None:
-    state = {"files": {"a.txt": "one", "src/b.txt": "two"}}
-    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        await answered(world, "git_init", repo_path="/srv/box")
-        assert "\ta.txt" in await answered(world, "git_status", repo_path="/srv/box")
-        await answered(world, "git_add", repo_path="/srv/box", files=["a.txt"])
-        await answered(world, "git_commit", repo_path="/srv/box", message="First")
-        assert "a.txt" in await answered(world, "git_show", repo_path="/srv/box", revision="HEAD")
-
-
-async def test_relative_paths_are_below_the_given_repository_and_there_is_no_other(
-    tmp_path: Path,
-) -> None:
-    state = {"repo_path": "/srv/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],
-             "branch": "main", "files": {"a.txt": "one", "b.txt": "two"}}  # fmt: skip
-    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        status = await answered(world, "git_status", repo_path="/srv/box")
-        assert status.endswith(
-            '\n\tb.txt\n\nnothing added to commit but untracked files present (use "git add" to track)'
-        )
-        assert "Not a git repository" in await refused(world, "git_status", repo_path="/srv/other")
 
 
 COMMITS = [
@@ -124,10 +90,3 @@ async def test_many_given_commits_are_read_without_delay(tmp_path: Path, part: s
         begin = time.monotonic()
         assert "7999" in await answered(world, "git_log", repo_path=".", oneline=True, max_count=1)
         assert time.monotonic() - begin < 4
-
-
-async def test_commits_with_one_id_are_no_cycle(tmp_path: Path) -> None:
-    rows = [{"hash": one, "message": one[0]} for one in (FIRST, SECOND, FIRST, SECOND)]
-    async with simulator(tmp_path, GIT, {"commits": rows}) as sim, sim.open() as world:
-        assert len((await answered(world, "git_log", repo_path=".", oneline=True)).splitlines()) == 3
-        assert "clean" in await answered(world, "git_status", repo_path=".")

@@ -6,14 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.matched_tools import answered, simulator
 from support.repositories import FIRST, GIT, HERE, SECOND, STATE
 
 from mcp_sim.backends.git.backend import Git
 from mcp_sim.backends.library import Library
-from mcp_sim.backends.operation import required_roles
-from mcp_sim.backends.refusal import Refused
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 STEPS: list[tuple[str, tuple[Any, ...], str]] = [
@@ -84,27 +81,6 @@ async def test_every_operation_runs_without_a_tool(tmp_path: Path) -> None:
             assert text in getattr(git, name)(*arguments).text, name
         assert {name for name, _, _ in STEPS} == Git().known.keys()
         assert git.changes
-
-
-async def test_branches_are_listed_by_a_commit_and_diffs_have_context(tmp_path: Path) -> None:
-    async with simulator(tmp_path, GIT, {**STATE, "modified": {"a.txt": "one\n2\n"}}) as sim, sim.open() as world:
-        git = Library("git", world.view, NOW)
-        assert git.branches("local", SECOND).text == "* main"
-        assert git.branches("local", not_contains="main").text == "  old"
-        with pytest.raises(Refused, match="Unknown revision"):
-            git.branches(contains="gone")
-        assert "@@ -1,2 +1,2 @@\n one\n-2\n+two" in git.diff_unstaged().text
-        assert "@@ -2 +2 @@\n-2\n+two" in git.diff_unstaged(context=0).text
-
-
-async def test_what_python_leaves_out_is_missing(tmp_path: Path) -> None:
-    async with simulator(tmp_path, GIT, STATE) as sim, sim.open() as world:
-        git = Library("git", world.view, NOW)
-        for operation in Git().known.values():
-            for role in required_roles(operation):
-                others = {one: "x" for one in required_roles(operation) if one != role}
-                with pytest.raises(Refused):
-                    getattr(git, operation.name)(**others)
 
 
 async def test_a_tool_may_be_declared_as_an_operation(tmp_path: Path) -> None:

@@ -34,12 +34,3 @@ async def test_commits_are_pushed_to_remotes_once(tmp_path: Path) -> None:
         assert "origin" in await answered(world, "gitFetch")
         await answered(world, "gitRemote", mode="remove", name="origin")
         assert "none" in await refused(world, "gitPull")
-
-
-async def test_remotes_may_be_given_and_one_is_generated_without_a_state(tmp_path: Path) -> None:
-    given = {**STATE, "remotes": {"backup": "https://git.example/b.git"}}
-    async with simulator(tmp_path, REMOTE, given) as sim, sim.open() as world:
-        assert "backup" in str(await answered(world, "gitRemote", mode="list"))
-        assert "backup" in await refused(world, "gitPush")
-    async with simulator(tmp_path, REMOTE) as sim, sim.open() as world:
-        assert "origin" in str(await answered(world, "gitRemote", mode="list"))

@@ -68,26 +68,3 @@ async def test_commits_are_blamed_cherry_picked_and_reverted_and_unreachable_one
         assert made[:7] in await answered(world, "git_reflog", **HERE)
         await refused(world, "git_cherry_pick", commits=["abc1234"], **HERE)
         await refused(world, "git_blame", file_path="none.txt", **HERE)
-
-
-async def test_untracked_files_are_cleaned_and_worktrees_added_and_removed(tmp_path: Path) -> None:
-    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
-        await answered(world, "git_add", files=["."], **HERE)
-        await answered(world, "write_file", path="/repo/new.txt", content="n")
-        assert "new.txt" in await answered(world, "git_clean", dry_run=True, **HERE)
-        await answered(world, "git_clean", force=True, **HERE)
-        await refused(world, "read_file", path="/repo/new.txt")
-        await answered(world, "git_worktree", mode="add", worktree_path="/hot", branch="hot", **HERE)
-        assert "/hot" in await answered(world, "git_worktree", mode="list", **HERE)
-        assert "hot" in await answered(world, "git_branch", branch_type="local", **HERE)
-        await answered(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
-        await refused(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
-
-
-async def test_a_stashed_new_file_is_staged_when_restored(tmp_path: Path) -> None:
-    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
-        await answered(world, "write_file", path="/repo/new.txt", content="n")
-        await answered(world, "git_add", files=["new.txt"], **HERE)
-        await answered(world, "git_stash", **HERE)
-        await answered(world, "git_stash_pop", **HERE)
-        assert "new file:   new.txt" in await answered(world, "git_status", **HERE)

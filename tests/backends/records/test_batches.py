@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import given
 from support.services import Json, message, service, value
 
 TASKS = """
@@ -135,37 +134,3 @@ async def test_a_fault_writes_part_of_a_batch_and_reports_it(tmp_path: Path) -> 
         result = value(await world.call("create_tasks", asked))["tasks"]
         assert result[1] == {"item": 2, "error": "could not be processed"}
         assert [row["title"] for _, row in world.view.rows("task")] == ["Paint the door", "Buy oil"]
-
-
-async def test_a_batch_is_recognised_by_its_arguments_alone(tmp_path: Path) -> None:
-    spec = TASKS[: TASKS.index("sim:")]
-    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
-        plans = sim.scenario.domain.plans
-        assert {name: plans[name].each for name in plans if plans[name].each} == {
-            "create_tasks": "tasks",
-            "close_tasks": "task_ids",
-            "delete_tasks": "task_ids",
-        }
-        made = value(await world.call("create_tasks", {"project_id": "p-1", "tasks": [{"title": "Buy oil"}]}))["tasks"]
-        assert [(task["id"], task["title"], task["project_id"]) for task in made] == [("t-2", "Buy oil", "p-1")]
-        assert [task["status"] for task in value(await world.call("close_tasks", {"task_ids": ["t-2"]}))["tasks"]] == [
-            "closed"
-        ]
-        assert value(await world.call("delete_tasks", {"task_ids": ["t-1", "t-2"]})) == {"deleted": ["t-1", "t-2"]}
-
-
-async def test_a_batch_update_writes_all_of_its_items(tmp_path: Path) -> None:
-    texts: Json = given.STRING
-    change: Json = {"type": "object", "properties": {"id": texts, "status": texts}, "required": ["id"]}
-    rows = [{"id": f"c{at}", "title": f"Crate {at}", "status": "open"} for at in range(3)]
-    tools = (
-        given.tool("update_crates", updates={"type": "array", "items": change}),
-        given.tool("bulk_update_crates", "status", crate_ids={"type": "array", "items": texts}),
-        given.tool("list_crates"),
-    )
-    async with given.service(tmp_path, {"crates": rows}, *tools) as simulator, simulator.open("w") as world:
-        updates = [{"id": "c0", "status": "full"}, {"id": "c2", "status": "empty"}]
-        given.value(await world.call("update_crates", {"updates": updates}))
-        assert [one["status"] for one in given.value(await world.call("list_crates", {}))] == ["full", "open", "empty"]
-        given.value(await world.call("bulk_update_crates", {"crate_ids": ["c0", "c1"], "status": "lost"}))
-        assert [one["status"] for one in given.value(await world.call("list_crates", {}))] == ["lost", "lost", "empty"]

@@ -53,9 +53,3 @@ async def test_new_times_have_the_format_of_the_given_ones(tmp_path: Path, older
         assert [one["id"] for one in listed] == ["n-2", "n-1", created["id"]]
         later = value(await world.call("list_notes", {"created_after": "2024-01-01"}))
         assert [one["id"] for one in later] == ["n-1", created["id"]]
-
-
-async def test_times_in_the_usual_format_need_no_example(tmp_path: Path) -> None:
-    state = {"notes": [{"id": "n-1", "text": "a", "created_at": "2024-05-17T10:20:30Z"}]}
-    async with service(tmp_path, state, *TOOLS) as simulator:
-        assert "examples" not in simulator.scenario.domain.entities["note"].fields["created_at"].schema

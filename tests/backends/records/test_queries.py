@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from rpds import HashTrieMap
-from support.matched_tools import TEXT, answered, simulator, tool
 from support.strategies import NOW
 
 from mcp_sim.backends.records.selection import Page, selector
@@ -106,16 +104,3 @@ def test_rows_without_the_sort_field_come_last(sort: Json, order: Json, ids: lis
 )  # fmt: skip
 def test_the_arguments_choose_the_page(paging: Paging, arguments: dict[str, Json], ids: list[int]) -> None:
     assert asked(Plan("list_boxes", "list", "box", paging=paging), **arguments) == ids
-
-
-async def test_a_text_query_searches_fields_that_no_schema_declares(tmp_path: Path) -> None:
-    tools = [
-        tool("create_record", table=TEXT, fields={"type": "object", "additionalProperties": True}),
-        tool("get_record", record_id=TEXT),
-        tool("search_records", table=TEXT, query=TEXT),
-    ]
-    async with simulator(tmp_path, tools, {}).open() as world:
-        await answered(world, "create_record", table="sites", fields={"Name": "New website"})
-        found = await answered(world, "search_records", table="sites", query="New website")
-        assert "New website" in str(found)
-        assert "New website" not in str(await answered(world, "search_records", table="sites", query="Old website"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from support.services import message, service, value
 
 TOOLS = """
@@ -83,24 +82,6 @@ async def test_a_recorded_failure_is_the_template_of_others(tmp_path: Path) -> N
         assert text == "Error: there is no task task-5; it was not found"
 
 
-@pytest.mark.parametrize(
-    ("line", "row"),
-    [
-        ("- task-1: Buy milk [open]\\n- task-2: Call Bob [completed]", "- task-1: Paint the door [open]"),
-        ("• Buy milk | open | high\\n• Call Bob | completed | low", "• Paint the door | open | low"),
-        ("**Buy milk** (Open)\\n   ID: task-1\\n**Call Bob** (Completed)\\n   ID: task-2", None),
-        ("task-1  Buy milk\\ntask-2  Call Bob", None),
-    ],
-)
-async def test_rows_keep_their_recorded_form(tmp_path: Path, line: str, row: str | None) -> None:
-    examples = f'examples:\n  - {{tool: list_tasks, result: "{line}"}}\n'
-    async with service(tmp_path, TOOLS + examples, WORLD) as sim, sim.open() as world:
-        text = value(await world.call("list_tasks", {}))
-        assert "Paint the door" in text
-        assert "Buy milk" not in text
-        assert row is None or text == row
-
-
 async def test_a_wrapped_text_has_all_fields(tmp_path: Path) -> None:
     output = "outputSchema: {type: object, properties: {result: {type: string}}, required: [result]}"
     spec = TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
@@ -112,30 +93,3 @@ async def test_a_wrapped_text_has_all_fields(tmp_path: Path) -> None:
         assert listed.startswith("Found 2 tasks:\n- task-1: Paint the door (")
         assert value(await world.call("delete_task", {"task_id": "task-2"})) == {"result": "Task task-2 deleted"}
         assert value(await world.call("list_tasks", {"status": "completed"})) == {"result": "No tasks found"}
-
-
-async def test_writes_are_worded_like_reads(tmp_path: Path) -> None:
-    spec = TOOLS.replace("    inputSchema", "    description: Works on the tasks of a house.\n    inputSchema")
-    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
-        assert value(await world.call("create_task", {"title": "Water the plants"}))["id"] == "task-2"
-        assert value(await world.call("get_task", {"task_id": "task-2"}))["title"] == "Water the plants"
-        assert value(await world.call("complete_task", {"task_id": "task-2"}))["status"] == "completed"
-
-
-async def test_a_write_is_worded_if_no_tool_shows_its_records(tmp_path: Path) -> None:
-    parts = "inputSchema: {type: object, properties: {text: {type: string}, volume: {type: integer}}, required: [text]}"
-    spec = f"tools:\n  - name: create_call\n    description: Create a call for help.\n    {parts}\n"
-    entities = "entities: {call: {key_like: call-1, fields: {text: {type: string}, volume: {type: integer}}}}\n"
-    async with service(tmp_path, spec + entities, "records: {call: 1}\n") as sim, sim.open() as world:
-        made = value(await world.call("create_call", {"text": "Fire"}))
-        assert made.startswith("Call call-")
-        assert "Text: Fire" in made
-
-
-async def test_a_description_may_declare_text_results(tmp_path: Path) -> None:
-    described = "  - name: get_task\n    description: Get a task as human-readable text.\n"
-    spec = TOOLS.replace("  - name: get_task\n", described)
-    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
-        text = value(await world.call("get_task", {"task_id": "task-1"}))
-        assert "Title: Paint the door" in text
-        assert value(await world.call("list_tasks", {}))["count"] == 1

@@ -96,32 +96,6 @@ async def test_a_very_long_search_word_is_handled_quickly(tmp_path: Path, asked:
         assert value(await world.call("search_notes", {"query": asked}))["results"] == []
 
 
-async def test_a_search_without_a_noun_searches_the_listed_entity(tmp_path: Path) -> None:
-    state = {"letters": [{"id": "L1", "to": "Ada", "body": "Tea at noon"}, {"id": "L2", "to": "Bo", "body": "Rain"}]}
-    tools = given.tool("list_letters"), given.tool("post_letter", "to", "body"), given.tool("search", "query")
-    async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert [one["id"] for one in given.value(await world.call("search", {"query": "tea AT"}))] == ["L1"]
-        await world.call("post_letter", {"to": "Cy", "body": "Tea is over"})
-        assert [one["to"] for one in given.value(await world.call("search", {"query": "tea"}))] == ["Ada", "Cy"]
-        assert given.value(await world.call("search", {"query": "snow"})) == []
-
-
-CHORES: Json = [
-    {"id": 1, "title": "Dig", "status": "todo", "priority": "low", "created_at": "2026-01-03T00:00:00Z"},
-    {"id": 2, "title": "Sow", "status": "todo", "priority": "high", "created_at": "2026-01-01T00:00:00Z"},
-    {"id": 3, "title": "Mow", "status": "done", "priority": "urgent", "created_at": "2026-01-02T00:00:00Z"},
-]
-TOOLS = (
-    given.tool("create_chore", "title"),
-    given.tool("list_chores"),
-    given.tool("finish_chore", "chore_id", chore_id=given.INTEGER),
-    given.tool("get_latest_chore"),
-    given.tool("get_oldest_chore"),
-    given.tool("get_next_chore"),
-    given.tool("get_random_chore"),
-)
-
-
 BOOLEAN: Json = {"type": "boolean"}
 STATE: Json = {
     "lanterns": [
@@ -145,68 +119,5 @@ async def test_archived_records_are_listed_only_on_request(tmp_path: Path) -> No
         assert await _named(world, {"include_archived": True}) == ["Brass", "Tin"]
 
 
-async def test_hidden_records_may_be_listed_by_default(tmp_path: Path) -> None:
-    tools = given.tool("list_lanterns", show_archived={**BOOLEAN, "default": True}), *LANTERNS[1:]
-    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
-        assert await _named(world, {}) == ["Brass", "Tin"]
-        assert await _named(world, {"show_archived": False}) == ["Brass"]
-
-
-async def test_a_filter_by_month_matches_all_of_its_days(tmp_path: Path) -> None:
-    tools = given.tool("list_lanterns", bought_on=given.STRING), given.tool("get_lantern", "lantern_id")
-    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
-        assert await _named(world, {"bought_on": "2029-12"}) == ["Tin"]
-        assert await _named(world, {"bought_on": "2029"}) == ["Brass", "Tin"]
-        assert await _named(world, {"bought_on": "2029-11-03"}) == ["Brass"]
-        assert given.refused(await world.call("list_lanterns", {"bought_on": "2029-1"}))
-
-
-async def test_a_number_finds_a_record_whose_key_is_a_text(tmp_path: Path) -> None:
-    tools = (
-        given.tool("create_lamp", "name", "owner_id", owner_id={"type": "integer"}),
-        given.tool("get_owner", "owner_id"),
-    )
-    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
-        assert given.value(await world.call("create_lamp", {"name": "Hall", "owner_id": 7}))["owner_id"] == "7"
-        assert given.refused(await world.call("create_lamp", {"name": "Attic", "owner_id": 8}))
-
-
 async def _named(world: Json, arguments: Json) -> list[str]:
     return [one["name"] for one in given.value(await world.call("list_lanterns", arguments))]
-
-
-async def test_an_expected_version_is_not_stored_in_the_record(tmp_path: Path) -> None:
-    tools = given.tool("update_lantern", "lantern_id", "name", expected_version={"type": "integer"}), *LANTERNS
-    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
-        asked = {"lantern_id": "L1", "name": "Copper", "expected_version": 1}
-        assert "expected_version" not in given.value(await world.call("update_lantern", asked))
-
-
-async def test_a_field_of_records_is_stored_even_if_its_name_is_often_an_option(tmp_path: Path) -> None:
-    state = {"orders": [{"id": "o-1", "item": "lamp", "idempotency_key": None}]}
-    tools = given.tool("create_order", "item", "idempotency_key"), given.tool("list_orders")
-    async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        made = given.value(await world.call("create_order", {"item": "wick", "idempotency_key": "k-1"}))
-        assert made["idempotency_key"] == "k-1"
-
-
-CHOOSY = """
-tools:
-  - name: list_notes
-    description: List notes. One of "open" (default), "closed" or "all".
-    inputSchema: {type: object, properties: {status: {type: string, default: open}}}
-entities: {note: {key_like: n-1, fields: {title: {type: string}, status: {type: string}}}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"), [({}, ["n-2"]), ({"status": "closed"}, ["n-1"]), ({"status": "All"}, ["n-1", "n-2"])]
-)
-async def test_a_filter_has_the_default_of_its_schema_and_all_filters_nothing(
-    tmp_path: Path, asked: dict[str, Any], found: list[str]
-) -> None:
-    rows = "[{id: n-1, title: A, status: closed}, {id: n-2, title: B, status: open}]"
-    simulator = service(tmp_path, CHOOSY, f"records: {{note: {{count: 2, rows: {rows}}}}}")
-    async with simulator.open() as world:
-        shown = value(await world.call("list_notes", asked))
-    assert [row["id"] for row in shown["notes"]] == found

@@ -126,16 +126,3 @@ async def test_a_balance_never_becomes_negative(tmp_path: Path) -> None:
         assert value(await world.call("restock_product", {"product_id": "bell", "amount": 4}))["stock"] == 9
         text = message(await world.call("restock_product", {"product_id": "bell", "amount": -10}))
         assert text == "Product bell has insufficient stock: 9 available, 10 requested"
-
-
-async def test_a_number_distinguishes_the_next_record_if_all_names_are_taken(tmp_path: Path) -> None:
-    spec = """
-    tools:
-      - {name: create_level, inputSchema: {type: object, properties: {level_name: {type: string, enum: [low, high]}}}}
-    entities: {level: {key: level_name, fields: {level_name: {type: string, enum: [low, high]}}}}
-    sim: {create_level: {verb: create, entity: level, sets: {level_name: level_name}, envelope: {record: ""}}}
-    """
-    async with service(tmp_path, spec, "records: {level: 0}") as sim, sim.open() as world:
-        made = [value(await world.call("create_level", {}))["level_name"] for _ in range(5)]
-        assert {name.partition("-")[0] for name in made} <= {"low", "high"}
-        assert len(set(made)) == 5
