@@ -8,7 +8,6 @@ import pytest
 from support.given import service, tool, value
 
 from mcp_sim.generate.acknowledgements import acknowledgement
-from mcp_sim.types.lexicon.english import participle
 
 
 @pytest.mark.parametrize(
@@ -31,15 +30,6 @@ def test_arguments_are_repeated_except_secrets_options_and_long_values() -> None
     assert acknowledge(asked) == "Avatar moved successfully\nDirection: left\nStep count: 3\nFast: true"
     secret = {"api_key": "k", "password": "p", "authToken": "t", "verbose": True, "user": "ann"}
     assert acknowledge(secret) == "Avatar moved successfully\nUser: ann"
-
-
-@pytest.mark.parametrize(
-    ("verb", "done"),
-    [("copy", "copied"), ("stop", "stopped"), ("fix", "fixed"), ("send", "sent"), ("create", "created"),
-     ("play", "played"), ("submit", "submitted"), ("check_in", "checked in"), ("open", "opened")],
-)  # fmt: skip
-def test_the_verb_becomes_a_participle(verb: str, done: str) -> None:
-    assert participle(verb) == done
 
 
 async def test_a_schema_with_a_single_text_holds_the_acknowledgement(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,6 @@ NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
 TEXT: Json = {"type": "string"}
 NUMBER: Json = {"type": "number"}
 TIME: Json = {"type": "string", "format": "date-time"}
-LIST: Json = {"type": "array", "items": {"type": "string"}}
-POINTS: Json = {"type": "array", "items": {"type": "object", "properties": {"latitude": NUMBER, "longitude": NUMBER}}}
 
 
 async def answered(world: World, name: str, **arguments: Json) -> Json:
@@ -66,17 +64,6 @@ async def test_coordinates_and_addresses_are_where_the_call_asks(tmp_path: Path)
         assert back["formatted_address"].endswith("Vienna")
 
 
-async def test_each_of_several_things_gets_its_own_result(tmp_path: Path) -> None:
-    tools = tool("get_elevation", locations=POINTS), tool("get_distance_matrix", origins=LIST, destinations=LIST)
-    async with service(tmp_path, {"flags": []}, *tools) as sim, sim.open("w") as world:
-        points = [{"latitude": 52.5, "longitude": 13.4}, {"latitude": 46.5, "longitude": 8}]
-        found = await answered(world, "get_elevation", locations=points)
-        assert [(one["latitude"], "elevation" in one) for one in found["results"]] == [(52.5, True), (46.5, True)]
-        matrix = await answered(world, "get_distance_matrix", origins=["Berlin"], destinations=["Hamburg", "Munich"])
-        near, far = matrix["results"]
-        assert (near["origin"], near["destination"], far["destination"]) == ("Berlin", "Hamburg", "Munich")
-
-
 def test_the_type_of_an_event_decides_its_time() -> None:
     kind = {"type": "string", "enum": ["upcoming", "previous_meetings"]}
     for one in records(entity("meeting", type=kind, start_time=TIME))["meeting"]:
@@ -89,29 +76,6 @@ def test_what_is_active_has_not_expired() -> None:
         assert (datetime.fromisoformat(one["expires_at"]) > NOW) == (one["status"] == "active")
 
 
-def test_recordings_are_of_the_time_and_topic_of_their_meeting() -> None:
-    status = {"type": "string", "enum": ["ended"]}
-    meeting = entity("meeting", topic=TEXT, status=status, start_time=TIME)
-    recording = entity("recording", topic=TEXT, start_time=TIME)
-    link = {"meeting_id": Field("meeting_id", TEXT, "meeting", required=True)}
-    tables = records(meeting, Entity("recording", "id", "r_1", {**recording.fields, **link}))
-    meetings = {one["id"]: one for one in tables["meeting"]}
-    for one in tables["recording"]:
-        of = meetings[one["meeting_id"]]
-        assert one["topic"] == of["topic"]
-        assert datetime.fromisoformat(one["start_time"]) - datetime.fromisoformat(of["start_time"]) == timedelta(0)
-
-
-def test_the_content_of_a_file_fits_its_name() -> None:
-    path = {"type": "string", "enum": ["src/main.py", "README.md", "notes"]}
-    made = {
-        one["path"]: one["content"] for one in records(entity("file_content", path=path, content=TEXT))["file_content"]
-    }
-    assert made["src/main.py"].startswith('"""Main.')
-    assert made["README.md"].startswith("# Readme\n")
-    assert "\n" not in made["notes"]
-
-
 @pytest.mark.parametrize(
     ("kind", "words"),
     [("place", "coffee"), ("repository", "http client"), ("track", "Karma Police"), ("person", "Ada Vos"),
@@ -121,8 +85,3 @@ def test_what_is_found_has_the_words_of_the_search_in_its_name(kind: str, words:
     names = titles_about(words, Entity(kind), 9, Draws(1, "", "", 0))
     assert len({*names}) == 9
     assert all(word in name.lower() for name in names for word in words.lower().split())
-
-
-def test_a_search_at_a_place_is_about_the_thing() -> None:
-    names = titles_about("coffee in Amsterdam", Entity("place"), 3, Draws(1, "", "", 0))
-    assert all("coffee" in name.lower() and "amsterdam" not in name.lower() for name in names)

@@ -12,7 +12,6 @@ import pytest
 
 from mcp_sim.generate.records import generate
 from mcp_sim.simulator.compile import check, load
-from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record
 
 TOOLS: list[dict[str, Any]] = [
@@ -254,34 +253,6 @@ def test_generated_records_link_to_records_of_a_file(tmp_path: Path) -> None:
     assert {deal["contact_id"] for deal in tables(path)["deal"]} == {"con_00007"}
     (tmp_path / "people.csv").write_text("id,name\n", encoding="utf-8")
     assert "no deal is generated: each must link to a contact, and there is none" in str(check([path]))
-
-
-@pytest.mark.parametrize("place", ["records", "state"])
-async def test_a_reference_argument_is_the_key_of_given_records(tmp_path: Path, place: str) -> None:
-    asked = {
-        "type": "object",
-        "properties": {"booking_reference": {"type": "string"}},
-        "required": ["booking_reference"],
-    }
-    tools = [{"name": name, "inputSchema": asked} for name in ("get_booking", "cancel_booking")]
-    rows = [{"booking_reference": key, "status": "open"} for key in ("BK-1", "BK-2")]
-    (tmp_path / "b.json").write_text(json.dumps({"bookings": rows}), encoding="utf-8")
-    (tmp_path / "desk.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
-    body = {"mcp_sim": 1, "name": "desk", "tools": "desk.json", "world": {place: "b.json"}}
-    (tmp_path / "x.json").write_text(json.dumps(body), encoding="utf-8")
-    async with Simulator.load(tmp_path / "x.json").open() as world:
-        assert (await world.call("get_booking", {"booking_reference": "BK-2"})).ok
-        assert (await world.call("cancel_booking", {"booking_reference": "BK-1"})).ok
-        assert not (await world.call("get_booking", {"booking_reference": "BK-9"})).ok
-
-
-def test_a_view_of_sqlite_that_no_tool_uses_is_reported(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
-        database.execute("CREATE TABLE customers (id TEXT PRIMARY KEY, name TEXT)")
-        database.execute("CREATE VIEW monthly_totals AS SELECT name FROM customers")
-    (problem,) = problems(scenario(tmp_path, "records: shop.db"))
-    assert problem.startswith("shop.db: warning: monthly_totals: no tool uses this table, and it is ignored")
-    assert problems(scenario(tmp_path, "records: {customer: shop.db, order: 0}")) == []
 
 
 @pytest.mark.parametrize(

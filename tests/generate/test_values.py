@@ -31,11 +31,6 @@ def made(schema: Schema, count: int = 12, name: str = "x") -> list[Json]:
     return [make(chance_of("salt", at), {}, MOMENT) for at in range(count)]
 
 
-@pytest.mark.parametrize("name", ["temperature", "temperatureC", "outside_temp_celsius"])
-def test_a_temperature_is_realistic(name: str) -> None:
-    assert all(-5 <= value <= 35 for value in made({"type": "number"}, name=name))
-
-
 TREE: Schema = {
     "type": "object",
     "properties": {"label": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},

@@ -122,38 +122,3 @@ async def test_the_next_record_is_neither_done_nor_past(tmp_path: Path) -> None:
         for task in ("t2", "t3"):
             value(await world.call("complete_task", {"task_id": task}))
         assert "left" in message(await world.call("get_next_task", {}))
-
-
-async def test_an_id_that_is_saved_names_a_record_that_other_tools_show(tmp_path: Path) -> None:
-    tools = spec(
-        tool("search_places", "query"), tool("get_place", "place_id"), tool("save_place", "place_id", note=TEXT)
-    )
-    async with service(tmp_path, tools, "now: 2030-01-01T09:00:00Z") as sim, sim.open() as world:
-        found = value(await world.call("search_places", {"query": "coffee"}))["results"]
-        assert found
-        assert value(await world.call("get_place", {"place_id": found[0]["id"]})) == found[0]
-        value(await world.call("save_place", {"place_id": found[0]["id"], "note": "quiet"}))
-        assert value(await world.call("get_place", {"place_id": found[0]["id"]}))["note"] == "quiet"
-
-
-async def test_a_description_links_an_argument_to_the_records_whose_id_it_is(tmp_path: Path) -> None:
-    customer = {**TEXT, "description": "The ID of the customer"}
-    tools = spec(tool("create_customer", "name"), tool("create_invoice", customer=customer), tool("list_invoices"))
-    async with service(tmp_path, tools, "records: {customer: 3, invoice: 6}") as sim, sim.open() as world:
-        rows = value(await world.call("list_invoices", {}))["invoices"]
-        named = {row["customer"] for row in rows if "customer" in row}
-        assert named
-        assert named <= {f"customer_{number:05d}" for number in (1, 2, 3)}
-        assert "not found" in message(await world.call("create_invoice", {"customer": "customer_00009"}))
-
-
-async def test_numbers_without_a_type_are_numbers(tmp_path: Path) -> None:
-    tools = spec(tool("create_campaign", "name", daily_budget={}, quantity={}, is_active={}), tool("list_campaigns"))
-    async with service(tmp_path, tools, "records: {campaign: 8}") as sim, sim.open() as world:
-        rows = value(await world.call("list_campaigns", {}))["campaigns"]
-        for name, kinds in {"daily_budget": int | float, "quantity": int, "is_active": bool}.items():
-            held = [row[name] for row in rows if name in row]
-            assert held
-            assert all(isinstance(one, kinds) for one in held)
-        text = value(await world.call("create_campaign", {"name": "Spring", "daily_budget": "as needed"}))
-        assert text["daily_budget"] == "as needed"

@@ -36,21 +36,6 @@ def test_descriptions_that_disagree_give_no_entity() -> None:
     assert {plan.entity for plan in domain(*odd).plans.values()} == {None}
 
 
-def test_descriptions_of_mere_reads_give_no_entity() -> None:
-    readers = [described("get", "Fetch an entry.", {"id": INTEGER}, "id"), described("list", "List entries.", {})]
-    assert all(plan.backend == "schema_only" for plan in domain(*readers).plans.values())
-
-
-def test_a_verb_of_creation_before_a_noun_that_is_a_verb_too_is_the_verb() -> None:
-    log = [
-        described("create_record", "Create a record.", {"title": STRING}, "title"),
-        described("get_record", "Get a record.", {"record_id": STRING}, "record_id"),
-        described("duplicate_record", "Duplicate a record.", {"record_id": STRING}, "record_id"),
-    ]
-    copy = domain(*log).plans["duplicate_record"]
-    assert (copy.verb, copy.entity, copy.arguments) == ("create", "record", {"copied": "record_id"})
-
-
 async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> None:
     tools = (
         given_tool("harbour_office_create_berth", "title"),

@@ -89,15 +89,6 @@ async def test_a_spec_may_declare_an_open_entity(tmp_path: Path) -> None:
         assert not (await world.call("get_tide", {"tide_id": " "})).ok
 
 
-async def test_each_of_several_requested_records_exists(tmp_path: Path) -> None:
-    asked = {"type": "array", "items": TEXT}
-    schema: Json = {"type": "object", "properties": {"tickers": asked}, "required": ["tickers"]}
-    desk = spec({"name": "get_quotes", "inputSchema": schema})
-    async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
-        found = value(await world.call("get_quotes", {"tickers": ["ABC", "XYZ"]}))["quotes"]
-        assert {quote["ticker"] for quote in found} == {"ABC", "XYZ"}
-
-
 async def test_a_refused_request_creates_no_record(tmp_path: Path) -> None:
     desk = spec(tool("list_concerts", "city", sort_by=TEXT))
     async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
@@ -136,14 +127,6 @@ async def test_an_id_that_no_tool_shows_comes_from_outside(tmp_path: Path) -> No
         assert value(await world.call("get_artist", {"artist_id": "4Z8W4fKeB5"}))["id"] == "4Z8W4fKeB5"
 
 
-async def test_a_period_has_one_record_a_day_in_the_past(tmp_path: Path) -> None:
-    prices = spec(tool("get_historical_prices", "symbol", "start_date", "end_date"))
-    asked = {"symbol": "ABC", "start_date": "2024-01-02", "end_date": "2024-01-05"}
-    async with service(tmp_path, prices, "records: {}") as sim, sim.open() as world:
-        found = value(await world.call("get_historical_prices", asked))["historical_prices"]
-        assert [one["date"] for one in found] == ["2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"]
-
-
 async def test_nothing_was_created_in_the_future(tmp_path: Path) -> None:
     news = spec(tool("list_articles", "topic", created_after=TEXT))
     async with service(tmp_path, news, "records: {}") as sim, sim.open() as world:
@@ -164,14 +147,6 @@ async def test_a_spec_may_close_an_entity(tmp_path: Path) -> None:
     sea = spec(tool("get_tide", "harbour")) + "\nentities: {tide: {open: false}}"
     async with service(tmp_path, sea, "records: {}") as sim, sim.open() as world:
         assert not (await world.call("get_tide", {"harbour": "Vlissingen"})).ok
-
-
-async def test_records_have_the_fields_that_descriptions_list(tmp_path: Path) -> None:
-    about = "Get the weather. Returns the temperature, humidity and wind speed."
-    weather = {**tool("get_weather", "city"), "description": about}
-    async with service(tmp_path, spec(weather), "records: {}") as sim, sim.open() as world:
-        found = value(await world.call("get_weather", {"city": "Oslo"}))
-        assert found.keys() == {"city", "temperature", "humidity", "wind_speed"}
 
 
 async def test_a_write_to_a_record_from_outside_is_kept(tmp_path: Path) -> None:

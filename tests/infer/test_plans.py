@@ -84,15 +84,6 @@ def test_arguments_of_a_list_filter_sort_and_page() -> None:
     assert (envelope.rows, envelope.total, envelope.cursor) == ("deals", "totalCount", "nextPageToken")
 
 
-def test_start_and_end_filter_by_a_period() -> None:
-    event = obj(id=STRING, title=STRING, start_date=DATE_TIME, end_date=DATE_TIME)
-    listed = tool(
-        "list_events", {"start_date": STRING, "end_date": STRING}, output=obj(events={"type": "array", "items": event})
-    )
-    plan = domain(listed, tool("get_event", {"event_id": STRING}, "event_id", output=event)).plans["list_events"]
-    assert plan.filters == {"start_date": Filter("start_date", "gte"), "end_date": Filter("end_date", "lte")}
-
-
 def test_nested_arguments_set_fields() -> None:
     note = obj(id=STRING, body=STRING, title=STRING)
     update = tool("update_note", {"note_id": STRING, "fields": obj(title=STRING, body=STRING)}, "note_id", output=note)
@@ -120,35 +111,6 @@ def test_a_required_id_of_a_create_is_the_key_of_the_new_record() -> None:
     assert found.plans["create_order"].sets == {"order_id": entity.key, "goods": "goods"}
     assert found.plans["copy_order"].sets == {"goods": "goods"}
     assert entity.natural
-
-
-def test_a_period_is_about_the_own_dates_of_records() -> None:
-    plans = domain(
-        tool("create_task", {"title": STRING, "due_date": DATE_TIME, "completed_at": DATE_TIME}, "title"),
-        tool("list_tasks", {"from_date": DATE_TIME, "to_date": DATE_TIME}),
-        tool("create_payment", {"amount": INTEGER}, "amount"),
-        tool("list_payments", {"since": DATE_TIME}),
-    ).plans
-    assert plans["list_tasks"].filters == {"from_date": Filter("due_date", "gte"), "to_date": Filter("due_date", "lte")}
-    assert plans["list_payments"].filters == {"since": Filter("created_at", "gte")}
-
-
-def test_a_batch_update_writes_each_record() -> None:
-    ids: Json = {"type": "array", "items": STRING}
-    updates: Json = {"type": "array", "items": obj(task_id=STRING, title=STRING)}
-    plans = domain(
-        tool("create_task", {"title": STRING}, "title"),
-        tool("get_task", {"task_id": STRING}, "task_id"),
-        tool("batch_update_tasks", {"updates": updates}, "updates"),
-        tool("bulk_edit_tasks", {"task_ids": ids, "changes": obj(title=STRING)}, "task_ids", "changes"),
-    ).plans
-    one, other = plans["batch_update_tasks"], plans["bulk_edit_tasks"]
-    assert (one.verb, one.each, one.key, one.sets) == (
-        "update", "updates", "updates.task_id", {"updates.title": "title"},
-    )  # fmt: skip
-    assert (other.verb, other.each, other.sets) == ("update", "task_ids", {"changes.title": "title"})
-    assert not one.guessed
-    assert not other.guessed
 
 
 @pytest.mark.parametrize(
@@ -246,23 +208,3 @@ STRANGE: list[dict[str, Json]] = [
 def test_every_name_and_schema_gets_a_plan(names: list[str], schema: dict[str, Json]) -> None:
     found = scenario_of([{"name": name, "inputSchema": schema, "outputSchema": schema} for name in names]).domain
     assert list(found.plans) == names
-
-
-def test_a_noun_before_the_verb_is_not_a_server_prefix() -> None:
-    definitions = [
-        tool("task_create", {"title": STRING}, "title"),
-        tool("task_list", {}),
-        tool("task_get", {"task_id": STRING}, "task_id"),
-        tool("task_delete", {"task_id": STRING}, "task_id"),
-    ]
-    plans = domain(*definitions).plans
-    found = {name: (plan.verb, plan.entity) for name, plan in plans.items()}
-    verbs = {"task_create": "create", "task_list": "list", "task_get": "get", "task_delete": "delete"}
-    assert found == {name: (verb, "task") for name, verb in verbs.items()}
-
-
-def test_limits_of_pages_come_from_the_schema() -> None:
-    limited, plain = {"limit": {"type": "integer", "maximum": 50}}, {"limit": {"type": "integer"}}
-    plans = domain(tool("list_notes", limited), tool("list_tags", plain)).plans
-    assert (plans["list_notes"].paging.most, plans["list_notes"].basis["paging"].source) == (50, "schema")
-    assert plans["list_tags"].basis["paging"].source == "inferred"

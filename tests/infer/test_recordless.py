@@ -51,29 +51,6 @@ def test_a_recordless_plan_is_a_guess_if_other_tools_have_its_noun(tmp_path: Pat
     assert "other tools work on something it mentions" in plan.reasons
 
 
-def test_a_vague_verb_makes_a_guess(tmp_path: Path) -> None:
-    path = listed(tmp_path, tool("invoke_anything", "", "what"), tool("list_cables", "Lists the cables."))
-    assert load(path).domain.plans["invoke_anything"].guessed
-
-
-@pytest.mark.parametrize(
-    ("name", "about", "verb", "entity"),
-    [
-        ("cable_inventory", "Returns the inventory of a cable.", "get", "cable"),
-        ("unused_cables", "Retrieves the cables that nobody uses.", "list", "unused_cable"),
-        ("init_splice", "Creates a new splice.", "create", "splice"),
-        ("provision_cable", "", "create", "cable"),
-        ("track_cable", "", "get", "cable"),
-    ],
-)
-def test_the_description_and_other_tools_complete_a_name_without_a_verb(
-    name: str, about: str, verb: str, entity: str, tmp_path: Path
-) -> None:
-    others = [tool("get_cable", "Gets a cable.", "cable_id"), tool("add_cable", "Adds a cable.", "colour")]
-    plan = load(listed(tmp_path, tool(name, about, "cable_id"), *others)).domain.plans[name]
-    assert (plan.verb, plan.entity) == (verb, entity)
-
-
 def test_strict_accepts_a_recordless_plan_that_a_spec_declares(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.given import STRING, Json, refused, service, tool, value
+from support.given import STRING, Json, service, tool, value
 
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import properties
@@ -60,42 +60,3 @@ async def test_texts_are_json_if_the_description_says_so(tmp_path: Path) -> None
         assert made["colour"] == "red"
         listed = json.loads(value(await world.call("list_kettles", {}))["result"])
         assert listed["kettles"] == [made]
-
-
-async def test_texts_are_sentences_if_no_description_mentions_fields(tmp_path: Path) -> None:
-    tools = (_texts("add_kettle", "Add a kettle.", "colour"), _texts("list_kettles", "List kettles."))
-    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("add_kettle", {"colour": "red"}))["result"].startswith("Kettle ")
-
-
-async def test_a_create_verb_with_the_key_of_a_record_updates_it(tmp_path: Path) -> None:
-    tools = (
-        tool("add_kettle", "colour"),
-        tool("get_kettle", "kettle_id"),
-        tool("schedule_kettle", "kettle_id", "due", due=STRING),
-    )
-    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
-        key = value(await world.call("add_kettle", {"colour": "red"}))["id"]
-        await world.call("schedule_kettle", {"kettle_id": key, "due": "2030-05-01"})
-        shown = value(await world.call("get_kettle", {"kettle_id": key}))
-        assert (shown["colour"], shown["due"]) == ("red", "2030-05-01")
-        assert refused(await world.call("schedule_kettle", {"kettle_id": "none", "due": "2030-05-01"}))
-
-
-@pytest.mark.parametrize("key", ["id", "name"])
-async def test_the_total_of_a_single_record_is_its_own(tmp_path: Path, key: str) -> None:
-    order: Json = {"type": "object", "properties": {key: STRING, "total": {"type": "number"}}}
-    state = {"orders": [{key: "o1", "total": 42.5}, {key: "o2", "total": 7}]}
-    for output in (order, {"type": "object", "properties": {"order": order}}):
-        tools = ({**tool("search_orders"), "outputSchema": output}, tool("get_order", key))
-        async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-            shown = value(await world.call("search_orders", {}))
-            assert shown.get("order", shown) == {key: "o1", "total": 42.5}
-
-
-async def test_a_result_without_records_counts_them(tmp_path: Path) -> None:
-    counts: Json = {"type": "object", "properties": {"total": {"type": "integer"}, "page": {"type": "integer"}}}
-    tools = ({**tool("search_orders"), "outputSchema": counts}, tool("get_order", "order_id"))
-    state = {"orders": [{"id": "o1"}, {"id": "o2"}]}
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("search_orders", {}))["total"] == 2

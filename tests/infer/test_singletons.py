@@ -60,14 +60,6 @@ def test_an_entity_that_any_tool_names_or_lists_is_no_singleton(others: tuple[Js
     assert entity is None or not entity.singleton
 
 
-async def test_the_current_record_is_one_of_the_records(tmp_path: Path) -> None:
-    desk = spec(tool("get_current_case"), tool("get_case", {"case_id": TEXT}, "case_id"), tool("list_cases"))
-    async with service(tmp_path, desk, "records: {case: 4}") as sim, sim.open() as world:
-        current = value(await world.call("get_current_case", {}))
-        assert value(await world.call("get_case", {"case_id": current["id"]})) == current
-        assert not world.scenario.domain.plans["get_current_case"].guessed
-
-
 async def test_a_spec_may_declare_a_singleton(tmp_path: Path) -> None:
     overrides = """
     entities: {boiler: {singleton: true, fields: {target: {type: integer}}, required: [target]}}

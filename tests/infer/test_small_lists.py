@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.declared import INTEGER, STRING, obj, tool
+from support.declared import STRING, tool
 from support.given import refused, value
 
 from mcp_sim.simulator.simulator import Simulator
@@ -52,40 +52,6 @@ async def test_a_tool_that_sets_a_value_of_a_known_record_updates_the_record(tmp
     assert value(shown)["due_date"] == "2030-02-02"
 
 
-async def test_rows_that_are_lists_are_generated_from_the_schema(tmp_path: Path) -> None:
-    candle = {"type": "array", "items": {"type": "number"}, "minItems": 5, "maxItems": 5}
-    output = obj(candles={"type": "array", "items": candle})
-    (found,) = await answers(
-        tmp_path, [tool("get_candles", {"symbol": STRING}, "symbol", output=output)], ("get_candles", {"symbol": "BTC"})
-    )
-    assert [len(one) for one in value(found)["candles"]][:1] == [5]
-
-
-async def test_arguments_in_alternatives_of_the_schema_are_used(tmp_path: Path) -> None:
-    def either(*names: str) -> Json:
-        return {"type": "object", "oneOf": [{"properties": {name: STRING}, "required": [name]} for name in names]}
-
-    tools = [
-        {"name": "create_item", "inputSchema": either("name", "title")},
-        {"name": "get_item", "inputSchema": either("item_id", "name")},
-    ]
-    by_name, by_key = {"name": "Foo bar"}, {"item_id": "item_00021"}
-    calls = [("create_item", by_name), ("get_item", by_name), ("get_item", by_key), ("get_item", {"name": "no"})]
-    created, *found, missing = await answers(tmp_path, tools, *calls)
-    assert value(created)["name"] == "Foo bar"
-    assert [value(one) for one in found] == [value(created)] * 2
-    assert refused(missing)
-
-
-async def test_a_distance_is_the_same_in_both_directions_and_none_within_a_place(tmp_path: Path) -> None:
-    tools = [tool("calculate_distance", {"origin": STRING, "destination": STRING}, "origin", "destination")]
-    ways = [("Oslo", "Bergen"), ("Bergen", "Oslo"), ("Oslo", "Oslo")]
-    calls = [("calculate_distance", {"origin": start, "destination": end}) for start, end in ways]
-    there, back, nowhere = (value(one)["distance_km"] for one in await answers(tmp_path, tools, *calls))
-    assert there == back > 300
-    assert nowhere == 0
-
-
 async def test_records_that_no_tool_changes_go_with_the_record_that_they_belong_to(tmp_path: Path) -> None:
     tools = [
         tool("create_task", {"title": STRING}, "title"),
@@ -114,29 +80,6 @@ async def test_a_collection_that_no_tool_creates_exists_when_a_record_is_put_int
     assert value(created) in value(listed)["documents"]
 
 
-async def test_a_digit_at_the_end_of_a_noun_has_a_plural(tmp_path: Path) -> None:
-    tools = [tool("create_thing7", {"name": STRING}, "name"), tool("list_thing7s", {})]
-    created, listed = await answers(tmp_path, tools, ("create_thing7", {"name": "x"}), ("list_thing7s", {}))
-    assert value(created) in value(listed)["thing_7s"]
-
-
-async def test_the_clearest_name_limits_a_page_and_what_a_create_sets_does_not(tmp_path: Path) -> None:
-    tools = [
-        tool("create_sample", {"n": INTEGER, "name": STRING}, "n", "name"),
-        tool("list_samples", {"n": INTEGER, "count": INTEGER, "limit": INTEGER}),
-    ]
-    created, page, found = await answers(
-        tmp_path,
-        tools,
-        ("create_sample", {"n": 3, "name": "q"}),
-        ("list_samples", {"count": 7, "limit": 2}),
-        ("list_samples", {"n": 3}),
-    )
-    assert [len(value(page)["samples"]), value(page)["total"]] == [2, 21]
-    assert value(created) in value(found)["samples"]
-    assert {one["n"] for one in value(found)["samples"]} == {3}
-
-
 async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -> None:
     tools = [
         tool("create_project", {"name": STRING}, "name"),
@@ -152,10 +95,3 @@ async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -
     ]
     _, every, some, listed = await answers(tmp_path, tools, *calls)
     assert (value(every), value(some)) == ({"count": len(value(listed)["projects"])}, {"count": 1})
-
-
-async def test_a_number_of_days_is_no_field_of_the_rows(tmp_path: Path) -> None:
-    tools = [tool("get_price_history", {"symbol": STRING, "days": INTEGER}, "symbol")]
-    (found,) = await answers(tmp_path, tools, ("get_price_history", {"symbol": "AAPL", "days": 3}))
-    assert value(found)["prices"]
-    assert not any("days" in row for row in value(found)["prices"])

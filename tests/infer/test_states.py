@@ -29,13 +29,3 @@ async def test_a_verb_sets_the_flag_of_its_name(tmp_path: Path) -> None:
         for name, locked in (("lock_wagon", True), ("unlock_wagon", False)):
             await world.call(name, {"wagon_id": "W1"})
             assert value(await world.call("get_wagon", {"wagon_id": "W1"}))["locked"] is locked
-
-
-async def test_a_record_is_marked_with_a_state(tmp_path: Path) -> None:
-    state = {"letters": [{"letter_id": "L1", "is_read": False, "done": False, "text": "Come soon"}]}
-    marks = ("mark_letter_as_done", "done", True), ("mark_as_read", "is_read", True), ("mark_unread", "is_read", False)
-    tools = (tool("get_letter", "letter_id"), *(tool(name, "letter_id") for name, *_ in marks))
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        for name, field, flag in marks:
-            await world.call(name, {"letter_id": "L1"})
-            assert value(await world.call("get_letter", {"letter_id": "L1"}))[field] is flag
