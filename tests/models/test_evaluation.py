@@ -12,13 +12,11 @@ import anyio.lowlevel
 import pytest
 from anyio.to_thread import run_sync
 from starlette.responses import JSONResponse, Response
-from support.endpoint import Asked, Respond, completion, guided, serving
+from support.endpoint import Asked, Respond, completion, serving
 
 from mcp_sim.cli import main
-from mcp_sim.models.evaluation.messages import guidance, read_judgement, read_prediction
+from mcp_sim.models.evaluation.messages import guidance
 from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, summarize
-from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.types.errors import Rejected
 
 Json = Any
 DOMAINS = ("mcp", "search", "terminal", "swe", "android", "web", "os")
@@ -115,12 +113,6 @@ async def test_a_turn_is_asked_for_after_the_real_turns_before_it_and_none_that_
     assert "mcp 1.3" not in json.dumps([asked, judged])
 
 
-def test_every_domain_has_anchors_of_its_own_and_another_has_the_dimensions() -> None:
-    texts = [guidance(domain) for domain in (*DOMAINS, "spreadsheets")]
-    assert len(set(texts)) == len(DOMAINS) + 1
-    assert all(f"**{name}**" in text for text in texts for name in DIMENSIONS)
-
-
 async def test_what_is_done_is_not_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_set(tmp_path)
     async with serving(both()) as engine:
@@ -197,15 +189,6 @@ async def test_a_judge_without_all_five_scores_is_asked_three_times_and_then_cou
     assert len(set(seeds)) == 3
 
 
-async def test_each_of_the_two_reasons_as_it_is_shown(tmp_path: Path) -> None:
-    data = data_set(tmp_path, line("mcp", 1, 1))
-    async with serving(both()) as engine:
-        assert await evaluate(engine.url, data, "--thinking", "64", "--judge-thinking", "off") == 0
-    model, judge = (asked.body for asked in engine.asked)
-    assert (model["thinking_token_budget"], model["chat_template_kwargs"]) == (64, {"enable_thinking": True})
-    assert judge["chat_template_kwargs"] == {"enable_thinking": False}
-
-
 async def test_model_and_judge_get_each_their_own_key_and_nothing_keeps_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,12 +234,6 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_what_is_done_is_kept(
         assert len(engine.asked) == 2 * 60 - 20
 
 
-async def test_an_engine_that_says_whatever_its_grammar_allows_is_scored(tmp_path: Path) -> None:
-    data = data_set(tmp_path)
-    async with serving(guided) as engine:
-        assert await evaluate(engine.url, data) == 0
-
-
 async def test_results_of_another_model_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_set(tmp_path, line("mcp", 1, 1))
     async with serving(both()) as engine:
@@ -287,43 +264,6 @@ def test_broken_data_is_shown_with_file_and_line(tmp_path: Path, capsys: pytest.
     assert "mcp_test.jsonl:4: " in shown
     assert main(["eval", "agentworld", str(tmp_path / "none"), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
     assert "there is no file *_test.jsonl" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("plain", "plain"),
-        (f"{HEADING}plain", "plain"),
-        ("<think>a <predicted_observation>no</predicted_observation></think>yes", "yes"),
-        (
-            "<predicted_observation>\none</predicted_observation> <predicted_observation>two</predicted_observation>",
-            "two",
-        ),
-        ("<predicted_observation>never closed", "never closed"),
-        ('```json\n{"a": 1}\n```', '```json\n{"a": 1}\n```'),
-    ],
-)
-def test_what_counts_of_a_prediction_is_its_last_block_after_the_thought(content: str, text: str) -> None:
-    assert read_prediction(Reply(content, "stop")) == text
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        scores(5, 4, 3, 2, 1),
-        f"First I compare {{this}}.\n<final_evaluation>\n```json\n{scores(5, 4, 3, 2, 1)}\n```\n</final_evaluation>",
-        f"<think>{scores(1, 1, 1, 1, 1)}</think>{scores(5, 4, 3, 2, 1)}",
-        '{"scores": {"format": "5", "factuality": "4/5", "consistency": 3.0, "realism": 2, "quality": 1}}',
-    ],
-)
-def test_scores_are_found_however_a_judge_wraps_them(content: str) -> None:
-    assert read_judgement(Reply(content, "stop"))["scores"] == dict(zip(DIMENSIONS, (5, 4, 3, 2, 1), strict=True))
-
-
-@pytest.mark.parametrize("score", [0, 6, 2.5, True, None, "many", "10", [5]])
-def test_no_score_is_generated(score: Json) -> None:
-    with pytest.raises(Rejected, match="no score from 1 to 5 for realism"):
-        read_judgement(Reply(json.dumps({"scores": {**dict.fromkeys(DIMENSIONS, 3), "realism": score}}), "stop"))
 
 
 def test_the_overall_total_is_the_mean_over_samples_and_a_failure_is_no_score() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -21,7 +20,6 @@ from support.places import ROOT
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.cli.terminal import Progress
 from mcp_sim.models.generated_worlds.checks import find_problems
 from mcp_sim.simulator.compile import check, load
 
@@ -102,18 +100,6 @@ def test_the_same_seed_gives_the_same_file_and_another_seed_another(tmp_path: Pa
     assert a == b != c
 
 
-@pytest.mark.parametrize("now", ["2071-06-01T12:00:00Z", "1994-02-03T08:00:00Z"])
-def test_the_dates_of_a_world_far_from_today_are_those_of_its_own_time(now: str, tmp_path: Path) -> None:
-    scenario = tmp_path / "shifted.json"
-    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": "crm", "world": {"now": now}}), encoding="utf-8")
-    found = generate(tmp_path / "records.json", scenario=str(scenario))
-    year = int(now[:4])
-    times = [row["created_at"] for rows in found.values() for row in rows if "created_at" in row]
-    assert len(times) > 300
-    assert all(year - 2 <= int(time[:4]) <= year and time <= now for time in times)
-    assert all(row["updated_at"] <= now for row in found["contact"])
-
-
 def test_count_is_shared_as_the_scenario_counts_and_its_rows_stay(tmp_path: Path) -> None:
     found = generate(tmp_path / "records.json", "--count", "110")
     assert {name: len(rows) for name, rows in found.items()} == {
@@ -190,18 +176,6 @@ async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_an
     assert "2 were generated without it." in capsys.readouterr().err
 
 
-async def test_a_row_may_repeat_settled_fields_and_have_others(tmp_path: Path) -> None:
-    async def talkative(asked: Asked) -> Response:
-        more = {"id": "x", "created_at": "1970-01-01T00:00:00Z", "mood": {"is": "grim"}}
-        return completion(json.dumps({"records": [{**more, **row} for row in reply_to(asked)]}))
-
-    files = [tmp_path / "usual.json", tmp_path / "talkative.json"]
-    for file, respond in zip(files, (guided, talkative), strict=True):
-        async with serving(respond) as engine:
-            await generate_by(engine.url, file)
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
 TWIN = {"id": "cmp_001", "name": "Same", "contact_id": "con_99999", "company_id": "cmp_999", "created_at": "2099-01-01"}
 USELESS = {
     "nothing": "",
@@ -227,18 +201,6 @@ async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(name: str, t
     found = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))
     tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
     assert [*find_problems(domain, tables, {})] == []
-
-
-async def test_a_question_that_only_fits_without_the_answers_turned_down_is_not_the_end(tmp_path: Path) -> None:
-    async def short_of_room(asked: Asked) -> Response:
-        if "**Problems:**" not in asked.question:
-            return completion('{"records": []}')
-        on_progress = "This model's maximum context length is 4096 tokens"
-        return JSONResponse({"error": {"message": on_progress}}, status_code=400)
-
-    async with serving(short_of_room) as engine:
-        await generate_by(engine.url, tmp_path / "records.json")
-    assert sum(map(len, json.loads((tmp_path / "records.json").read_text(encoding="utf-8")).values())) == 40
 
 
 # ended and gone on with -----------------------------------------------------------------------------------------------
@@ -329,32 +291,6 @@ async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     assert len((tmp_path / "r.json.part").read_bytes().splitlines()) == 1 + 1 + 3
 
 
-async def test_batches_of_a_table_are_asked_for_at_once_and_it_does_not_matter_which_answers_first(
-    tmp_path: Path,
-) -> None:
-    waiting, all_waiting, last = list[Asked](), anyio.Event(), anyio.Event()
-
-    async def backwards(asked: Asked) -> Response:
-        """Answer the last of three batches first, once all three have arrived."""
-        if "### Table contact" in asked.question and "**Problems:**" not in asked.question:
-            waiting.append(asked)
-            if len(waiting) == 3:
-                all_waiting.set()
-            await all_waiting.wait()
-            if "**Answer:** the records 18 to" not in asked.question:
-                await last.wait()
-            last.set()
-        return await guided(asked)
-
-    under_way, files = list[int](), [tmp_path / "usual.json", tmp_path / "backwards.json"]
-    for file, respond in zip(files, (guided, backwards), strict=True):
-        async with serving(respond) as engine:
-            await generate_by(engine.url, file)
-            under_way.append(engine.most_under_way)
-    assert under_way[1] == 3
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
 def test_who_does_not_name_a_model_is_shown_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for by in ("openai", "openai:tiny", "replay:x@y", "gpt"):
         assert main(["generate", "calm_crm", "-o", str(tmp_path / "r.json"), "--by", by]) == 2
@@ -362,20 +298,3 @@ def test_who_does_not_name_a_model_is_shown_how(tmp_path: Path, capsys: pytest.C
 
 
 # the bar --------------------------------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_bar_is_shown_on_a_terminal_and_nowhere_else() -> None:
-    screen, pipe = Terminal(), io.StringIO()
-    for stream in (screen, pipe):
-        bar = Progress(stream, 40)
-        bar.show(10, "contact")
-        bar.clear()
-    assert "███████░" in screen.getvalue()
-    assert "10/40 contact" in screen.getvalue()
-    assert screen.getvalue().endswith("\r\x1b[K")
-    assert pipe.getvalue() == ""

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, tool, value
+from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, value
 from support.endpoint import completion, giving, saying, serving
 
 from mcp_sim.types import ToolResult
-from mcp_sim.types.errors import Crash
 
 Json = Any
 ROWS = [ticket(1, title="Bell"), ticket(2, title="Lamp")]
@@ -51,14 +50,6 @@ async def test_what_a_call_asks_for_by_id_has_that_id(asked: str, other: str, de
                 served = value(await world.call("get_ticket", {"ticket_id": asked}))
                 assert served["id"] == asked
                 assert world.view.get("ticket", asked) == served
-
-
-@pytest.mark.parametrize("field", ["title", "summary"])
-async def test_what_a_call_asks_for_by_id_has_that_id_although_another_field_shows_it(field: str, desk: Desk) -> None:
-    reply = json.dumps({**ticket(1, title="Bell"), "id": "},{", field: "ticket_00001"})
-    async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("get_ticket", {"ticket_id": "ticket_00001"})) == ROWS[0]
-        assert measured(world)["repaired"] == ["id", field]
 
 
 @pytest.mark.parametrize("name", ["get_ticket", "update_ticket"])
@@ -116,12 +107,6 @@ async def test_after_a_number_without_end_the_grammar_allows_declared_properties
         assert second["anyOf"][0]["additionalProperties"] is False
 
 
-async def test_a_half_of_a_character_is_served_as_a_question_mark(desk: Desk) -> None:
-    reply = completion(MADE.replace("slips", "\\ud800"))
-    async with serving(giving(reply)) as engine, desk(engine.url, max_attempts=1).open() as world:
-        assert value(await world.call("create_ticket", {"title": "one"}))["summary"] == "The chain ?."
-
-
 async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_goes(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url).open() as world:
         for whole in (json.dumps(ticket(3)), json.dumps(ticket(3, note=[{"by": "Ada", "said": "Half a sen"}]))[:-4]):
@@ -131,32 +116,6 @@ async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_go
             assert measured(world)["reply"]["cut_off"]
         engine.respond = giving(completion("The chain slips since the teeth are wo", "length"))
         assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips since the teeth are"
-
-
-async def test_an_earlier_answer_is_corrected_if_the_last_one_violates_the_schema(desk: Desk) -> None:
-    short = completion(json.dumps({"tickets": []}), "length")
-    async with serving(giving(completion(listed(ROWS[0])), short)) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("list_tickets", {})) == {"tickets": ROWS, "total": 2}
-        assert measured(world)["attempts"] == 2
-
-
-async def test_an_echo_of_the_complaint_is_not_served_but_the_answer_before_it(desk: Desk) -> None:
-    echo = completion("That answer cannot be used. Answer a new turn.")
-    async with serving() as engine, desk(engine.url).open() as world:
-        for first in (completion("The chain slips. It is wo", "length"), echo):
-            engine.respond = giving(*[completion("")] * len(engine.asked), first, echo)
-            if first is not echo:
-                assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips. It is"
-                continue
-            with pytest.raises(Crash):
-                await world.call("explain", {"topic": "gears"})
-
-
-@pytest.mark.parametrize("around", ["```\n{}", "{}\n```", "```json\n{}", "**Environment Observation:**\n```\n{}"])
-async def test_half_a_fence_is_not_served(around: str, desk: Desk) -> None:
-    reply = around.replace("{}", "The hanger is bent.")
-    async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("explain", {"topic": "chains"})) == "The hanger is bent."
 
 
 async def test_marks_of_chat_templates_are_left_out_at_the_last_attempt(desk: Desk) -> None:
@@ -197,32 +156,3 @@ async def test_the_answer_to_a_write_may_change_what_it_refers_to_and_counts_of_
         true = [customers[0], {**ben, "open": 1}]
         assert made == {**answer, "customers": true}
         assert [row for _, row in world.view.rows("customer")] == true
-
-
-@pytest.mark.parametrize(
-    ("said", "served"),
-    [
-        pytest.param('{"outlook": "rain", "degrees": "7"}', {"outlook": "rain", "degrees": 7}, id="number as text"),
-        pytest.param('{"outlook": 3, "degrees": 7}', {"outlook": "3", "degrees": 7}, id="text as number"),
-    ],
-)
-async def test_a_value_in_another_type_is_written_in_that_of_the_schema(said: str, served: Json, desk: Desk) -> None:
-    async with serving(saying(said)) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("forecast", {"city": "Ghent"})) == served
-        assert len(measured(world)["repaired"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("said", "served"),
-    [
-        pytest.param('["AMS", "BRU"]', {"airports": ["AMS", "BRU"]}, id="a bare list"),
-        pytest.param("null", {}, id="null"),
-    ],
-)
-async def test_a_bare_answer_is_put_into_the_object_that_the_schema_wants(
-    said: str, served: Json, tmp_path: Path
-) -> None:
-    airports = {"type": "object", "properties": {"airports": {"type": "array", "items": {"type": "string"}}}}
-    desk = desk_in(tmp_path, tools=[tool("list_all_airports", [], airports)])
-    async with serving(saying(said)) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("list_all_airports", {})) == served

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.desk import TICKET, TOOLS, Desk, desk_in, fenced, measured, said, ticket, tool, value
+from support.desk import TICKET, Desk, desk_in, fenced, measured, said, ticket, value
 from support.endpoint import Engine, saying, serving
 
 from mcp_sim.types import ToolResult
@@ -93,24 +93,6 @@ async def test_what_was_shown_of_a_record_stays_until_a_write_names_it(shown: De
         assert await seen(engine, world, {**second, "effort": 6}, ticket_id=second["id"]) == second
 
 
-async def test_what_the_output_schema_of_a_tool_does_not_allow_is_no_fact_to_it(shown: Desk) -> None:
-    odd = {**ticket(9), "effort": "a lot"}
-    async with serving() as engine, shown(engine.url).open() as world:
-        assert await seen(engine, world, odd, "explain", topic="gears") == odd
-        assert await seen(engine, world, odd, "search_tickets", query="gears") == odd
-        assert await seen(engine, world, ticket(9), ticket_id="ticket_00009") == ticket(9)
-        assert await seen(engine, world, ticket(9, effort=5), ticket_id="ticket_00009") == ticket(9)
-
-
-async def test_given_values_do_not_limit_what_a_declared_field_may_have(tmp_path: Path) -> None:
-    rows = [{**ticket(number), "effort": "a lot"} for number in (1, 2)]
-    given = desk_in(tmp_path, {"records": {"customer": 1}, "state": {"tickets": rows}})
-    async with serving() as engine, given(engine.url).open() as world:
-        made = await seen(engine, world, ticket(), "create_ticket", title="one", customer_id="customer_00001")
-        assert made == ticket()
-        assert await seen(engine, world, ticket(effort=5), ticket_id="ticket_00003") == ticket()
-
-
 @pytest.mark.parametrize("effort", ["a lot", 5])
 async def test_a_reported_change_that_an_output_schema_does_not_allow_is_no_fact(effort: Json, desk: Desk) -> None:
     change = {"op": "update", "entity": "ticket", "id": "ticket_00001", "fields": {"effort": effort}}
@@ -183,14 +165,6 @@ async def test_what_was_deleted_is_not_found_and_in_no_list(shown: Desk) -> None
         assert (await seen(engine, world, listed(first, second), "list_tickets"))["tickets"] == [second]
 
 
-async def test_a_list_without_the_rows_that_were_deleted_counts_without_them(shown: Desk) -> None:
-    first, second = ticket(1, title="Bell"), ticket(2, title="Lamp")
-    async with serving() as engine, shown(engine.url).open() as world:
-        await seen(engine, world, listed(first, second), "list_tickets")
-        await said(engine, world, "Deleted.", "delete_ticket", {"ticket_id": first["id"]})
-        assert await seen(engine, world, listed(first, second), "list_tickets") == listed(second)
-
-
 async def test_what_was_deleted_or_never_was_stays_so_when_others_are_created(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url).open() as world:
         await said(engine, world, "Deleted.", "delete_ticket", {"ticket_id": "ticket_00001"})
@@ -200,13 +174,6 @@ async def test_what_was_deleted_or_never_was_stays_so_when_others_are_created(de
             assert not (await said(engine, world, ticket(number), "get_ticket", arguments)).ok
         rows = await seen(engine, world, listed(ticket(1), ROWS[1], made), "list_tickets")
         assert rows["tickets"] == [ROWS[1], made]
-
-
-async def test_what_was_deleted_is_not_deleted_again(desk: Desk) -> None:
-    async with serving() as engine, desk(engine.url).open() as world:
-        for is_there in (True, False):
-            deleted = await said(engine, world, "Deleted.", "delete_ticket", {"ticket_id": "ticket_00001"})
-            assert deleted.ok is is_there
 
 
 async def test_a_tool_that_writes_nothing_the_world_has_lets_nothing_change(desk: Desk) -> None:
@@ -220,15 +187,6 @@ async def test_the_answer_is_about_the_record_that_was_asked_for(other: Json, de
     async with serving() as engine, desk(engine.url).open() as world:
         served = await said(engine, world, other, "get_ticket", {"ticket_id": "ticket_00001"})
         assert value(served)["id"] == "ticket_00001"
-
-
-async def test_an_update_shows_what_the_call_says(desk: Desk) -> None:
-    async with serving() as engine, desk(engine.url).open() as world:
-        wrong = {**ROWS[0], "title": "Horn"}
-        changed = {**ROWS[0], "title": "Loud bell"}
-        arguments = {"ticket_id": "ticket_00001", "title": "Loud bell"}
-        assert value(await said(engine, world, wrong, "update_ticket", arguments)) == changed
-        assert world.view.get("ticket", "ticket_00001") == changed
 
 
 async def test_a_list_of_a_closed_entity_shows_all_its_records(desk: Desk) -> None:
@@ -296,13 +254,6 @@ async def test_what_a_search_shows_is_an_excerpt(shown: Desk) -> None:
         assert await seen(engine, world, again, "search_tickets", query="load") == again
 
 
-async def test_an_excerpt_may_be_the_end_of_a_text(shown: Desk) -> None:
-    hit = {"results": [{"id": "ticket_00001", "title": "…under load"}], "count": 1}
-    async with serving() as engine, shown(engine.url).open() as world:
-        await seen(engine, world, ticket(1, title="The chain slips under load"), ticket_id="ticket_00001")
-        assert await seen(engine, world, hit, "search_tickets", query="load") == hit
-
-
 async def test_a_search_shows_what_it_shows_whole_as_it_is(shown: Desk) -> None:
     wrong = {"results": [ticket(1, title="Horn")], "count": 1}
     async with serving() as engine, shown(engine.url).open() as world:
@@ -325,32 +276,6 @@ async def test_a_new_record_has_the_id_and_the_undeclared_fields_that_the_model_
         assert await seen(engine, world, other, ticket_id="T-7") == made
 
 
-async def test_a_create_that_only_the_model_accepts_is_a_write_that_is_held_to_what_the_call_says(shown: Desk) -> None:
-    async with serving() as engine, shown(engine.url).open() as world:
-        lax = ticket(7, customer_id="C-9")  # without the title that the schema requires
-        arguments = {"customer_id": "C-5"}
-        made = value(await said(engine, world, lax, "create_ticket", arguments))
-        assert made["customer_id"] == "C-5"
-        assert [change["key"] for change in world.ledger.newest["step"]["committed"]] == ["ticket_00007"]
-
-
-async def test_the_id_of_a_new_record_may_be_in_a_text_in_blocks_or_under_another_name(tmp_path: Path) -> None:
-
-    others = [one for one in TOOLS if one["name"] != "create_ticket"]
-    tools = [tool("create_ticket", ["title"]), *others]
-    simulator = desk_in(tmp_path, UNSPECIFIED)
-    blocks = {"content": [{"type": "text", "text": '{"id": "T-7"}'}] * 2}
-    for reply in ("Created ticket with ID: T-7", blocks, {"reference_id": "T-7", "title_id": "one"}):
-        async with serving() as engine:
-            simulator(engine.url)
-            (tmp_path / "desk.tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
-            from mcp_sim import Simulator
-
-            async with Simulator.load(tmp_path / "desk.yaml").open() as world:
-                await said(engine, world, reply, "create_ticket", {"title": "one"})
-                assert (world.view.get("ticket", "T-7") or {}).get("title") == "one"
-
-
 @pytest.mark.parametrize("deleted", [False, True])
 async def test_an_id_that_is_taken_or_was_deleted_is_not_given_to_a_new_record(deleted: bool, shown: Desk) -> None:
     async with serving() as engine, shown(engine.url).open() as world:
@@ -361,12 +286,6 @@ async def test_an_id_that_is_taken_or_was_deleted_is_not_given_to_a_new_record(d
         assert made == ticket(2, title="Lamp")
         assert world.view.get("ticket", "ticket_00002") == made
         assert world.view.get("ticket", "ticket_00001") == (None if deleted else first)
-
-
-async def test_a_new_record_refers_to_what_the_model_says_and_to_nothing_else(shown: Desk) -> None:
-    async with serving() as engine, shown(engine.url).open() as world:
-        await seen(engine, world, ticket(7, customer_id="C-5"), "create_ticket", title="one")
-        assert [key for key, _ in world.view.rows("customer")] == ["C-5"]
 
 
 async def test_a_new_link_to_a_record_that_does_not_exist_is_corrected(desk: Desk) -> None:
@@ -396,13 +315,6 @@ async def test_rows_of_tools_that_no_plan_explains_are_records_and_so_is_what_th
         sails = {"ferries": [{"id": "F1", "knots": 12, "crew": 3}]}
         report = {"ferries": [{"id": "F1", "knots": 9, "crew": 3}]}
         assert await seen(engine, world, sails, "get_report", about="ferries") == report
-
-
-async def test_two_notations_of_an_id_are_one_record(shown: Desk) -> None:
-    async with serving() as engine, shown(engine.url).open() as world:
-        await seen(engine, world, {"id": 7, "name": "Ada", "points": 3}, "get_report", about="x")
-        shown_again = await seen(engine, world, {"id": "7", "name": "Ada", "points": 4}, "get_report", about="y")
-        assert shown_again["points"] == 3
 
 
 async def test_a_read_that_identifies_nothing_is_answered_the_same_until_a_call_writes(shown: Desk) -> None:

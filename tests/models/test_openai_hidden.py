@@ -73,15 +73,6 @@ async def test_the_model_decides_whether_a_hidden_record_is_shown(
         assert len(engine.asked) == asked + 2
 
 
-async def test_a_call_may_hide_a_record_that_has_no_state_for_it(tmp_path: Path) -> None:
-    move = tool("task_move", ["task_id", "status"])
-    move["inputSchema"]["properties"]["status"] = {"enum": ["pending", "started"]}
-    async with serving() as engine, tracker(tmp_path, engine.url, move, given=True).open() as world:
-        assert await served(engine, world, "Completed the task t1.", "task_complete", {"task_id": "t1"})
-        assert await served(engine, world, GONE, "task_get", {"task_id": "t1"}) == GONE
-        assert (await served(engine, world, GONE, "task_get", {"task_id": "t2"}))["title"] == OTHER["title"]
-
-
 @pytest.mark.parametrize(("reply", "is_soft"), [(TRASHED, True), (TASK, False), ("Done.", False)])
 async def test_what_a_removal_shows_with_a_new_time_is_removed_softly(
     reply: Json, is_soft: bool, tmp_path: Path
@@ -92,18 +83,3 @@ async def test_what_a_removal_shows_with_a_new_time_is_removed_softly(
         assert (shown == TRASHED) is is_soft
         restored = await served(engine, world, TASK, "task_restore", {"task_id": "t1"})
         assert (restored == TASK) is is_soft
-
-
-async def test_a_record_that_only_an_update_has_changed_is_found(tmp_path: Path) -> None:
-    async with serving() as engine, tracker(tmp_path, engine.url, given=True).open() as world:
-        updated = {**TASK, "title": "Horn"}
-        assert await served(engine, world, updated, "task_update", {"task_id": "t1", "title": "Horn"}) == updated
-        assert await served(engine, world, GONE, "task_get", {"task_id": "t1"}) == updated
-
-
-async def test_a_hidden_record_that_is_deleted_for_good_is_gone(tmp_path: Path) -> None:
-    async with serving() as engine, tracker(tmp_path, engine.url, given=True).open() as world:
-        assert await served(engine, world, "Done.", "task_trash", {"task_id": "t1"}) == "Done."
-        assert await served(engine, world, TASK, "task_get", {"task_id": "t1"}) == TASK
-        assert await served(engine, world, "Done.", "task_delete", {"task_id": "t1"}) == "Done."
-        assert (await served(engine, world, TASK, "task_get", {"task_id": "t1"}))["isError"]

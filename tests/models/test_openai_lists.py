@@ -96,28 +96,6 @@ async def test_a_list_may_leave_out_what_a_call_has_created_and_another_one_has_
         assert measured(world)["attempts"] == 1
 
 
-async def test_a_list_is_empty_if_calls_have_moved_all_records_to_another_state(tmp_path: Path) -> None:
-    answers = saying(json.dumps(task(1, "done")), shown())
-    async with serving(answers) as engine, board(tmp_path, engine.url, task(1)).open() as world:
-        await world.call("update_task", {"task_id": "task_00001", "status": "done"})
-        assert value(await world.call("list_tasks", {})) == {"tasks": []}
-
-
-async def test_a_list_may_show_what_only_a_guess_about_its_default_hides(tmp_path: Path) -> None:
-    rows = task(1), task(2, archived=True), task(3)
-    answer = shown(*rows)
-    async with serving(saying(answer)) as engine, board(tmp_path, engine.url, *rows).open() as world:
-        assert value(await world.call("list_tasks", {})) == json.loads(answer)
-        assert measured(world)["attempts"] == 1
-
-
-async def test_a_list_that_is_asked_for_all_states_shows_them(tmp_path: Path) -> None:
-    rows = task(1), task(2, "done")
-    async with serving(saying(shown(*rows))) as engine, board(tmp_path, engine.url, *rows).open() as world:
-        assert value(await world.call("find_tasks", {"status": "all"})) == {"tasks": [*rows]}
-        assert measured(world)["attempts"] == 1
-
-
 async def test_rows_that_identify_nothing_are_shown_as_they_are(tmp_path: Path) -> None:
     blocks = [{"type": "text", "text": "To do: 1"}, {"type": "text", "text": "Done: 0"}]
     reply = json.dumps({"content": blocks})
@@ -149,26 +127,3 @@ async def test_a_list_leaves_out_nothing_else(name: str, arguments: Json, answer
     rows = [task(1), task(2), task(3)]
     async with serving(saying(answer, shown())) as engine, board(tmp_path, engine.url, *rows).open() as world:
         assert value(await world.call(name, arguments)) == {"tasks": rows}
-
-
-async def test_a_tool_that_only_reads_by_its_annotation_may_open_what_others_then_list(tmp_path: Path) -> None:
-    tools = [
-        tool("create_presentation", None, id=TEXT),
-        {**tool("open_presentation", None, file_path=TEXT, id=TEXT), "annotations": {"readOnlyHint": True}},
-        tool("add_slide", None, title=TEXT, presentation_id=TEXT),
-        tool("add_bullet_points", None, slide_index={"type": "integer"}, text=TEXT, presentation_id=TEXT),
-        tool("get_slide_info", None, slide_index={"type": "integer"}, presentation_id=TEXT),
-        tool("list_presentations", None),
-        tool("save_presentation", None, file_path=TEXT, presentation_id=TEXT),
-    ]
-    decks = [{"file_path": "/srv/tour.pptx", "slides": [{"index": 0, "title": "Lighthouses"}]}]
-    before: Json = {"presentations": [], "total": 0}
-    after: Json = {"presentations": [{"id": "tour", "slides": 1}], "total": 1}
-    replies = [json.dumps(reply) for reply in (before, {"presentation_id": "tour", "message": "Opened."}, after)]
-    async with (
-        serving(saying(*replies)) as engine,
-        board(tmp_path, engine.url, tools=tools, state={"presentations": decks}).open() as world,
-    ):
-        assert value(await world.call("list_presentations", {})) == before
-        assert value(await world.call("open_presentation", {"file_path": "/srv/tour.pptx", "id": "tour"}))
-        assert value(await world.call("list_presentations", {})) == after

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.services import message, value
 
 from mcp_sim import Simulator
-from mcp_sim.types.errors import DocumentError
 from mcp_sim.world.world import World
 
 SLACK_WATER = "321wYVmSOokjMnBCAowCz2"
@@ -117,50 +114,6 @@ async def test_what_is_queued_plays_next_and_one_may_go_back(world: World) -> No
     await ask(world, "playMusic", uri=f"spotify:album:{SLACK_WATER}")
     assert ids(await ask(world, "getNowPlaying")) == [first]
     assert ids(await ask(world, "getQueue", limit=1)) == [second]
-
-
-async def test_the_volume_belongs_to_a_device(world: World) -> None:
-    assert await ask(world, "adjustVolume", adjustment=-50) == "Volume decreased from 35% to 0%"
-    devices = await ask(world, "getAvailableDevices")
-    phone = re.findall(r"ID: (\w{40})", devices)[2]
-    assert await ask(world, "setVolume", volumePercent=45, deviceId=phone) == "Volume set to 45%"
-    assert "**Device**: Phone of Robin (Smartphone)\n**Volume**: 45%" in await ask(world, "getNowPlaying")
-
-
-def with_world(folder: Path, **world: Any) -> Path:
-    scenario = folder / "scenario.yaml"
-    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": "music", "world": world}))
-    return scenario
-
-
-async def test_no_more_tracks_are_liked_than_there_are(tmp_path: Path) -> None:
-    async with Simulator.load(with_world(tmp_path, state={"liked": 1_000})).open() as world:
-        count = world.view.count("track")
-        assert (await ask(world, "getUsersSavedTracks")).startswith(f"# Your Liked Songs (1-50 of {count})")
-
-
-@pytest.mark.parametrize("liked", [-1, "x", None])
-async def test_a_wrong_number_of_liked_tracks_is_refused(liked: Any, tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match="expected a number of tracks, got "):
-        async with Simulator.load(with_world(tmp_path, state={"liked": liked})).open():
-            pass
-
-
-async def test_given_music_may_lack_artists_and_albums_and_have_unknown_tracks(tmp_path: Path) -> None:
-    records: Any = {
-        "track": {"rows": [{"id": "loose", "name": "Loose"}]},
-        "album": {"rows": [{"id": "bare", "name": "Bare"}]},
-        "playlist": {"rows": [{"id": "mine", "name": "Mine", "tracks": ["none", "loose"]}]},
-    }
-    async with Simulator.load(with_world(tmp_path, records=records)).open() as world:
-        assert "**Artist**: " in await ask(world, "getNowPlaying")
-        assert '1. "Loose" by  (3:20) - ID: loose' in await ask(world, "searchSpotify", query="loose", type="track")
-        assert '1. "Bare" by  - ID: bare' in await ask(world, "searchSpotify", query="bare", type="album")
-        assert "**Artists**: \n" in await ask(world, "getAlbums", albumIds="bare")
-        assert '1. "Bare" by  ()' in await ask(world, "getAlbums", albumIds=["bare", UNKNOWN])
-        assert "1. [Removed track]" in await ask(world, "getPlaylistTracks", playlistId="mine")
-        await ask(world, "playMusic", uri="spotify:playlist:mine")
-        assert '**Track**: "Loose"\n**Artist**: \n**Album**: \n' in await ask(world, "getNowPlaying")
 
 
 @pytest.mark.parametrize(

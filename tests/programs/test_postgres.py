@@ -216,50 +216,6 @@ async def test_the_last_statement_of_a_text_is_the_one_that_is_answered(talks: W
     assert await sql(talks, "/* only */ VACUUM FULL talks") == "No results"
 
 
-async def test_tables_may_have_the_names_of_parts_of_a_catalog(talks: World) -> None:
-    for name in ("relation", "sequence"):
-        made = f"CREATE TABLE {name} (name TEXT PRIMARY KEY, kind TEXT); INSERT INTO {name} VALUES ('a', 'b')"
-        assert await sql(talks, made) == "No results"
-        assert await sql(talks, f"SELECT * FROM {name}") == "[{'name': 'a', 'kind': 'b'}]"
-    assert await ask(talks, "list_objects", schema_name="public") == str(
-        [{"schema": "public", "name": one, "type": "BASE TABLE"} for one in ("relation", "rooms", "sequence", "talks")]
-    )
-
-
-async def test_several_tables_are_emptied_and_dropped_and_several_columns_changed(talks: World) -> None:
-    assert await sql(talks, "ALTER TABLE rooms ADD COLUMN floor INTEGER, ADD COLUMN door TEXT DEFAULT 'x'") == (
-        "No results"
-    )
-    assert await sql(talks, "SELECT floor, door FROM rooms LIMIT 1") == "[{'floor': None, 'door': 'x'}]"
-    again = "ALTER TABLE rooms ADD COLUMN IF NOT EXISTS floor TEXT, ADD COLUMN IF NOT EXISTS wing TEXT, "
-    assert await sql(talks, f"{again}DROP COLUMN IF EXISTS attic, DROP COLUMN IF EXISTS door") == "No results"
-    assert await sql(talks, "SELECT * FROM rooms LIMIT 1") == (
-        "[{'code': 'A1', 'seats': 40, 'floor': None, 'wing': None}]"
-    )
-    assert await sql(talks, "TRUNCATE rooms, talks RESTART IDENTITY") == "No results"
-    counts = "SELECT (SELECT count(*) FROM rooms) AS rooms, (SELECT count(*) FROM talks) AS talks"
-    assert await sql(talks, counts) == "[{'rooms': 0, 'talks': 0}]"
-    assert await sql(talks, "INSERT INTO rooms VALUES ('C1', 3)") == "No results"
-    assert await sql(talks, "INSERT INTO talks (title, room) VALUES ('New', 'C1') RETURNING id") == "[{'id': 1}]"
-    assert await sql(talks, "TRUNCATE rooms CASCADE") == "No results"
-    assert await sql(talks, counts) == "[{'rooms': 0, 'talks': 0}]"
-    assert await sql(talks, "INSERT INTO rooms VALUES ('C1', 3); INSERT INTO talks (title, room) VALUES ('A', 'C1')")
-    assert await sql(talks, "DROP TABLE rooms, talks") == "No results"
-    assert await ask(talks, "list_objects", schema_name="public") == "[]"
-
-
-async def test_a_failure_that_is_about_many_rows_keeps_the_words_of_the_database(talks: World) -> None:
-    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
-    for first in (0, 6000):
-        insert = f"INSERT INTO rooms {many}SELECT CAST(i + {first} AS TEXT), 5 FROM n"
-        assert await sql(talks, insert) == "No results"
-    answer = await sql(talks, "DELETE FROM rooms")
-    assert 'violates foreign key constraint "talks_room_fkey" on table "talks"' in answer
-    assert "is still referenced" in answer
-    assert "Rows: 12002" in await ask(talks, "explain_query", sql="SELECT * FROM rooms")
-    assert 'near "begin"' in await ask(talks, "explain_query", sql="BEGIN")
-
-
 async def test_a_plan_that_is_analyzed_runs_the_statement(talks: World) -> None:
     plan = await ask(talks, "explain_query", sql="DELETE FROM talks WHERE id = 1", analyze=True)
     assert plan.startswith("Planning Time")

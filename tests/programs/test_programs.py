@@ -14,7 +14,6 @@ from support.libraries import ACT, ITEMS, TEXT, acted, library, simulator, small
 from support.services import message, value
 
 from mcp_sim import Simulator
-from mcp_sim.programs import records
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
 from mcp_sim.world.overlay import Overlay
@@ -62,16 +61,6 @@ async def test_ids_of_any_form_follow_a_pattern(tmp_path: Path) -> None:
     made = await acted(tmp_path, body, tables=tables)
     assert len({*made}) == 50
     assert all(re.fullmatch("evt_[A-Za-z]{14}", one) for one in made)
-
-
-async def test_the_key_is_the_id_whatever_the_fields_are_called(tmp_path: Path) -> None:
-    tables = '"item": {"ids": "I-1", "fields": {"number": None, "name": ""}}'
-    rows = {"item": {"rows": [{"id": "I-1", "name": "x"}]}}
-    body = "world.item.add(number=7)\nreturn [*world.item]"
-    assert await acted(tmp_path, body, tables=tables, world={"records": rows}) == [
-        {"id": "I-1", "number": None, "name": "x"},
-        {"id": "I-2", "number": 7, "name": ""},
-    ]
 
 
 async def test_a_record_is_the_same_row_throughout_a_call(tmp_path: Path) -> None:
@@ -227,30 +216,6 @@ except Refused as refusal:
         assert world.view.count("item") == 0
 
 
-async def test_rows_are_found_in_square_brackets_and_pages_are_lists(tmp_path: Path) -> None:
-    body = """\
-world.item.add(name="x")
-page = world.item.page()
-return [world.item["I-1"]["name"], len(page), [row["name"] for row in page]]"""
-    assert await acted(tmp_path, body) == ["x", 1, ["x"]]
-    async with simulator(tmp_path, small("return world.item[a]", tables=ITEMS), ACT).open() as world:
-        assert message(await world.call("act", {"a": "I-7"})) == "Item 'I-7' not found"
-    caught = """\
-try:
-    return world.item["I-7"]
-except Refused as refusal:
-    return [f"no: {refusal}", bool(world.item.page())]
-"""
-    assert await acted(tmp_path, caught) == ["no: Item 'I-7' not found", True]
-
-
-async def test_a_key_that_is_not_declared_may_be_hidden(tmp_path: Path) -> None:
-    tables = "'item': {'key': 'path', 'natural': True, 'fields': {'name': ''}, 'hidden': ['path']}"
-    body = 'return world.item.public(world.item.add(path="a/b", name="x"))'
-    async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
-        assert value(await world.call("act", {})) == {"name": "x"}
-
-
 async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_have(tmp_path: Path) -> None:
     async with simulator(tmp_path, small("return world.item.all()", tables=ITEMS), ACT).open() as world:
         with pytest.raises(
@@ -259,26 +224,12 @@ async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_ha
             await world.call("act", {})
 
 
-def test_records_of_a_state_may_be_texts_in_folders() -> None:
-    state = {"vault": {"notes": {"a": {"b.md": "one"}, "c.md": {"content": "two", "tags": ["x"]}}}}
-    assert records(state, "notes", key="path", value="content") == [
-        {"path": "a/b.md", "content": "one"},
-        {"path": "c.md", "content": "two", "tags": ["x"]},
-    ]
-
-
 async def test_inventions_are_valid_and_the_same_for_the_same_seed(tmp_path: Path) -> None:
     body = 'return [world.invent({"type": "integer", "minimum": 3, "maximum": 5}, "size"), world.random.random()]'
     first, again = [await acted(tmp_path, body, seed=4) for _ in range(2)]
     assert first == again
     assert first[0] in {3, 4, 5}
     assert await acted(tmp_path, body, seed=5) != first
-
-
-async def test_a_schema_that_a_program_has_changed_is_followed(tmp_path: Path) -> None:
-    body = 'WORDS["enum"].append(WORDS["enum"].pop() + "b")\nreturn world.invent(WORDS)'
-    head = 'WORDS = {"type": "string", "enum": ["a"]}'
-    assert await acted(tmp_path, body, {}, {}, head=head) == "abb"
 
 
 # results --------------------------------------------------------------------------------------------------------------
@@ -594,15 +545,6 @@ def test_an_untrusted_program_is_not_run(tmp_path: Path) -> None:
     assert [problem.path for problem in simulator_.scenario.untrusted] == ["program"]
     with pytest.raises(DocumentError, match=r"mcp-sim trust.* a container"):
         anyio.run(simulator_.start)
-
-
-async def test_an_object_that_is_given_as_structured_is_not_wrapped(tmp_path: Path) -> None:
-    output = {"type": "object", "properties": {"result": {"type": "string"}}}
-    body = "return Result(structured={'error': 'no such file'} if a else 'done')"
-    sim = simulator(tmp_path, small(body), [tool("act", output=output, a=TEXT, b=TEXT)])
-    async with sim.open() as world:
-        assert value(await world.call("act", {"a": "x"})) == {"error": "no such file"}
-        assert value(await world.call("act", {})) == {"result": "done"}
 
 
 # how results are shown ------------------------------------------------------------------------------------------------

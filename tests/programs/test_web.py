@@ -13,7 +13,6 @@ from support.services import message, value
 
 from mcp_sim import Simulator
 from mcp_sim.types import Change
-from mcp_sim.types.errors import DocumentError
 from mcp_sim.world.world import World
 
 LIGHTHOUSE = "https://coastalheritage.example/lights/ravenmoor"
@@ -103,38 +102,6 @@ async def test_the_pages_of_a_state_are_for_both_servers(tmp_path: Path) -> None
         assert world.view.count("page") == 1
 
 
-async def test_a_state_may_have_numbers_in_texts_and_pages_without_text(tmp_path: Path) -> None:
-    pages: Any = {
-        "https://a.example/gone": {"status": "404"},
-        "https://a.example/empty": {"text": None, "title": 1984},
-        "https://a.example/nothing": None,
-    }
-    scenario = with_pages(tmp_path, {"search": "web_search", "web": "web_fetch"}, pages)
-    async with Simulator.load(scenario).open() as world:
-        gone = await world.call("web/fetch", {"url": "https://a.example/gone"})
-        assert message(gone).endswith(" - status code 404")
-        assert (await search(world, "1984", count=1)).startswith(
-            "Title: 1984\nDescription: \nURL: https://a.example/empty"
-        )
-        assert await fetch(world, "https://a.example/nothing", raw=True)
-
-
-async def test_a_status_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    scenario = with_pages(tmp_path, "web_fetch", {"https://a.example/x": {"status": "gone"}})
-    with pytest.raises(DocumentError, match="expected a number as the status of https:"):
-        async with Simulator.load(scenario).open():
-            pass
-
-
-@pytest.mark.parametrize("other", ["?page=2", "/"])
-async def test_a_page_that_no_one_described_does_not_depend_on_those_before(other: str, world: World) -> None:
-    address = "https://b.example/a"
-    async with Simulator.load("web_fetch").open() as fresh:
-        alone = value(await fresh.call("fetch", {"url": address + other}))
-    await fetch(world, address)
-    assert await fetch(world, address + other) == alone
-
-
 async def test_pages_that_were_found_are_records_and_change_for_both_servers(world: World) -> None:
     given = world.view.count("page")
     found = await search(world, "sourdough starter", count=3)
@@ -149,39 +116,6 @@ async def test_pages_that_were_found_are_records_and_change_for_both_servers(wor
     assert await fetch(world, first) == f"Contents of {first}:\nNow elsewhere."
     places = value(await world.call("search/brave_local_search", {"query": "bakery in Utrecht", "count": 2}))
     assert [row["name"] in places for _, row in world.view.rows("business")] == [True, True]
-
-
-async def test_an_address_may_be_written_in_several_ways(world: World) -> None:
-    host, path = LIGHTHOUSE.removeprefix("https://").split("/", 1)
-    text = (await fetch(world, LIGHTHOUSE)).partition("\n")[2]
-    for written, address in (
-        (f"HTTPS://{host.upper()}:443/{path}", LIGHTHOUSE),
-        (f"https://{host}/x/../{path}", LIGHTHOUSE),
-        (f"{LIGHTHOUSE}#tower", f"{LIGHTHOUSE}#tower"),
-        (f"{LIGHTHOUSE}?from=search", f"{LIGHTHOUSE}?from=search"),
-        (f"{LIGHTHOUSE}/", f"{LIGHTHOUSE}/"),
-    ):
-        assert await fetch(world, written) == f"Contents of {address}:\n{text}"
-    assert (await fetch(world, f"https://{host}")).startswith(f"Contents of https://{host}/:\n")
-    assert (await fetch(world, f"https://{host}//[x")).startswith(f"Contents of https://{host}//[x:\n")
-    assert (await fetch(world, "http://[::1]/")).startswith("Contents of http://[::1]/:\n")
-
-
-async def test_what_is_no_html_is_shown_as_it_is(tmp_path: Path) -> None:
-    pages: Any = {
-        "http://a.example/b.json": {"type": "application/json", "text": '{"free": 3}'},
-        "http://a.example/c": {"text": "Open.", "html": "<html><p>Open.</p></html>", "type": "text/html"},
-    }
-    scenario = with_pages(tmp_path, "web_fetch", pages)
-    note = "cannot be simplified to markdown, but here is the raw content:\nContents of"
-    async with Simulator.load(scenario).open() as world:
-        shown = [await world.call("fetch", {"url": url, "raw": raw}) for url in pages for raw in (False, True)]
-    assert [value(one) for one in shown] == [
-        f'Content type application/json {note} http://a.example/b.json:\n{{"free": 3}}',
-        f'Content type application/json {note} http://a.example/b.json:\n{{"free": 3}}',
-        "Contents of http://a.example/c:\nOpen.",
-        f"Content type text/html {note} http://a.example/c:\n<html><p>Open.</p></html>",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -228,13 +162,6 @@ async def test_arguments_are_refused_in_the_words_of_the_server(
 async def test_an_address_of_another_protocol_is_refused(world: World) -> None:
     answer = message(await world.call("web/fetch", {"url": "ftp://a.example/x"}))
     assert answer.endswith("Failed to fetch robots.txt ftp://a.example/robots.txt due to a connection issue")
-
-
-async def test_places_have_an_address_where_they_are_looked_for(world: World) -> None:
-    found = value(await world.call("search/brave_local_search", {"query": "bakery near Utrecht Central", "count": 3}))
-    blocks = found.split("\n---\n")
-    assert len(blocks) == 3
-    assert all("Bakery\nAddress: " in block and ", Utrecht Central\nPhone: " in block for block in blocks)
 
 
 @pytest.mark.parametrize("query", ["", "?!", "word " * 51, "x" * 401])

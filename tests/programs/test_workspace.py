@@ -12,7 +12,6 @@ import pytest
 from support.services import value
 
 from mcp_sim import Simulator
-from mcp_sim.types.errors import DocumentError
 from mcp_sim.world.world import World
 
 Json = Any
@@ -102,71 +101,6 @@ async def test_blocks_are_appended_in_order_changed_and_deleted(world: World) ->
     assert (await ask(world, "retrieve-a-page", page_id=MINUTES))["last_edited_time"].startswith("2029-03-01T09:00")
 
 
-async def test_many_blocks_are_appended_after_the_same_one(world: World) -> None:
-    before = [one["id"] for one in (await ask(world, "get-block-children", block_id=MINUTES))["results"]]
-    new: list[str] = []
-    for number in range(60):
-        children = [block("quote", str(number))]
-        added = await ask(world, "patch-block-children", block_id=MINUTES, children=children, after=before[1])
-        new.insert(0, added["results"][0]["id"])
-    shown = await ask(world, "get-block-children", block_id=MINUTES)
-    assert [one["id"] for one in shown["results"]] == [*before[:2], *new, *before[2:]]
-
-
-def with_records(folder: Path, **records: list[Json]) -> Path:
-    world = {"records": {entity: {"rows": rows} for entity, rows in records.items()}}
-    document = folder / "given.yaml"
-    spec: Json = {"mcp_sim": 1, "name": "given", "tools": "workspace", "world": world}
-    document.write_text(json.dumps(spec), encoding="utf-8")
-    return document
-
-
-async def test_given_blocks_without_places_stay_in_their_order(tmp_path: Path) -> None:
-    ids = [f"{UNKNOWN[:-1]}{n}" for n in range(3)]
-    rows: Json = [{"id": one, "parent": MINUTES, "content": {"rich_text": []}, "place": 0} for one in ids]
-    async with Simulator.load(with_records(tmp_path, block=rows)).open() as world:
-        children = [block("quote", "x"), block("quote", "y")]
-        added = await ask(world, "patch-block-children", block_id=MINUTES, children=children, after=ids[0])
-        first, second = (one["id"] for one in added["results"])
-        shown = (await ask(world, "get-block-children", block_id=MINUTES))["results"]
-        assert [one["id"] for one in shown][:5] == [ids[0], first, second, *ids[1:]]
-
-
-async def test_given_blocks_may_leave_out_parts_of_their_content(tmp_path: Path) -> None:
-    contents: list[Json] = [{"rich_text": [{"text": {"content": "Short"}}]}, {}]
-    rows: Json = [
-        {"id": f"{UNKNOWN[:-1]}{at}", "parent": MINUTES, "content": own, "place": 0} for at, own in enumerate(contents)
-    ]
-    async with Simulator.load(with_records(tmp_path, block=rows)).open() as world:
-        short, empty = (await ask(world, "get-block-children", block_id=MINUTES))["results"][:2]
-        assert short["paragraph"]["rich_text"][0]["plain_text"] == "Short"
-        assert empty["paragraph"] == {"rich_text": [], "color": "default"}
-        assert (await lines(world, MINUTES))[:2] == ["Short", ""]
-
-
-@pytest.mark.parametrize("rows", [-1, "x", None])
-async def test_a_wrong_number_of_rows_is_refused(rows: Json, tmp_path: Path) -> None:
-    document = tmp_path / "small.yaml"
-    spec: Json = {"mcp_sim": 1, "name": "small", "tools": "workspace", "world": {"state": {"rows": rows}}}
-    document.write_text(json.dumps(spec), encoding="utf-8")
-    with pytest.raises(DocumentError, match="expected a number of rows, got "):
-        async with Simulator.load(document).open():
-            pass
-
-
-async def test_what_is_given_without_an_author_is_of_the_integration(tmp_path: Path) -> None:
-    page: Json = {"id": UNKNOWN, "parent": TASKS, "title": "Given"}
-    remark: Json = {"id": UNKNOWN, "parent": UNKNOWN, "rich_text": []}
-    async with Simulator.load(with_records(tmp_path, page=[page], comment=[remark])).open() as world:
-        me = (await ask(world, "get-self"))["id"]
-        await ask(world, "update-a-data-source", data_source_id=TASKS, properties={"Author": {"created_by": {}}})
-        mine: Json = {"property": "Author", "created_by": {"contains": me}}
-        (found,) = (await ask(world, "query-data-source", data_source_id=TASKS, filter=mine))["results"]
-        assert found["created_by"]["id"] == found["properties"]["Author"]["created_by"]["id"] == me
-        (shown,) = (await ask(world, "retrieve-a-comment", block_id=UNKNOWN))["results"]
-        assert shown["created_by"]["id"] == me
-
-
 async def test_a_page_in_the_trash_is_found_no_more_and_comes_back(world: World) -> None:
     await ask(world, "patch-page", page_id=DESCALE, in_trash=True)
     assert "Descale the espresso machine" not in await names(world, TASKS)
@@ -177,13 +111,6 @@ async def test_a_page_in_the_trash_is_found_no_more_and_comes_back(world: World)
     assert refused["message"].startswith("Can't edit block that is archived.")
     await ask(world, "patch-page", page_id=DESCALE, in_trash=False)
     assert "Descale the espresso machine" in await names(world, TASKS)
-
-
-async def test_what_is_in_a_page_in_the_trash_is_not_edited(world: World) -> None:
-    inner = (await ask(world, "get-block-children", block_id=MINUTES))["results"][0]["id"]
-    await ask(world, "delete-a-block", block_id=MINUTES)
-    refused = await ask(world, "delete-a-block", block_id=inner)
-    assert "archived ancestor" in refused["message"]
 
 
 @pytest.mark.parametrize(
@@ -222,16 +149,6 @@ async def test_filters_combine_and_sorts_put_empty_values_last(world: World) -> 
     assert (await names(world, TASKS, sorts=sorts))[-1] == "Photos for the web shop"
     by_priority = [{"property": "Priority", "direction": "ascending"}, {"property": "Name", "direction": "ascending"}]
     assert (await names(world, TASKS, sorts=by_priority))[0] == "Contract with Sidamo Union"
-
-
-async def test_a_cursor_is_the_id_of_the_next_row(world: World) -> None:
-    page = await ask(world, "query-data-source", data_source_id=TASKS, page_size=6)
-    rest = await ask(world, "query-data-source", data_source_id=TASKS, start_cursor=page["next_cursor"])
-    assert (page["has_more"], rest["has_more"], rest["next_cursor"]) == (True, False, None)
-    assert rest["results"][0]["id"] == page["next_cursor"]
-    assert len(page["results"]) + len(rest["results"]) == 11
-    wrong = await ask(world, "query-data-source", data_source_id=TASKS, start_cursor=UNKNOWN)
-    assert wrong["code"] == "validation_error"
 
 
 async def test_pages_are_edited_as_markdown_and_keep_the_pages_that_they_contain(world: World) -> None:
@@ -283,20 +200,6 @@ async def test_properties_of_a_data_source_are_added_renamed_and_removed(world: 
         world, "post-page", parent={"data_source_id": made["id"]}, properties={"Item": {"title": text("Jute")}}
     )
     assert row["properties"]["Kind"]["select"] is None
-
-
-async def test_comments_belong_to_their_page_and_long_values_come_in_pages(world: World) -> None:
-    made = await ask(world, "create-a-comment", parent={"page_id": DESCALE}, rich_text=text("Powder is here."))
-    rows = (await ask(world, "retrieve-a-comment", block_id=DESCALE))["results"]
-    assert [one["rich_text"][0]["plain_text"] for one in rows][1:] == [
-        "I have the powder, and do it before opening.",
-        "Powder is here.",
-    ]
-    assert (await ask(world, "get-user", user_id=made["created_by"]["id"]))["type"] == "bot"
-    part = await ask(world, "retrieve-a-page-property", page_id=DESCALE, property_id="title")
-    assert part["results"][0]["title"]["plain_text"] == "Descale the espresso machine"
-    hours = await ask(world, "retrieve-a-page-property", page_id=DESCALE, property_id="0fbf")
-    assert (hours["object"], hours["number"]) == ("property_item", 2)
 
 
 def edit(kind: str, **given: Json) -> Json:
@@ -433,11 +336,6 @@ async def test_what_is_refused_is_an_ordinary_result_and_writes_nothing(
     assert {entity: [*world.view.rows(entity)] for entity in world.view.entities()} == before
 
 
-async def test_arguments_that_are_json_in_a_text_are_read(world: World) -> None:
-    condition = '{"property": "Status", "status": {"equals": "Done"}}'
-    assert len(await names(world, TASKS, filter=condition)) == 3
-
-
 async def test_a_lost_acknowledgement_leaves_a_page_that_a_query_finds() -> None:
     async with Simulator.load("flaky_workspace").open() as world:
         assert not (await world.call("API-post-page", {"parent": IN_TASKS, "properties": TITLE})).ok
@@ -455,13 +353,3 @@ async def test_a_stale_read_does_not_know_the_newest_row_and_changes_nothing_els
         await ask(world, "get-users")
         applied = [one["outcome"] for step in world.ledger.steps for one in step.get("perturbations", ())]
         assert applied == ["applied", "no_effect"]
-
-
-async def test_the_state_limits_the_rows_of_databases(tmp_path: Path) -> None:
-    document = tmp_path / "small.yaml"
-    spec: Json = {"mcp_sim": 1, "name": "small", "tools": "workspace", "world": {"state": {"rows": 3}}}
-    document.write_text(json.dumps(spec), encoding="utf-8")
-    async with Simulator.load(document).open() as world:
-        assert [len(await names(world, source)) for source in (TASKS, SUPPLIERS)] == [3, 3]
-        rows = (await ask(world, "query-data-source", data_source_id=TASKS))["results"]
-        assert [row["properties"]["Supplier"]["relation"] for row in rows] == [[], [], []]

@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from support.backend_answers import STRING, success_value, tool
+from support.backend_answers import STRING, tool
 from support.matched_tools import simulator
 
-from mcp_sim import Simulator
-from mcp_sim.cli import main
-from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import DocumentError
 
 Json = Any
@@ -52,40 +48,3 @@ async def test_a_declared_operation_gets_the_arguments_of_its_own_roles(tmp_path
     async with simulator(tmp_path, tools, {"todos": ["milk"]}, {"sim": sim}) as simulated:
         plan = simulated.scenario.domain.plans["add_todo"]
         assert (plan.operation, plan.arguments) == ("change", {"text": "task", "index": "index"})
-
-
-async def test_a_choice_of_a_tool_is_overridden_by_itself(tmp_path: Path) -> None:
-    sim = {"manage_notes": {"choices": {"clear": {"backend": "notes", "operation": "read"}}}}
-    async with simulator(tmp_path, [MANAGE], {"notes": ["milk"]}, {"sim": sim}) as sim_, sim_.open() as world:
-        plan = sim_.scenario.domain.plans["manage_notes"]
-        assert {value: one.operation for value, one in plan.choices.items()} == {
-            "add": "add", "list": "read", "clear": "read",
-        }  # fmt: skip
-        success_value(await world.call("manage_notes", {"action": "add", "text": "eggs"}))
-        assert success_value(await world.call("manage_notes", {"action": "clear"})) == "1. milk\n2. eggs"
-
-
-async def test_the_choices_of_a_backend_have_entities_of_their_server_in_namespaces(tmp_path: Path) -> None:
-    (tmp_path / "some.yaml").write_text(yaml.safe_dump({"mcp_sim": 1, "name": "some", "tools": [MANAGE]}))
-    (tmp_path / "two.yaml").write_text(yaml.safe_dump({
-        "mcp_sim": 1, "name": "two", "tools": {"a": "some.yaml", "b": "some.yaml"}, "world": {"namespaces": True},
-    }))  # fmt: skip
-    async with Simulator.load(tmp_path / "two.yaml").open() as world:
-        success_value(await world.call("a/manage_notes", {"action": "add", "text": "milk"}))
-        assert success_value(await world.call("a/manage_notes", {"action": "list"})) == "1. milk"
-        assert "milk" not in success_value(await world.call("b/manage_notes", {"action": "list"}))
-
-
-def test_plan_writes_the_choices_of_a_backend_as_they_are_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "some.yaml"
-    path.write_text(yaml.safe_dump({"mcp_sim": 1, "name": "some", "tools": [MANAGE]}))
-    before = load(path).domain.plans["manage_notes"]
-    assert main(["plan", str(path), "--write"]) == 0
-    assert "operation: add" in path.read_text()
-    after = load(path).domain.plans["manage_notes"]
-    assert {value: (one.backend, one.operation, one.arguments) for value, one in after.choices.items()} == {
-        value: (one.backend, one.operation, one.arguments) for value, one in before.choices.items()
-    }
-    assert "add, list (read), clear" in capsys.readouterr().out

@@ -119,13 +119,6 @@ async def test_each_dialect_is_understood(tmp_path: Path, what: str) -> None:
     assert "value" in result
 
 
-@pytest.mark.parametrize("name", ["_", "🛒", "-", "\t", "\u200b", "__proto__", "x" * 3000])
-async def test_a_tool_without_a_word_in_its_name_is_planned_and_answers(tmp_path: Path, name: str) -> None:
-    tools = ({"name": name}, {"name": f"{name}{name}", "outputSchema": shows(TEXT)})
-    results = await answers(load(saved(tmp_path, *tools)), (name, {}), (f"{name}{name}", {}))
-    assert None not in results
-
-
 @pytest.mark.parametrize("kind", ["boolean", "object", "array", "number", "null"])
 async def test_records_whose_id_is_no_text_are_answered_validly(tmp_path: Path, kind: str) -> None:
     key: Schema = {"type": kind}
@@ -229,83 +222,11 @@ async def test_a_result_that_is_not_generated_is_a_warning_and_a_crash_with_the_
         assert reason in crash.value.error
 
 
-@pytest.mark.parametrize("name", ["success", "deleted", "ok"])
-async def test_a_field_named_like_a_success_flag_shows_what_the_call_sets(tmp_path: Path, name: str) -> None:
-    given: Schema = {"type": "object", "properties": {"title": TEXT, name: {"type": "boolean"}}}
-    record = {"type": "object", "properties": {"id": TEXT, **given["properties"]}, "required": ["id", name]}
-    path = saved(tmp_path, {"name": "create_thing", "inputSchema": given, "outputSchema": record})
-    results = await answers(load(path), *[("create_thing", {name: value}) for value in (False, True)])
-    assert [one[name] for one in results] == [False, True]
-
-
-@pytest.mark.parametrize("parent", [{"type": "boolean"}, {"type": "string", "enum": ["a", 1]}])
-async def test_what_cannot_hold_keys_is_no_link(tmp_path: Path, parent: Schema) -> None:
-    key: Schema = {"id": {"type": "boolean"}} if parent["type"] == "boolean" else {"name": {"type": "boolean"}}
-    record: Schema = {"type": "object", "properties": {**key, "parent_id": parent}, "required": ["parent_id"]}
-    results = await answers(
-        load(saved(tmp_path, {"name": "create_thing", "outputSchema": record})), ("create_thing", {})
-    )
-    assert results[0]["parent_id"] in {False, True, "a"}
-
-
-async def test_a_field_without_a_name_is_not_the_whole_record(tmp_path: Path) -> None:
-    shown = {"type": "object", "properties": {"id": TEXT, "": {"type": "string", "format": "date-time"}}}
-    delete: Schema = {"name": "delete_", "outputSchema": {"type": "object", "properties": {}}}
-    path = saved(tmp_path, {"name": "search_things", "outputSchema": shown}, delete)
-    (found,) = await answers(load(path), ("search_things", {}))
-    assert isinstance(found[""], str)
-
-
-async def test_a_list_without_a_name_holds_no_records(tmp_path: Path) -> None:
-    values: Schema = {"type": "object", "properties": {"": {"type": "array", "items": TEXT}}}
-    record: Schema = {**values, "properties": {"id": TEXT, **values["properties"]}, "required": ["id", ""]}
-    path = saved(tmp_path, {"name": "create_thing", "inputSchema": values, "outputSchema": record})
-    (made,) = await answers(load(path), ("create_thing", {"": ["a", "b"]}))
-    assert made[""] == ["a", "b"]
-
-
-async def test_names_that_differ_in_punctuation_are_fields_of_their_own(tmp_path: Path) -> None:
-    values: Schema = {"type": "object", "properties": {"a.b": {"type": "number"}, "a/b": {"type": "boolean"}}}
-    record: Schema = {**values, "properties": {"id": TEXT, **values["properties"]}, "required": ["id", "a/b"]}
-    path = saved(tmp_path, {"name": "create_thing", "inputSchema": values, "outputSchema": record})
-    (made,) = await answers(load(path), ("create_thing", {"a.b": 1.5, "a/b": False}))
-    assert (made["a.b"], made["a/b"]) == (1.5, False)
-
-
-async def test_an_optional_field_that_neither_null_nor_a_text_fits_is_left_out(tmp_path: Path) -> None:
-    data = {"allOf": [{"anyOf": [{"type": "object"}, {"type": "null"}]}, TEXT]}
-    record = {"type": "object", "properties": {"id": TEXT, "data": data}, "required": ["id"]}
-    listed = {"type": "object", "properties": {"things": {"type": "array", "items": record}}, "required": ["things"]}
-    path = saved(tmp_path, {"name": "list_things", "outputSchema": listed})
-    (found,) = await answers(load(path), ("list_things", {}))
-    assert found["things"]
-    assert not any("data" in one for one in found["things"])
-
-
-async def test_an_object_named_like_a_key_is_not_the_key(tmp_path: Path) -> None:
-    given: Schema = {"type": "object", "properties": {"thing_id": {"type": "object"}, "title": TEXT}}
-    record: Schema = {**given, "properties": {"id": TEXT, **given["properties"]}, "required": ["id", "thing_id"]}
-    path = saved(tmp_path, {"name": "create_thing", "inputSchema": given, "outputSchema": record})
-    (made,) = await answers(load(path), ("create_thing", {"thing_id": {"b": 1, "a": 2}}))
-    assert made["thing_id"] == {"b": 1, "a": 2}
-
-
 async def test_keys_of_long_patterns_are_generated_in_time(tmp_path: Path) -> None:
     given = {"type": "object", "properties": {"id": {"type": "string", "pattern": "^[a-z]{50000}$"}, "title": TEXT}}
     create = {"name": "create_thing", "inputSchema": given, "outputSchema": given}
     (made,) = await answers(load(saved(tmp_path, create)), ("create_thing", {"title": "a"}))
     assert len(made["id"]) == 50_000
-
-
-async def test_an_update_that_sets_nothing_shows_an_unknown_record_that_then_exists(tmp_path: Path) -> None:
-    named = {"type": "object", "properties": {"id": TEXT, "title": TEXT}, "required": ["id"]}
-    record = {**named, "required": ["id", "title"]}
-    update = {"name": "update_thing", "inputSchema": named, "outputSchema": record}
-    get = {"name": "get_thing", "inputSchema": {**named, "properties": {"id": TEXT}}, "outputSchema": record}
-    calls = [("update_thing", {"id": "T-1"}), ("get_thing", {"id": "T-1"})]
-    updated, found = await answers(load(saved(tmp_path, update, get)), *calls)
-    assert updated == found
-    assert found["id"] == "T-1"
 
 
 @pytest.mark.parametrize("dialect", [5, "urn:odd"])

@@ -11,7 +11,7 @@ import pytest
 from support.backend_answers import INTEGER, STRING, tool
 
 from mcp_sim.cli import main
-from mcp_sim.simulator.compile import MOST_UNUSED, check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.sources import shipped
 
 Json = Any
@@ -41,15 +41,6 @@ def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: 
     assert found == "world.state.desk: no tool uses this part; `search_memos: {backend: notes}` under sim: would"
     sim = {"search_memos": {"backend": "notes"}}
     assert not warnings(tmp_path, tools, state, sim=sim)
-
-
-def test_no_tool_is_suggested_that_already_uses_the_state_or_that_a_spec_declares(tmp_path: Path) -> None:
-    state = {"tasks": [{"id": "t1", "title": "a"}], "task_archives": [{"id": "a1", "size": "big"}]}
-    expected = ["world.state.task_archives: no tool uses this part"]
-    assert warnings(tmp_path, TASKS, state) == expected
-    tools, sim = [*TASKS, tool("scan_archive", {"x": STRING})], {"scan_archive": {"verb": "none"}}
-    assert warnings(tmp_path, tools, state, sim=sim) == expected
-    assert warnings(tmp_path, tools, state) != expected
 
 
 @pytest.mark.parametrize(
@@ -96,12 +87,6 @@ def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: li
     assert warnings(tmp_path, tools, state) == []
 
 
-def test_only_the_first_parts_of_many_are_reported(tmp_path: Path) -> None:
-    found = warnings(tmp_path, TASKS, {f"part_{at}": [{"id": 1, "name": "x"}] for at in range(30)})
-    assert len(found) == MOST_UNUSED + 1
-    assert f"world.state: no tool uses {30 - MOST_UNUSED} more parts" in found
-
-
 def test_nothing_is_reported_if_a_language_model_sees_the_state(tmp_path: Path) -> None:
     assert warnings(tmp_path, TASKS, {"books": [{"id": "b1", "title": "Dune"}]})
     (tmp_path / "scenario.yaml").write_text(
@@ -130,17 +115,6 @@ def test_a_state_in_a_file_of_its_own_is_reported_there(tmp_path: Path) -> None:
     (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", "world": world}))
     (found,) = load(tmp_path / "scenario.yaml").warnings
     assert str(found).endswith("state.json:1: warning: books: no tool uses this part")
-
-
-def test_servers_with_separate_state_share_what_is_given(tmp_path: Path) -> None:
-    books = [tool("list_books"), tool("get_book", {"book_id": STRING})]
-    for name, tools in (("a", TASKS), ("b", books)):
-        (tmp_path / f"{name}.yaml").write_text(json.dumps({"mcp_sim": 1, "name": name, "tools": tools}))
-    state = {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1", "title": "x"}], "cars": [{"id": "c"}]}
-    servers = {"a": "a.yaml", "b": "b.yaml"}
-    world = {"state": state, "namespaces": True}
-    (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": servers, "world": world}))
-    assert [one.path for one in load(tmp_path / "scenario.yaml").warnings] == ["world.state.cars"]
 
 
 def test_shipped_scenarios_have_no_unused_parts() -> None:

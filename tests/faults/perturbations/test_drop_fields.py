@@ -37,12 +37,6 @@ async def test_it_has_no_effect_where_there_is_no_such_field_or_nothing_in_it(cr
         assert outcomes(world) == [["no_effect"]] * 3
 
 
-async def test_calls_that_it_is_not_decided_for_are_left_alone(crm: Crm) -> None:
-    async with crm("perturbations: [{drop_fields: [email], id: drop, when: {nth: 2}}]").open() as world:
-        assert "email" in await served_value(world, "get_contact", ADA)
-        assert "email" not in await served_value(world, "get_contact", ADA)
-
-
 async def test_it_goes_together_with_latency_and_corrupted_values(crm: Crm) -> None:
     entries = "perturbations: [{drop_fields: [email]}, {corrupt_values: {fields: [name]}}, {latency: 1s}]"
     async with crm(entries).open() as world:

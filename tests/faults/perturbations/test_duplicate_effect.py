@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value
+from support.perturbed import ADA, SPRING, Crm, calls, outcomes, served_value
 
 from mcp_sim.types.errors import DocumentError
 
@@ -53,11 +53,6 @@ async def test_it_goes_together_with_latency_and_a_cut_answer(crm: Crm) -> None:
         observation = await world.call("create_deal", SPRING)
         assert observation.delay.total_seconds() == 1
         assert outcomes(world) == [["applied"] * 3]
-
-
-async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
-    simulator = crm(f"perturbations: [{{duplicate_effect: {{}}, id: p, {HALF}}}]")
-    assert await repeats_and_differs(simulator, [("create_deal", SPRING)] * 5)
 
 
 def test_tools_that_only_read_are_refused_at_load(crm: Crm) -> None:

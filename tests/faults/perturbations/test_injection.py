@@ -81,12 +81,6 @@ async def test_it_has_no_effect_on_errors_and_without_a_place(crm: Crm) -> None:
         assert outcomes(world) == [["no_effect"]] * 3
 
 
-async def test_calls_that_it_is_not_decided_for_are_left_alone(crm: Crm) -> None:
-    async with attacked(crm, rest=", when: {nth: 2}").open() as world:
-        assert GOAL not in str(await served_value(world, "get_contact", ADA))
-        assert GOAL in str(await served_value(world, "get_contact", ADA))
-
-
 async def test_it_goes_together_with_latency_and_a_cut_list(crm: Crm) -> None:
     entries = f"{ALLOWED}  [{{truncate: 1}}, {{injection: {GOAL}}}, {{latency: 1s}}]"
     async with crm(entries).open() as world:

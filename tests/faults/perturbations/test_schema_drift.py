@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from support.catalogues import LIST, over_http, over_stdio, received_announcements, tool
-from support.perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value
+from support.perturbed import SPRING, Crm, outcomes, served_value
 
 from mcp_sim import Simulator
 from mcp_sim.server.testing import connected
@@ -180,11 +180,6 @@ async def test_it_composes_with_latency_and_an_answer_kind(crm: Crm) -> None:
         assert isinstance(observation.body, ToolResult)
         assert observation.body.value["items"] == []
         assert outcomes(world) == [["applied", "applied", "applied"]]
-
-
-async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
-    simulator = crm(f"perturbations: [{{schema_drift: {{rename_output: {{name: label}}}}, id: v2, {HALF}}}]")
-    assert await repeats_and_differs(simulator, [("get_contact", ADA)] * 4)
 
 
 async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
