@@ -7,8 +7,6 @@ endpoint that answers each call with the recorded answer. `exact` is the share o
 `as JSON` the share if the layout of JSON texts does not count. Recorded answers that violate their own outputSchema are
 only counted (`invalid`). `req/call` is the number of requests per call, `partial` the number of calls with a request
 for less than the whole answer, and `grammar` the number of calls with a request whose schema does not allow the answer.
-`records` and `fields` are the share of the records implied by the recording (`recorded.py`) that the world has
-at the end, and the share of their fields that are equal.
 
 With `--mutate`, each session is made a second time. In each answer of a reading tool, one value that was shown before
 of the same identified object is altered. `fixed`: a reading tool showed it, and no write came in between; such a value
@@ -39,7 +37,6 @@ from typing import Any
 
 from measuring import print_table
 from recorded import (
-    Followed,
     Identity,
     ImpliedRecords,
     Json,
@@ -49,7 +46,6 @@ from recorded import (
     data_of,
     differences,
     fits,
-    follow,
     mutated,
     only_text,
     parsed,
@@ -121,7 +117,6 @@ class Replayed:
 
     server: str
     calls: list[Measured] = field(default_factory=list[Measured])
-    followed: Followed = field(default_factory=Followed)
     with_mutations: list[Measured] = field(default_factory=list[Measured])
 
 
@@ -132,9 +127,9 @@ def replay(task: tuple[Session, bool, bool]) -> Replayed:
     """Make a session again, with mutations a second time if wanted."""
     session, mutate, plain = task
     done = Replayed(session.server)
-    done.calls, done.followed = asyncio.run(replay_session(session, plain=plain, mutate=False))
+    done.calls = asyncio.run(replay_session(session, plain=plain, mutate=False))
     if mutate:
-        done.with_mutations, _ = asyncio.run(replay_session(session, plain=plain, mutate=True))
+        done.with_mutations = asyncio.run(replay_session(session, plain=plain, mutate=True))
     return done
 
 
@@ -144,8 +139,8 @@ def endpoint() -> Oracle:
     return Oracle()
 
 
-async def replay_session(session: Session, *, plain: bool, mutate: bool) -> tuple[list[Measured], Followed]:
-    """Make the calls of a session. Return what was served, and how the world's records follow."""
+async def replay_session(session: Session, *, plain: bool, mutate: bool) -> list[Measured]:
+    """Make the calls of a session. Return what was served."""
     slot, tools = endpoint().open(plain=plain), session.tools
     schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
     implied = ImpliedRecords(tools)
@@ -170,8 +165,7 @@ async def replay_session(session: Session, *, plain: bool, mutate: bool) -> tupl
                 one.free = sum(each.is_fact and each.loose and not each.named for each in shown)
                 measured.append(one)
                 implied.note(call)
-            followed = follow(implied, tables_of(world))
-    return measured, followed
+    return measured
 
 
 def write_scenario(folder: Path, tools: Sequence[Json], state: Json, slot: Slot) -> Path:
@@ -225,11 +219,6 @@ def cause_of(different: Sequence[str], provenance: Mapping[str, Json], *, asked:
     return "open fields only" if provenance.get("open_fields") else "not reported"
 
 
-def tables_of(world: World) -> dict[str, dict[Any, dict[str, Json]]]:
-    """Return the records of a world, by entity and key."""
-    return {entity: dict(world.view.rows(entity)) for entity in world.view.entities()}
-
-
 # mutations ------------------------------------------------------------------------------------------------------------
 
 
@@ -267,7 +256,7 @@ def is_corrected(mutation: Mutation, call: Measured) -> bool:
 
 
 HEAD = ("server", "calls", "crashes", "invalid", "exact", "as JSON", "altered", "not asked", "req/call", "partial",
-        "grammar", "records", "fields")  # fmt: skip
+        "grammar")  # fmt: skip
 MUTATED = ("server", "fixed", "corrected", "free", "corrected", "unmutated", "altered", "shown again", "facts",
            "held")  # fmt: skip
 
@@ -292,7 +281,6 @@ def row(name: str, done: Sequence[Replayed]) -> list[str]:
     calls = [call for one in done for call in one.calls]
     valid = [call for call in calls if call.valid]
     asked = sum(call.whole + call.partial for call in calls)
-    followed = [one.followed for one in done]
     return [
         name,
         f"{len(calls):,}",
@@ -305,8 +293,6 @@ def row(name: str, done: Sequence[Replayed]) -> list[str]:
         f"{asked / max(1, len(calls)):.2f}",
         str(sum(call.partial > 0 for call in calls)),
         str(sum(call.forbidden > 0 for call in valid)),
-        share(sum(one.present for one in followed), sum(one.records for one in followed)),
-        share(sum(one.equal for one in followed), sum(one.fields for one in followed)),
     ]
 
 
@@ -344,12 +330,11 @@ def print_causes(title: str, numbers: Counter[str]) -> None:
 
 
 def write_details(file: Path, done: Iterable[Replayed]) -> None:
-    """Write a line for each call, and one for the records of each session."""
+    """Write a line for each call."""
     with file.open("w", encoding="utf-8") as stream:
         for one in done:
             for call in (*one.calls, *one.with_mutations):
                 stream.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
-            stream.write(json.dumps({"server": one.server, "followed": asdict(one.followed)}) + "\n")
 
 
 def main(arguments: argparse.Namespace) -> int:

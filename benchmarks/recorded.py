@@ -1,15 +1,8 @@
-"""Recorded answers: their comparison with served ones, and the records that they imply without any inference.
+"""Recorded answers: their comparison with served ones, and their alteration where they show a value again.
 
 An object in an answer is identified by its id, or by its key, name or path within its container. Its plain fields are
 facts until a write names it. An object whose identity another, different object of the same answer shares is ignored.
-Nothing is read from prose.
-
-A removal implies that a record is gone only if the record is the only one of the tool's kind that the call can mean:
-`delete_tag(1)` removes the tag 1, and implies nothing about the item 1. What the answer of a removal shows of removed
-records is a report, and no record. Whether a record still exists is uncertain, and not compared, after a removal that
-names other things too (it may detach the record), after the removal of its container, and after a rename of what its
-name identifies, until an answer shows the record again. A read that does not find an uncertain record settles that it
-is gone.
+Nothing is read from prose. What the answer of a removal shows of an unknown object is a report, and not taken in.
 """
 
 from __future__ import annotations
@@ -127,11 +120,6 @@ REMOVES = frozenset(("delete", "remove", "rm", "rmdir", "drop", "destroy"))
 WRITES = (
     REMOVES | SETS | frozenset(("create", "add", "write", "append", "insert", "put", "post", "move", "rename", "save"))
 )
-RENAMES = frozenset(("rename", "move"))
-GENERIC = frozenset(("item", "result", "record", "row", "entry", "data", "match"))
-"""Names of properties that say nothing about the kind of what they hold."""
-
-NOT_FOUND = re.compile(r"not found|not exist|no such", re.IGNORECASE)
 IDS = ("id", "_id", "uuid", "ID", "Id")
 NAMES = ("key", "slug", "path", "uri", "url", "name", "username", "file", "filename", "isbn", "sku", "symbol")
 ENVELOPE = frozenset(("message", "success", "operation", "ok", "timestamp"))
@@ -167,24 +155,10 @@ class Implied:
 
     identity: Identity
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
-    kinds: set[str] = field(default_factory=set[str])
-    """The words of the properties, or else of the tools, that showed it."""
-    removed: bool = False
-    uncertain: bool = False
-    """Whether a write may have removed it, under this identity, since an answer last showed it."""
 
     @property
     def key(self) -> str:
         return self.identity[1]
-
-    def is_named_by(self, named: set[str]) -> bool:
-        """Whether it exists, as far as is known, and a call that names these may mean it."""
-        return not self.removed and not self.names.isdisjoint(named)
-
-    @property
-    def settled(self) -> dict[str, Json]:
-        """The values of the facts that no write has named since, and not only searches showed."""
-        return {name: fact.value for name, fact in self.facts.items() if not (fact.unsettled or fact.searched)}
 
     @property
     def names(self) -> set[str]:
@@ -199,11 +173,6 @@ class Shown:
     identity: Identity
     path: Path
     fields: Mapping[str, Json]
-
-    def kinds(self, tool: str) -> set[str]:
-        """Return the words of the property that holds it; those of the tool if that says nothing."""
-        held = next((step for step in reversed(self.path) if isinstance(step, str)), "")
-        return kinds_of(held) - GENERIC or kinds_of(tool)
 
 
 @dataclass(frozen=True)
@@ -252,7 +221,7 @@ class ImpliedRecords:
         holds = self.reads(call.tool) and not words_of(call.tool) & SEARCHES
         for shown in identified(call, self._containers):
             known = self._like(shown)
-            for name, value in shown.fields.items() if known and not known.removed else ():
+            for name, value in shown.fields.items() if known else ():
                 fact = known.facts.get(name) if known else None
                 if fact and same(fact.value, value) and value not in ("", None) and str(value) != shown.identity[1]:
                     written = self._last_write > fact.call
@@ -275,12 +244,10 @@ class ImpliedRecords:
             self._last_write = self._calls
             if succeeded:
                 self._write(call)
-        elif not succeeded and NOT_FOUND.search(json.dumps(call.answer)):
-            self._miss(call)
         is_valid = conforms(call.answer, self._tools.get(call.tool, {}).get("outputSchema"))
         for shown in identified(call, self._containers) if is_valid else ():
             record = self._like(shown)
-            if is_removal(call) and (record is None or record.removed):
+            if is_removal(call) and record is None:
                 continue
             if record is None:
                 record = Implied(shown.identity)
@@ -290,8 +257,6 @@ class ImpliedRecords:
     def _take_in(self, record: Implied, shown: Shown, call: RecordedCall) -> None:
         """Take in what an answer shows of a record."""
         searches = bool(words_of(call.tool) & SEARCHES)
-        record.removed = record.uncertain = False
-        record.kinds |= shown.kinds(call.tool)
         for name, value in shown.fields.items():
             known = record.facts.get(name)
             searched = searches and (known is None or known.searched)
@@ -300,49 +265,16 @@ class ImpliedRecords:
             )
             record.facts[name] = Fact(value, self._calls, searched, provisional)
 
-    def _miss(self, call: RecordedCall) -> None:
-        """Note that an uncertain record is gone, as a read of its kind did not find it."""
-        for record in self:
-            is_asked = record.key in named_by(call) and self._kinds(record) & kinds_of(call.tool)
-            record.removed = record.removed or bool(record.uncertain and is_asked)
-
     def _write(self, call: RecordedCall) -> None:
         """Unsettle the records that a write names, and take in the arguments that set fields of theirs."""
         named, sets = named_by(call), bool(words_of(call.tool) & SETS)
-        if is_removal(call):
-            self._remove(call, named)
         for record in self:
             if not record.names & named:
                 continue
-            record.uncertain = record.uncertain or renames(call, record, self._kinds(record))
             for name, fact in record.facts.items():
                 fact.unsettled = True
                 if name in call.arguments and sets and is_plain(call.arguments[name]):
                     record.facts[name] = Fact(call.arguments[name], self._calls, provisional=True)
-
-    def _remove(self, call: RecordedCall, named: set[str]) -> None:
-        """Note which records a call removes, or may remove."""
-        candidates, is_clear = self._meant(call, named)
-        for record in candidates:
-            record.removed = is_clear and named <= record.names | {*record.identity[2:]}
-            record.uncertain = not record.removed
-        gone = {name for record in candidates for name in record.names}
-        for record in self:
-            record.uncertain = record.uncertain or bool(gone & {*record.identity[2:]})
-
-    def _meant(self, call: RecordedCall, named: set[str]) -> tuple[list[Implied], bool]:
-        """Return the records that a removal may mean, and whether it can mean no others."""
-        touched = [record for record in self if record.is_named_by(named)]
-        of_kind = [record for record in touched if self._kinds(record) & kinds_of(call.tool)]
-        found = of_kind or touched
-        by_key = [record for record in found if record.key in named]
-        found = by_key or found
-        return found, bool(of_kind) or len({record.identity for record in found}) == 1
-
-    def _kinds(self, record: Implied) -> set[str]:
-        """Return the kinds of a record, also those that other fields of it were shown under."""
-        is_one = record.identity[0] != "id" or len(record.key) >= LONG
-        return {kind for one in self._records[record.identity] for kind in one.kinds} if is_one else record.kinds
 
     def _like(self, shown: Shown) -> Implied | None:
         """Return the record with this identity whose fields are alike."""
@@ -359,11 +291,6 @@ def words_of(name: str) -> set[str]:
     return {word.lower() for word in WORDS.findall(name)}
 
 
-def kinds_of(name: str) -> set[str]:
-    """Return the words of a name, in the singular."""
-    return {re.sub("(?<=[cs]h)es$", "", re.sub("ies$", "y", word)).removesuffix("s") for word in words_of(name)}
-
-
 def named_by(call: RecordedCall) -> set[str]:
     """Return what a call may name records by: the values of its arguments, without flags."""
     return {str(value) for value in leaves(call.arguments) if not isinstance(value, bool) and value is not None}
@@ -372,14 +299,6 @@ def named_by(call: RecordedCall) -> set[str]:
 def is_removal(call: RecordedCall) -> bool:
     flags = {name for name, value in call.arguments.items() if value is True}
     return bool((words_of(call.tool) | flags) & REMOVES)
-
-
-def renames(call: RecordedCall, record: Implied, kinds: set[str]) -> bool:
-    """Whether a call that names a record may give it another identity."""
-    if not kinds & kinds_of(call.tool):
-        return False
-    gives_new = any({"new", record.identity[0]} <= words_of(name) for name in call.arguments)
-    return gives_new or (record.identity[0] != "id" and bool(words_of(call.tool) & RENAMES))
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -482,66 +401,6 @@ def _belongs(name: str, container: str) -> bool:
 
 def is_key(value: Json) -> bool:
     return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool))
-
-
-# comparison with a world ----------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Followed:
-    """How many of the implied records a world has, and how many of their fields are equal."""
-
-    records: int = 0
-    present: int = 0
-    fields: int = 0
-    equal: int = 0
-    missing: list[str] = field(default_factory=list[str])
-    """The first missing records, and fields with another value."""
-
-
-def follow(implied: Iterable[Implied], tables: Mapping[str, Mapping[Any, Mapping[str, Json]]]) -> Followed:
-    """Compare implied records with the records of a world, by entity and key."""
-    held = _by_key(tables)
-    result = Followed()
-    for record in (one for one in implied if one.removed or not one.uncertain):
-        facts = {name: value for name, value in record.settled.items() if str(value) != record.key}
-        names = set(facts)
-        found = [one for one in held.get(record.key, ()) if not names or names & set(one)]
-        result.records += 1
-        if record.removed:
-            result.present += not any(alike(record.identity, record.facts, one) for one in held.get(record.key, ()))
-            continue
-        best = max(found, key=lambda one: _equal(facts, one), default=None)
-        result.present += best is not None
-        if best is None:
-            result.missing.append("/".join(record.identity[:2]))
-            continue
-        result.fields += len(facts)
-        result.equal += _equal(facts, best)
-        wrong = [name for name, value in facts.items() if not _holds(best, name, value)]
-        result.missing += [f"{record.key}.{name}: {json.dumps(best.get(name))[:60]}" for name in wrong]
-    return result
-
-
-def _equal(facts: Mapping[str, Json], record: Mapping[str, Json]) -> int:
-    return sum(_holds(record, name, value) for name, value in facts.items())
-
-
-def _holds(record: Mapping[str, Json], name: str, value: Json) -> bool:
-    return name in record and (same(record[name], value) or (is_key(value) and str(record[name]) == str(value)))
-
-
-def _by_key(tables: Mapping[str, Mapping[Any, Mapping[str, Json]]]) -> dict[str, list[Mapping[str, Json]]]:
-    """Return all records by key and by name, and the objects within them by what identifies them."""
-    held = dict[str, list[Mapping[str, Json]]]()
-    for entity, rows in tables.items():
-        for key, record in rows.items():
-            for name in {str(key), *(str(record[name]) for name in NAMES if is_key(record.get(name)))}:
-                held.setdefault(name, []).append(record)
-            for shown in _objects(record, (), entity, ()):
-                if shown.path or shown.identity[1] != str(key):
-                    held.setdefault(shown.identity[1], []).append(at_path(record, shown.path))
-    return held
 
 
 # mutations ------------------------------------------------------------------------------------------------------------

@@ -3,14 +3,12 @@
     python benchmarks/walks.py [--calls N] [--seed N] [--details] [DOCUMENT ...]
 
 A document is a scenario, a tool spec, a tools/list result, or a folder of tools/list results. The default are the
-shipped tool specs, with 10,000 calls each. Perturbations are removed. Violations are counted by a
-checker that reads the ledger and the plans, and shares no code with the product. The columns `get` and `list` are the
-created records that a later get or list returned, and those that it was expected to return. `no data` counts the
-successful answers without data among those of tools that promise some by their names, descriptions and annotations: an
-answer is empty, only says that the call is done, only repeats the arguments, or has nothing else than a key. Exits with
-1 if anything crashes, contradicts the world, or is lost, or if too few calls succeed. A program is judged by what its
-tables declare (tests/support/checker/tables.py): the walk finds fewer of the arguments that belong together, so it need
-not succeed as often, and created records are not looked for.
+shipped tool specs, with 10,000 calls each. Perturbations are removed. Violations are counted by a checker that reads
+the ledger and the plans, and shares no code with the product. The columns `get` and `list` are the created records that
+a later get or list returned, and those that it was expected to return. Exits with 1 if anything crashes, contradicts
+the world, or is lost, or if too few calls succeed. A program is judged by what its tables declare
+(tests/support/checker/tables.py): the walk finds fewer of the arguments that belong together, so it need not succeed as
+often, and created records are not looked for.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ PATIENCE = 480
 FOUND = 0.95
 """The share of created records that must be found again."""
 
-HEAD = ("document", "tools", "guesses", "calls", "success %", "get", "list", "no data", "violations", "crashes")
+HEAD = ("document", "tools", "guesses", "calls", "success %", "get", "list", "violations", "crashes")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -65,11 +63,6 @@ def main(arguments: argparse.Namespace) -> int:
     print(f"documents in which less than {ENOUGH:.0%} of the calls succeed: {', '.join(bad) or 'none'}")
     found = whole.walk.found_again
     print(f"{100 * found:.1f} % of the created records that were queried are found")
-    answers = whole.walk.answers
-    kinds = ", ".join(f"{number} {kind}" for kind, number in answers.most_common() if kind != "data")
-    share = f"{100 * whole.walk.without_data:.1f} %"
-    print(f"{share} of {answers.total():,} answers of tools that promise data have none ({kinds or 'none'})")
-    print(f"{whole.walk.none_created} of the empty answers are about records that other tools of the server create")
     refused = any(one.refused for one in walks)
     return 1 if refused or bad or found < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
 
@@ -128,8 +121,7 @@ def documents(given: Sequence[str]) -> list[str]:
 def row(one: DocumentWalk) -> list[str]:
     walk, report = one.walk, one.walk.report
     found = [f"{walk.found[kind]}/{walk.created[kind]}" for kind in ("get", "list")]
-    dataless = f"{walk.answers.total() - walk.answers['data']}/{walk.answers.total()}"
-    wrong = [dataless, str(len(report.violations)), str(len(walk.crashes))]
+    wrong = [str(len(report.violations)), str(len(walk.crashes))]
     return [one.name, str(one.tools), str(one.guesses), f"{walk.calls:,}", f"{100 * walk.success:.1f}", *found, *wrong]
 
 
@@ -150,8 +142,6 @@ def print_details(one: DocumentWalk) -> None:
     lines += [f"{wrong.rule} {wrong.tool} at {wrong.n}: {wrong.what[:300]}" for wrong in kinds.values()]
     for tool, failures in sorted(walk.failures.items(), key=lambda entry: -len(entry[1]))[:6]:
         lines.append(f"fails {len(failures)} times: {tool} {failures[0]}")
-    for tool, answers in sorted(walk.dataless.items(), key=lambda entry: -len(entry[1])):
-        lines.append(f"no data {len(answers)} times: {tool} {answers[0]}")
     print(f"\n{one.name}", *lines, sep="\n  ")
 
 

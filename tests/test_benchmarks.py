@@ -87,7 +87,6 @@ def test_the_benchmark_of_perfect_answers_replies_with_all_that_a_server_can_ans
     altered = measured[len(wanted) + 7]
     assert altered["mutation"]["fixed"]
     assert altered["mutation"]["altered"] != NOTE[altered["mutation"]["path"][-1]]
-    assert measured[-1]["followed"]["records"] == 1
 
 
 def _quick(script: str, *words: str) -> list[str]:

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 from support.checker import Report, judged, judged_tables
-from support.walk_data import (
-    Kind,
-    asks_for_a_later_page,
-    kind_of_answer,
-    promises_data,
-    shows_what_others_create,
-)
 from support.walking import MAKING, Walker
 
 from mcp_sim import Simulator
@@ -55,17 +47,6 @@ class Walked:
     lost: list[str] = field(default_factory=list[str])
     failures: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     report: Report = field(default_factory=lambda: Report(0, 0, ()))
-    answers: Counter[Kind] = field(default_factory=Counter[Kind])
-    """Successful answers of tools that promise data, by what they have."""
-    none_created: int = 0
-    """Empty ones of tools that show what other tools create."""
-    dataless: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """Those without data, by tool."""
-
-    @property
-    def without_data(self) -> float:
-        """The share of the answers of tools that promise data that have none."""
-        return 1 - self.answers["data"] / self.answers.total() if self.answers else 0.0
 
     @property
     def success(self) -> float:
@@ -85,8 +66,6 @@ class Walked:
             [*self.crashes, *other.crashes],
             {kind: self.created[kind] + other.created[kind] for kind in self.created},
             {kind: self.found[kind] + other.found[kind] for kind in self.found},
-            answers=self.answers + other.answers,
-            none_created=self.none_created + other.none_created,
             report=Report(mine.calls + its.calls, mine.succeeded + its.succeeded, mine.violations + its.violations),
         )
 
@@ -139,26 +118,8 @@ async def _walk(world: World, walker: Walker, calls: int, result: Walked) -> Asy
         result.calls, result.succeeded = result.calls + 1, result.succeeded + observation.ok
         if not observation.ok:
             result.failures.setdefault(tool.name, []).append(f"{json.dumps(arguments)[:200]} -> {text_of(observation)}")
-        _note_answer(tool, arguments, observation, walker.tools, result)
         for made in _made(world, tool, observation):
             yield made
-
-
-def _note_answer(
-    tool: Tool, arguments: dict[str, Any], observation: Observation, tools: Sequence[Tool], result: Walked
-) -> None:
-    """Count an answer by what it has, if the tool promises data."""
-    body = observation.body
-    if not observation.ok or not isinstance(body, ToolResult) or not promises_data(tool):
-        return
-    kind = kind_of_answer(tool, arguments, body)
-    if kind in {"empty", "echo"} and asks_for_a_later_page(arguments):
-        return
-    result.answers[kind] += 1
-    result.none_created += kind == "empty" and shows_what_others_create(tool, tools)
-    if kind != "data":
-        line = f"{kind}: {json.dumps(arguments, ensure_ascii=False)[:200]} -> {json.dumps(text_of(observation))}"
-        result.dataless[tool.name].append(line)
 
 
 async def _called(world: World, tool: Tool, arguments: dict[str, Any], result: Walked) -> Observation | None:
