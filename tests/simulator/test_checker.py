@@ -9,9 +9,9 @@ import sys
 import pytest
 from support.checker import Report, judged
 from support.long_walks import plans_json, tools_of, unperturbed
-from support.mutants import MUTANTS, unchecked, with_mutant
 from support.places import ROOT, SUPPORT
 from support.walking import Walker
+from support.wrong_worlds import MUTANTS, unchecked, with_mutant
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
