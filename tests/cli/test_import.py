@@ -251,6 +251,31 @@ def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys:
     assert "one: program or folder '/no/such' not found" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("config.toml", 'model = "m"\n[mcp_servers.pets]\ncommand = PYTHON\nargs = [ODD, LIST]\n'),
+        ("config.yaml", "extensions: {pets: {type: stdio, enabled: true, cmd: PYTHON, args: [ODD, LIST], envs: {}}}\n"),
+        ("continue.yaml", "mcpServers: [{name: pets, command: PYTHON, args: [ODD, LIST]}]\n"),
+        (
+            "opencode.json",
+            '{"mcp": {"pets": {"type": "local", "command": [PYTHON, ODD, LIST], "environment": {"A": "b"}},\n'
+            '// "old": {"command": ["npx"]},\n'
+            '"far": {"type": "remote", "url": "http://127.0.0.1:9/mcp", "enabled": false},\n'
+            "}}",
+        ),
+    ],
+    ids=["codex", "goose", "continue", "opencode"],
+)
+def test_every_client_describes_its_servers_in_its_own_form(file: str, text: str, here: Path) -> None:
+    words = {"PYTHON": sys.executable, "ODD": ODD, "LIST": saved(here / "pets.json", [GET])}
+    for word, value_of_word in words.items():
+        text = text.replace(word, json.dumps(str(value_of_word)))
+    (here / file).write_text(text, encoding="utf-8")
+    assert main(["import", "client", file]) == 0
+    assert names(here / "pets.tools.json") == ["get_pet"]
+
+
 def test_a_file_without_servers_and_a_glob_that_matches_none_are_reported(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Json, Record
-from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*+\s*|/\*.*?\*/\s*)*+[}\]])', re.DOTALL)
+"""A string, a comment, or a comma before a closing bracket with at most comments between them."""
 
 
 def read_value(path: Path) -> Json:
-    """Return the value in a file of JSON, JSON with comments, JSON lines, or YAML.
+    """Return the value in a file of JSON, JSON with comments, JSON lines, YAML, or TOML.
 
     Raises `UsageError` if the file cannot be read, `DocumentError` if it has none of these formats.
     """
     data = _bytes(path)
+    if path.suffix == ".toml":
+        return _toml(data, path)
     try:
         return yaml12.load(data, str(path), is_foreign=True).value
     except DocumentError:
@@ -37,6 +41,13 @@ def _bytes(path: Path) -> bytes:
             return stream.read(yaml12.LARGEST + 1)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _toml(data: bytes, path: Path) -> Json:
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except ValueError as error:
+        raise DocumentError([Problem(str(path), 0, "", f"invalid TOML: {error}")]) from None
 
 
 def _with_comments(data: bytes, name: str) -> Json:

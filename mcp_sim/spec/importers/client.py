@@ -24,8 +24,13 @@ from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 AT_ONCE = 8
 """The most servers that are asked at the same time."""
 
-_SERVERS = ("mcpServers", "servers", "context_servers", "mcp_servers")
+_SERVERS = ("mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "mcp")
 """The keys under which clients list their servers."""
+
+
+_ADDRESSES = ("url", "serverUrl", "httpUrl", "uri")
+_VARIABLES = ("env", "environment", "envs")
+"""The keys under which clients name the address of a server, and the variables of its command."""
 
 
 class _Unusable(Exception):
@@ -45,10 +50,11 @@ class _Entry:
 class Client(Importer):
     """Read the configuration of an MCP client, and ask every server in it for its tools.
 
-    Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf and Zed, and other
-    files with servers under `mcpServers` or `servers`. Comments are allowed. Variables, headers and arguments are used
-    but not written anywhere. `${NAME}` and `${env:NAME}` are filled in from the environment, `${input:name}` from the
-    variable NAME. Disabled servers are skipped. A server that does not answer does not stop the others.
+    Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Codex, Continue, Cursor, goose, opencode,
+    VS Code, Windsurf and Zed, and other files with servers under `mcpServers` or `servers`. Comments are allowed.
+    Variables, headers and arguments are used but not written anywhere. `${NAME}` and `${env:NAME}` are filled in from
+    the environment, `${input:name}` from the variable NAME. Disabled servers are skipped. A server that does not answer
+    does not stop the others.
     """
 
     sources: tuple[str, ...] = Field(
@@ -107,7 +113,13 @@ def _entries(path: Path) -> Iterator[_Entry]:
     value = read_value(path)
     here = str(path.absolute().parent)
     project = str(Path(here).parent) if Path(here).name in {".vscode", ".cursor"} else here
-    folders = {"workspaceFolder": project, "userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep}
+    folders = {
+        "workspaceFolder": project,
+        "workspaceFolderBasename": Path(project).name,
+        "userHome": str(Path.home()),
+        "pathSeparator": os.sep,
+        "/": os.sep,
+    }
     entries = False
     for name, definition in _servers(as_object(value)):
         entries = True
@@ -119,12 +131,18 @@ def _entries(path: Path) -> Iterator[_Entry]:
 def _servers(value: Record) -> Iterator[tuple[str, Json]]:
     """Yield the servers by name: at the top level, in settings of VS Code, in projects of Claude Code."""
     for key in _SERVERS:
-        yield from as_object(value.get(key)).items()
+        yield from ((name, item) for name, item in _named(value.get(key)) if key != "mcp" or _is_server(item))
     yield from (pair for key in ("mcp", "mcp.servers") for pair in _nested(key, value))
     for project in as_object(value.get("projects")).values():
         yield from as_object(as_object(project).get("mcpServers")).items()
     if value and all(_is_server(item) for item in value.values()):
         yield from value.items()
+
+
+def _named(servers: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the entries of a map by their keys, those of a list by the name in each."""
+    yield from as_object(servers).items()
+    yield from ((str(as_object(item).get("name", "server")), item) for item in as_list(servers))
 
 
 def _nested(key: str, value: Record) -> Iterator[tuple[str, Json]]:
@@ -133,7 +151,7 @@ def _nested(key: str, value: Record) -> Iterator[tuple[str, Json]]:
 
 
 def _is_server(value: Json) -> bool:
-    return bool({"command", "url", "serverUrl"} & as_object(value).keys())
+    return bool({"command", "cmd", "url", "uri", "serverUrl"} & as_object(value).keys())
 
 
 # entries --------------------------------------------------------------------------------------------------------------
@@ -143,7 +161,7 @@ def _options(entry: _Entry) -> dict[str, Any]:
     """Return the options for the importer of live servers. Raises `MissingValue` or `_Unusable`."""
     definition = entry.definition
     command = as_object(definition["command"]) if isinstance(definition.get("command"), dict) else definition
-    url = definition.get("url") or definition.get("serverUrl") or definition.get("httpUrl")
+    url = next((definition[key] for key in _ADDRESSES if isinstance(definition.get(key), str)), None)
     if isinstance(url, str):
         headers = _texts(definition.get("headers"), entry)
         is_old = definition.get("type") == "sse" or definition.get("transport") == "sse"
@@ -151,15 +169,19 @@ def _options(entry: _Entry) -> dict[str, Any]:
         secrets = () if filled == url else (filled.partition("?")[2],)
         transport = "sse" if is_old else "http"
         return {"sources": (filled,), "headers": headers, "transport": transport, "secrets": secrets}
-    program = command.get("command") or command.get("path")
-    if not isinstance(program, str) or not program:
+    program = command.get("command") or command.get("cmd") or command.get("path")
+    written = [*map(str, as_list(program) or [program or ""]), *map(str, as_list(command.get("args")))]
+    if not written[0]:
         raise _Unusable("has neither a command nor a URL")
-    written = [program, *map(str, as_list(command.get("args")))]
     words = [_text(word, entry) for word in written]
     secrets = tuple(
         word for word, before in zip(words, written, strict=True) if word != before and "Folder}" not in before
     )
-    env = {**_from_file(definition.get("envFile"), entry), **_texts(command.get("env"), entry)}
+    env = {
+        **_from_file(definition.get("envFile"), entry),
+    }
+    for key in _VARIABLES:
+        env |= _texts(command.get(key), entry)
     folder = definition.get("cwd")
     return {
         "sources": words,
