@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
+from support.effort import EXAMPLES
 from support.pets import ProblemsIn, Write
 
 from mcp_sim import Simulator
@@ -40,6 +42,13 @@ world:
 
 TIME_LIMIT = 240.0
 """Seconds that a test may take, and its setup and teardown each. What hangs fails and prints where."""
+
+
+# No property depends on how fast the machine is.
+settings.register_profile(
+    "any machine", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:

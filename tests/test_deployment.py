@@ -54,8 +54,8 @@ def test_the_container_serves_and_is_healthy() -> None:
     with listening(*json.loads(last("CMD"))) as served:
         healthy = [word.replace(f"127.0.0.1:{last('EXPOSE')}", f"127.0.0.1:{served.port}") for word in words]
         assert healthy != words
-        subprocess.run([sys.executable, *healthy], check=True, timeout=30)
-    assert subprocess.run([sys.executable, *healthy], check=False, capture_output=True, timeout=30).returncode
+        subprocess.run([sys.executable, *healthy], check=True, timeout=120)
+    assert subprocess.run([sys.executable, *healthy], check=False, capture_output=True, timeout=120).returncode
 
 
 def commands(value: Any) -> Iterator[list[str]]:

@@ -22,10 +22,11 @@ def shell(command: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["sh", "-c", words], input=CALL, capture_output=True, check=False, env=path, timeout=60)
 
 
-@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("command", ["play calm_crm", "check calm_crm"])
-def test_a_closed_stream_is_like_the_null_device(command: str, streams: str) -> None:
-    done = shell(f"{command} {streams}")
+@pytest.mark.parametrize("command", [
+    "play calm_crm <&-", "play calm_crm >&-", "play calm_crm 2>&-", "check calm_crm <&- >&- 2>&-",
+])  # fmt: skip
+def test_a_closed_stream_is_like_the_null_device(command: str) -> None:
+    done = shell(command)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

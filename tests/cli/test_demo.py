@@ -7,14 +7,16 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 from support.places import ROOT
 
 
-def demo(*arguments: str, hash_seed: str = "0") -> str:
+@cache
+def demo(mode: str = "auto", hash_seed: str = "0") -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "mcp_sim", "demo", *arguments],
+        [sys.executable, "-m", "mcp_sim", "demo", "--mode", mode],
         capture_output=True,
         check=True,
         timeout=120,
@@ -27,7 +29,7 @@ def demo(*arguments: str, hash_seed: str = "0") -> str:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_demo_shows_the_deal_made_twice_and_why(mode: str) -> None:
-    output = demo("--mode", mode)
+    output = demo(mode)
     first, second = [part for part in output.split("\n\n") if part.startswith("create_deal")]
     assert "  agent sees   504" in first
     assert "  FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_0081" in first
@@ -48,6 +50,6 @@ def test_the_demo_shows_whole_answers_on_lines_that_fit_a_screen() -> None:
 
 
 def test_the_demo_says_the_same_every_time_and_has_no_colours_without_a_terminal() -> None:
-    output = demo(hash_seed="1")
+    output = demo()
     assert output == demo(hash_seed="2")
     assert "\x1b" not in output

@@ -70,7 +70,7 @@ async def decisions(when: When, intensity: float) -> set[int]:
         return {step["index"] for step in world.ledger.steps[1:] if step["perturbations"]}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.recursive(LEAVES, with_leaves, max_leaves=5), st.floats(0, 1), st.floats(0, 1))
 async def test_what_is_decided_at_a_lower_intensity_is_decided_at_a_higher_one(
     when: When, one: float, other: float

@@ -72,7 +72,7 @@ MIXED: list[tuple[str, Any]] = [
 ] * 5
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(POOL), unique_by=lambda entry: entry.id))
 async def test_decisions_stay_when_other_perturbations_come_go_or_move(chosen: list[PerturbationEntry]) -> None:
     ids = {one.id for one in chosen}

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -139,7 +139,6 @@ def test_time_bounds_that_never_hold_are_refused_at_load(crm: Crm, when: str, sh
         crm(f"perturbations: [{{latency: 1s, when: {when}}}]")
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1), st.text(max_size=5), st.integers())
 def test_the_compiled_draw_is_the_draw(probability: float, purpose: str, seed: int) -> None:
     draws = Draws(seed, "", "call", 1)
@@ -266,7 +265,6 @@ clockwork = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(clockwork)
 def test_what_is_shown_to_exclude_each_other_is_exactly_what_never_holds(written: dict[str, Any]) -> None:
     when = When(tuple(triggers[name].model_validate(options) for name, options in written.items()))

@@ -140,7 +140,7 @@ def test_a_constraint_holds_in_every_answer(name: str) -> None:
     assert_valid(ticket(name))
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 @given(names=st.lists(st.sampled_from([*PARTS]), unique=True, min_size=2, max_size=4), closed=st.booleans())
 def test_several_constraints_hold_together(names: list[str], closed: bool) -> None:
     crowded = {"minProperties", "maxProperties"} & set(names)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.strategies import NOW, field_schemas, scenarios
@@ -128,7 +128,6 @@ def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process
     assert len(digests) == 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(scenario=scenarios())
 def test_every_record_of_a_generated_service_keeps_its_schemas_and_links(scenario: Scenario) -> None:
     tables = generate(scenario.domain, scenario.records, scenario.seed)
@@ -151,7 +150,6 @@ def test_a_record_whose_required_link_has_no_target_is_not_generated() -> None:
 # values ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
 @given(schema=field_schemas(), name=st.sampled_from(["title", "email", "price", "due_date", "x", "status", "country"]),
        salt=st.integers())  # fmt: skip
 def test_a_value_is_valid_under_its_schema(schema: dict[str, Json], name: str, salt: int) -> None:

@@ -216,7 +216,7 @@ def _object(draw: st.DrawFn, value: dict[str, Json]) -> Schema:
     return {**schema, **draw(st.sampled_from(more))}
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(data=st.data())
 def test_whatever_has_a_value_gets_one(data: st.DataObject) -> None:
     value = data.draw(VALUES)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_sim import Simulator
@@ -515,7 +515,7 @@ READING = [GET, LIST, ("get_order", {"order": "O-0002"})]
 def test_reads_change_no_verdict_and_the_effect_once_more_always_fails(
     fault: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=15)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         call = data.draw(st.sampled_from(DOUBLING))

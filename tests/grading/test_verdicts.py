@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import SMALL_CRM
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.deals import ADA, CREATE, GONE, SPRING, Call
 
@@ -271,7 +271,7 @@ def test_calls_that_do_not_matter_change_no_verdict(number: int, tmp_path_factor
     if not case.needs_a_call and case.name != "answered":
         runs["vacuous"] = case.vacuous
 
-    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=12)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         outcome = data.draw(st.sampled_from(sorted(runs)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.declared import DATE_TIME, INTEGER, STRING, Json, domain, obj, tool
 from support.strategies import NOUNS, scenario_of, tool_lists
@@ -171,7 +171,6 @@ def test_every_tool_of_the_crm_gets_the_right_plan() -> None:
     assert not any(guessed for _, _, guessed in verbs.values())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(definitions=tool_lists())
 def test_every_tool_of_a_generated_service_is_understood(definitions: list[dict[str, Json]]) -> None:
     plans = scenario_of(definitions).domain.plans
@@ -200,7 +199,6 @@ STRANGE: list[dict[str, Json]] = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     names=st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=6, unique=True),
     schema=st.sampled_from(STRANGE),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.strategies import scenario_of, scenarios, values
@@ -202,10 +202,7 @@ async def test_a_record_that_is_served_can_be_mutated_without_harm_to_the_world(
 
 # properties -----------------------------------------------------------------------------------------------------------
 
-thorough = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-
-@thorough
 @given(scenario=scenarios(), seed=st.integers(0, 2**16))
 def test_every_result_of_every_generated_service_keeps_its_schema(scenario: Scenario, seed: int) -> None:
     async def walk() -> None:
@@ -222,7 +219,6 @@ def test_every_result_of_every_generated_service_keeps_its_schema(scenario: Scen
     asyncio.run(walk())
 
 
-@thorough
 @given(scenario=scenarios(), data=st.data())
 def test_what_is_written_is_what_is_read_in_every_generated_service(scenario: Scenario, data: st.DataObject) -> None:
     plan = data.draw(st.sampled_from([plan for plan in scenario.domain.plans.values() if plan.verb == "create"]))

@@ -160,7 +160,7 @@ def _compound(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
     return st.one_of(objects, arrays, tuples, either, both, referred)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.data())
 def test_what_is_valid_under_a_tightened_schema_is_valid_under_the_original(data: st.DataObject) -> None:
     original = {**data.draw(roots()), "$defs": {"one": {"type": "null"}}}
@@ -171,7 +171,6 @@ def test_what_is_valid_under_a_tightened_schema_is_valid_under_the_original(data
     assert Validator(original).problems(value) == ()
 
 
-@settings(max_examples=200, deadline=None)
 @given(schemas())
 def test_a_tightened_schema_has_bounds_everywhere_and_nothing_that_engines_refuse(original: Json) -> None:
     found = [(node, list(problems(node))) for node in nodes(tighten(original)) if list(problems(node))]
@@ -199,7 +198,6 @@ def test_an_open_schema_allows_what_the_original_allows(name: str) -> None:
         assert Validator(tighten(schema, OPEN)).problems(value) == ()
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_what_the_schema_of_a_whole_answer_allows_is_an_answer_in_one_of_its_forms(data: st.DataObject) -> None:
     schema: Json = {"type": "object", "properties": {"degrees": {"type": "integer"}}, "required": ["degrees"]}

@@ -406,7 +406,7 @@ def test_a_signal_ends_the_agents_and_reports_what_is_finished(tmp_path: Path, n
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(number)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert b"Stopped after 1 of 5 runs" in output
     assert_ended(int(pid.read_text()))

@@ -49,7 +49,7 @@ def test_a_connection_stays_open_after_an_answer_that_took_long(tmp_path: Path) 
     hello: dict[str, Any] = {"protocolVersion": ERAS[0], "capabilities": {}, "clientInfo": CLIENT}
     headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
     with listening(str(tmp_path / "news.json")) as served:
-        client = HTTPConnection("127.0.0.1", served.port, timeout=30)
+        client = HTTPConnection("127.0.0.1", served.port, timeout=60)
         client.connect()
         called: dict[str, Any] = {"name": "announce", "arguments": {}}
         for params in (hello, called, called, called):
@@ -152,7 +152,7 @@ async def test_half_open_connections_and_endless_requests_do_no_harm(calm: Serve
 
 @pytest.mark.parametrize("head", [b"content-length: 999999999\r\n\r\n", b"transfer-encoding: chunked\r\n\r\n"])
 def test_a_body_that_is_too_long_is_refused(calm: Served, head: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         connection.sendall(b"POST /w/a/mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" + head)
         piece = b"x" * 65536
         try:
@@ -168,7 +168,7 @@ def test_a_body_that_is_too_long_is_refused(calm: Served, head: bytes) -> None:
 
 
 def test_a_head_that_never_ends_is_cut(calm: Served) -> None:
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         connection.sendall(b"POST /mcp HTTP/1.1\r\nx: ")
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             connection.sendall(b"x" * 64 * 1024 * 1024)
@@ -198,10 +198,10 @@ def test_a_request_with_too_many_values_is_refused(calm: Served, value: Any, sta
 
 
 def test_headers_that_are_too_long_are_refused_although_they_arrive_at_once(calm: Served) -> None:
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: %b\r\n\r\n" % (b"x" * 65 * 1024))
         assert read_until_cut(connection).startswith(b"HTTP/1.1 431 ")
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         kept = b"connection: close\r\nx: %b\r\n\r\n" % (b"x" * 60 * 1024)
         connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n" + kept)
         assert read_until_cut(connection).startswith(b"HTTP/1.1 200 ")
@@ -221,7 +221,7 @@ def read_until_cut(connection: socket.socket) -> bytes:
     [b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", HTTP_2, b"GET /\xff HTTP/1.1\r\n\r\n"],
 )
 def test_a_malformed_request_is_refused_like_any_other(calm: Served, request_: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         connection.sendall(request_)
         head, _, body = read_until_cut(connection).partition(b"\r\n\r\n")
     assert head.splitlines()[0] == b"HTTP/1.1 400 Bad Request"
@@ -242,7 +242,7 @@ def test_a_malformed_request_is_refused_like_any_other(calm: Served, request_: b
 def test_ambiguous_headers_and_odd_names_of_worlds_are_refused(
     calm: Served, path: bytes, headers: bytes, status: bytes
 ) -> None:
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         connection.sendall(b"GET %b HTTP/1.1\r\nhost: localhost\r\n%bconnection: close\r\n\r\n" % (path, headers))
         assert read_until_cut(connection).split()[1] == status
 
@@ -275,7 +275,7 @@ def read(connection: socket.socket) -> bytes:
 
 async def test_bodies_that_do_not_end_hold_little_memory_together() -> None:
     with listening("calm_crm") as served:
-        opened = [socket.create_connection(("127.0.0.1", served.port), timeout=15) for _ in range(20)]
+        opened = [socket.create_connection(("127.0.0.1", served.port), timeout=60) for _ in range(20)]
         for connection in opened:
             connection.sendall(post(b"content-length: 4194304\r\n\r\n" + b"[" * 4_190_000))
         assert b"408 Request Timeout" in read(opened[0])
@@ -288,7 +288,7 @@ async def test_bodies_that_do_not_end_hold_little_memory_together() -> None:
 async def test_a_request_that_did_not_arrive_whole_is_no_request() -> None:
     with listening("calm_crm") as served:
         for length in (len(CREATE), len(CREATE) + 1):
-            with socket.create_connection(("127.0.0.1", served.port), timeout=30) as connection:
+            with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
                 connection.sendall(post(b"connection: close\r\ncontent-length: %d\r\n\r\n" % length + CREATE[:9]))
                 connection.sendall(CREATE[9:])
                 connection.shutdown(socket.SHUT_WR)
@@ -300,7 +300,7 @@ async def test_a_request_that_did_not_arrive_whole_is_no_request() -> None:
 def test_a_server_that_ends_does_not_wait_for_the_rest_of_requests() -> None:
     with listening("calm_crm") as served:
         beginnings = (b"", b"x: y", b"content-length: 9\r\n\r\n", b"content-length: 9\r\n\r\n{")
-        opened = [socket.create_connection(("127.0.0.1", served.port), timeout=30) for _ in beginnings]
+        opened = [socket.create_connection(("127.0.0.1", served.port), timeout=60) for _ in beginnings]
         for connection, rest in zip(opened, beginnings, strict=True):
             connection.sendall(post(rest))
         assert status_of_ping(served) == 200
@@ -318,7 +318,7 @@ def status_of_ping(served: Served) -> int:
 
 
 def test_two_headers_that_name_different_worlds_are_refused(calm: Served) -> None:
-    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
         keys = b"mcp-sim-world: other\r\nmcp-sim-world: raw\r\nconnection: close\r\n"
         connection.sendall(post(keys + b"content-length: %d\r\n\r\n" % len(CREATE) + CREATE))
         assert b"-32602" in read(connection)

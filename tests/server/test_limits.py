@@ -47,7 +47,7 @@ async def test_abandoned_sessions_are_bounded_and_make_room_again() -> None:
         statuses = list[int]()
 
         async def abandon(n: int) -> None:
-            async with httpx2.AsyncClient(trust_env=False, timeout=30) as client:
+            async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
                 one = Caller(f"{served.url}/w/{n}/mcp", ERAS[0], client)
                 answer = await one.post("initialize", {"protocolVersion": ERAS[0], "capabilities": {}})
                 statuses.append(answer.status_code)

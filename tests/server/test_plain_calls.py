@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 from anyio.from_thread import start_blocking_portal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import libraries
 from support.libraries import small
@@ -379,7 +379,6 @@ CALLS = st.tuples(
 
 
 @pytest.mark.parametrize("era", ERAS)
-@settings(max_examples=40, deadline=None)
 @given(calls=st.lists(CALLS, min_size=1, max_size=4))
 def test_calls_with_any_arguments_get_the_same_answers_with_and_without_the_sdk(
     sides: tuple[Side, Side], era: str, calls: list[Any]

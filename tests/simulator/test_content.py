@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.effort import SEEDS
 from support.places import SUPPORT
 from support.vendors import PLANNED_SPECS
 
@@ -38,7 +39,6 @@ SCENARIOS = sorted(shipped("scenarios").keys() - NO_CONTENT)
 CALM = [name for name in SCENARIOS if name.startswith("calm_")]
 FAULTY = [name for name in SCENARIOS if name not in CALM]
 OFFICE = {"issues": "issue_tracker", "mail": "calendar_mail", "chat": "chat"}
-SEEDS = range(40)
 ANSWER = "It is done; a new issue is TRK-121."
 """A final answer that fits every task."""
 PATIENCE = 5

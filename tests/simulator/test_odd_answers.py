@@ -236,7 +236,7 @@ def test_an_unknown_dialect_is_an_error(tmp_path: Path, dialect: Json) -> None:
         load(saved(tmp_path, {"name": "measure", "outputSchema": schema}))
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, database=None)
+@settings(max_examples=10, derandomize=True, database=None)
 @given(st.integers(0, 10_000))
 def test_random_odd_lists_never_crash_and_never_answer_invalidly(number: int) -> None:
     with TemporaryDirectory() as folder:

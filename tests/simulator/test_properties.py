@@ -48,7 +48,6 @@ async def make_random_calls(world: World, walker: Walker, calls: int) -> tuple[C
     return made, succeeded
 
 
-@settings(max_examples=40, deadline=None)
 @given(scenarios(), st.integers(0, 999))
 async def test_a_fork_that_gets_the_same_calls_takes_the_same_steps(scenario: Scenario, seed: int) -> None:
     async with Simulator(faulty(scenario)).open() as world:
@@ -64,7 +63,6 @@ async def test_a_fork_that_gets_the_same_calls_takes_the_same_steps(scenario: Sc
         ]
 
 
-@settings(max_examples=40, deadline=None)
 @given(scenarios(), st.integers(0, 999))
 async def test_replaying_the_committed_changes_of_the_ledger_yields_the_state(scenario: Scenario, seed: int) -> None:
     async with Simulator(faulty(scenario)).open() as world:
@@ -83,7 +81,7 @@ def test_most_calls_of_a_plausible_agent_succeed_on_generated_services() -> None
             _, succeeded = await make_random_calls(world, Walker(tools_of(world), seed), 60)
             shares.append(succeeded / 60)
 
-    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
+    @settings(derandomize=True, database=None)
     @given(scenarios(), st.integers(0, 999))
     def walks(scenario: Scenario, seed: int) -> None:
         asyncio.run(walk(scenario, seed))

@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.checker import Violation, judged, judged_tables
 from support.checker.tables import Rows
+from support.effort import WALKS
 from support.long_walks import plans_json, rows_of, tools_of, unperturbed
 from support.vendors import PLANNED_SCENARIOS
 from support.walking import Walker
@@ -20,7 +21,6 @@ from mcp_sim.world.commits import replayed
 from mcp_sim.world.world import World
 
 SCENARIOS = sorted(shipped("scenarios"))
-SEEDS = range(3)
 FAULTY = {"office", *(name for name in SCENARIOS if name.startswith("flaky_"))}
 """Scenarios with faults. Without them, each but the office is its calm one."""
 
@@ -56,7 +56,7 @@ def test_only_these_scenarios_have_faults_and_without_them_they_are_the_calm_one
         assert (calm.domain.plans, calm.records, calm.now) == (faulty.domain.plans, faulty.records, faulty.now)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", WALKS)
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name == "office" or name not in FAULTY])
 async def test_a_random_walk_without_faults_mostly_succeeds_and_replays(name: str, seed: int) -> None:
     simulator = Simulator(unperturbed(load(name)), ledger_keep=10_000)
@@ -70,7 +70,7 @@ async def test_a_random_walk_without_faults_mostly_succeeds_and_replays(name: st
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", WALKS)
 @pytest.mark.parametrize("name", sorted(FAULTY))
 async def test_a_random_walk_with_faults_replays_and_no_fault_corrupts_the_world(name: str, seed: int) -> None:
     async with Simulator(load(name), ledger_keep=10_000).open(seed=seed) as world:

@@ -318,7 +318,7 @@ ODD = st.recursive(
 KEYS = [*scenario_schema()["properties"], *tool_spec_schema()["properties"]]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(KEYS), ODD, max_size=5))
 @example({"expect": [None]})
 @example({"expect": [0]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_sim.types.conditions import ABSENT, OPERATORS, at_path, contradiction, equal, matcher
@@ -172,7 +172,6 @@ def test_operators_that_exclude_each_other_are_a_contradiction(written: Any, is_
     assert (contradiction(written) is not None) is is_contradiction
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(("gt", "gte", "lt", "lte", "equals")), st.integers(0, 4), min_size=1))
 def test_bounds_are_a_contradiction_exactly_if_no_number_satisfies_them(written: dict[str, int]) -> None:
     halves = [half / 2 for half in range(-2, 12)]

@@ -80,7 +80,7 @@ async def test_an_agent_over_http_sees_that_something_is_wrong(tmp_path: Path, m
     with listening(path) as served_at:
         async with Client(f"{served_at.url}/w/a/mcp", mode=mode) as client:
             for _ in FORMS:
-                with anyio.fail_after(20), pytest.raises(MCPError):
+                with anyio.fail_after(60), pytest.raises(MCPError):
                     await client.call_tool("get_contact", ADA, read_timeout_seconds=1)
             assert not (await client.call_tool("get_contact", ADA)).is_error
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 import httpx2
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openapi_pydantic import OpenAPI
 from support.controlled import TOKEN
@@ -136,7 +136,7 @@ SCENARIO = load("flaky_crm")
 
 
 @given(st.lists(requests(), min_size=1, max_size=8))
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(derandomize=True)
 async def test_every_request_gets_an_answer_of_the_document_and_none_a_5xx(sent: list[Sent]) -> None:
     async with Simulator(SCENARIO) as simulator:
         worlds = Worlds(partial(simulator.world, clock="virtual"), 5)

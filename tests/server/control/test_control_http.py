@@ -243,7 +243,7 @@ def test_the_head_of_a_stream_is_no_stream(plane: tuple[Served, Operator]) -> No
     _, operator = plane
     operator.send("POST", "/worlds", {"name": "headed"})
     headers = {"authorization": f"Bearer {operator.token}"}
-    with httpx2.Client(trust_env=False, timeout=10, headers=headers) as client:
+    with httpx2.Client(trust_env=False, timeout=60, headers=headers) as client:
         response = client.head(f"{operator.url}/worlds/headed/ledger/stream")
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert client.get(f"{operator.url}/worlds/headed").status_code == 200  # over the same connection
