@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
-from mcp_sim import Simulator
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.refusal import Refused
 
@@ -88,47 +85,6 @@ async def test_items_shift_when_others_are_added_or_removed(tmp_path: Path) -> N
         ]
 
 
-BOOK = {"nb_filepath": STRING}
-NOTEBOOK = [
-    tool("list_cells", BOOK),
-    tool("read_notebook", BOOK),
-    tool("get_cell", {**BOOK, "cell_index": INTEGER}),
-    tool("insert_cell", {**BOOK, "cell_index": INTEGER, "content": STRING}),
-    tool("replace_cell", {**BOOK, "cell_index": INTEGER, "new_content": STRING}),
-    tool("str_replace_in_cell", {**BOOK, "cell_index": INTEGER, "old_str": STRING, "new_str": STRING}),
-    tool("search_cells", {**BOOK, "pattern": STRING}),
-    tool("delete_cells_batch", {**BOOK, "cell_indices": {"type": "array"}}),
-    tool("reorder_cells", {**BOOK, "new_order": {"type": "array"}}),
-]
-
-
-async def test_cells_of_a_given_notebook_are_read_changed_and_reordered(tmp_path: Path) -> None:
-    cells: Json = [
-        {"cell_type": "markdown", "source": ["# Tides\n", "Notes"]},
-        {"cell_type": "code", "source": "x = 1"},
-    ]
-    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": cells}), "/lab/broken.ipynb": "no"}}
-    at = {"nb_filepath": "/lab/tides.ipynb"}
-    async with simulator(tmp_path, NOTEBOOK, state=state) as sim, sim.open() as world:
-        first = success_value(await world.call("get_cell", {**at, "cell_index": 0}))
-        assert (first["content"], first["cell_type"]) == ("# Tides\nNotes", "markdown")
-        success_value(await world.call("insert_cell", {**at, "cell_index": 1, "content": "plot(x)"}))
-        success_value(await world.call("replace_cell", {**at, "cell_index": 2, "new_content": "x = 2"}))
-        success_value(await world.call("str_replace_in_cell", {**at, "cell_index": 2, "old_str": "2", "new_str": "3"}))
-        assert "y" in error_text(
-            await world.call("str_replace_in_cell", {**at, "cell_index": 2, "old_str": "y", "new_str": "3"})
-        )
-        assert [one["content"] for one in success_value(await world.call("list_cells", at))][1:] == ["plot(x)", "x = 3"]
-        assert (
-            success_value(await world.call("search_cells", {**at, "pattern": "plot"}))["occurrences"][0]["cell_index"]
-            == 1
-        )
-        success_value(await world.call("reorder_cells", {**at, "new_order": [2, 1, 0]}))
-        success_value(await world.call("delete_cells_batch", {**at, "cell_indices": [1, 2]}))
-        assert [one["content"] for one in success_value(await world.call("read_notebook", at))["parts"]] == ["x = 3"]
-        assert "broken" in error_text(await world.call("list_cells", {"nb_filepath": "/lab/broken.ipynb"}))
-
-
 async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD).open() as world:
         await world.call("create_document", FACTS)
@@ -168,18 +124,6 @@ async def test_the_only_document_needs_no_name_in_a_state(tmp_path: Path, state:
         assert [one["task"] for one in success_value(await world.call("list_items", {}))] == ["dig", "plant"]
 
 
-async def test_a_spec_may_choose_the_backend(tmp_path: Path) -> None:
-    tools = [tool("fetch_line", {**FILE, "line_number": INTEGER}), tool("put_down", {**FILE, "text": STRING})]
-    sim: Json = {
-        "fetch_line": {"backend": "document", "operation": "read_part"},
-        "put_down": {"backend": "document", "operation": "add"},
-    }
-    state: Json = {"documents": {"facts.docx": ["Water is wet."]}}
-    async with matched_tools.simulator(tmp_path, tools, state, {"sim": sim}).open() as world:
-        success_value(await world.call("put_down", {**FACTS, "text": "Ice is cold."}))
-        assert success_value(await world.call("fetch_line", {**FACTS, "line_number": 1}))["text"] == "Ice is cold."
-
-
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD).open() as world:
         document = Library("document", world.view, datetime(2026, 1, 1, tzinfo=UTC))
@@ -210,15 +154,3 @@ async def test_operations_are_called_from_python(tmp_path: Path) -> None:
             document.remove(3, "slide")
         document.delete("deck")
         assert all(one.entity == "document" for one in document.changes)
-
-
-async def test_servers_with_namespaces_have_documents_of_their_own(tmp_path: Path) -> None:
-    for name in ("home", "work"):
-        (tmp_path / f"{name}.yaml").write_text(json.dumps({"mcp_sim": 1, "name": name, "tools": CHECKLIST}))
-    servers = {"home": "home.yaml", "work": "work.yaml"}
-    scenario = {"mcp_sim": 1, "name": "both", "tools": servers, "world": {"namespaces": True}}
-    (tmp_path / "both.yaml").write_text(json.dumps(scenario))
-    async with Simulator.load(tmp_path / "both.yaml").open() as world:
-        success_value(await world.call("home/add_item", {"task": "dig"}))
-        assert len(success_value(await world.call("home/list_items", {}))) == 1
-        assert success_value(await world.call("work/list_items", {})) == []

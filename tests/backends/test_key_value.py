@@ -90,68 +90,6 @@ async def test_keys_are_renamed_appended_to_and_read_together(store: Simulator) 
         }
 
 
-NAMED = {"name": TEXT, "value": TEXT}
-WRAPPED = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
-STRUCTURES = [
-    tool("hset", needed="name key value", name=TEXT, key=TEXT, value=TEXT, output=WRAPPED),
-    tool("hget", needed="name key", name=TEXT, key=TEXT),
-    tool("hdel", needed="name key", name=TEXT, key=TEXT),
-    tool("hgetall", "Get a hash. Returns: A dictionary of its fields, or an error.", needed="name", name=TEXT),
-    tool("lrem", needed="name count element", name=TEXT, count=NUMBER, element=TEXT),
-    tool("publish", "Publish a message to a channel", channel=TEXT, message=TEXT),
-    tool("lpush", needed="name value", **NAMED),
-    tool("rpush", needed="name value", **NAMED),
-    tool("lpop", needed="name", name=TEXT),
-    tool("lrange", needed="name start stop", name=TEXT, start=NUMBER, stop=NUMBER),
-    tool("sadd", needed="name value", **NAMED),
-    tool("srem", needed="name value", **NAMED),
-    tool("smembers", needed="name", name=TEXT),
-    tool("zadd", needed="key score member", key=TEXT, score={"type": "number"}, member=TEXT),
-    tool("zrange", needed="key start end", key=TEXT, start=NUMBER, end=NUMBER, with_scores={"type": "boolean"}),
-    tool("type", "The kind of a Redis key.", needed="key", key=TEXT),
-    tool("set", "Set a Redis value.", needed="key value", key=TEXT, value=TEXT, expiration=NUMBER),
-    tool("get", "Get a Redis value.", needed="key", key=TEXT),
-    tool("delete", "Delete Redis keys.", needed="key", key={"oneOf": [TEXT, {"type": "array", "items": TEXT}]}),
-    tool("list", "List Redis keys matching a pattern.", needed="", pattern=TEXT),
-    tool("dbsize", "How many keys the Redis database has."),
-    tool(
-        "scan",
-        "Scan the keys.",
-        needed="",
-        pattern=TEXT,
-        output={"type": "object", "properties": {"result": {"anyOf": [TEXT, {"type": "object"}]}}},
-    ),
-]  # fmt: skip
-
-
-async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, STRUCTURES)
-    assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
-    async with sim.open() as world:
-        assert "name" in (await answered(world, "hset", name="u:1", key="name", value="Ada"))["result"]
-        assert await answered(world, "hget", name="u:1", key="name") == "Ada"
-        assert await answered(world, "hgetall", name="u:1") == {"name": "Ada"}
-        await answered(world, "rpush", name="q", value="b")
-        await answered(world, "lpush", name="q", value="a")
-        await answered(world, "rpush", name="q", value="c")
-        assert await answered(world, "lrange", name="q", start=0, stop=-1) == ["a", "b", "c"]
-        assert await answered(world, "lrange", name="q", start=-2, stop=1) == ["b"]
-        assert await answered(world, "lpop", name="q") == "a"
-        for value in ("x", "y", "x"):
-            await answered(world, "sadd", name="s", value=value)
-        await answered(world, "srem", name="s", value="y")
-        assert await answered(world, "smembers", name="s") == ["x"]
-        await answered(world, "zadd", key="z", score=2, member="late")
-        await answered(world, "zadd", key="z", score=1, member="early")
-        assert await answered(world, "zrange", key="z", start=0, end=-1) == ["early", "late"]
-        assert await answered(world, "zrange", key="z", start=1, end=1, with_scores=True) == [["late", 2]]
-        assert await answered(world, "type", key="z") == "zset"
-        assert "list" in await refused(world, "smembers", name="q")
-        await answered(world, "hdel", name="u:1", key="name")
-        assert await answered(world, "list", pattern="*") == ["q", "s", "z"]
-        assert await answered(world, "dbsize") == "3"
-
-
 async def test_namespaces_separate_keys(tmp_path: Path) -> None:
     sim = simulator(tmp_path, MEMORY)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}

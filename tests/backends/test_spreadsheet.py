@@ -206,22 +206,6 @@ async def test_workbooks_are_given_in_every_common_shape(tmp_path: Path, state: 
         assert success_value(await world.call("read_data_from_excel", PLACE)) == SALES
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"sheets": {"Q1": SALES}},
-        {"workbook": {"Q1": SALES}},
-        {"Q1": SALES},
-        {"sheets": [{"title": "Q1", "values": SALES}]},
-    ],
-)
-async def test_the_only_workbook_needs_no_name_in_a_state(tmp_path: Path, state: Json) -> None:
-    place = {"sheet": STRING, "range": STRING}
-    tools = [tool("read_range", place), tool("write_range", {**place, "values": TABLE})]
-    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
-        assert success_value(await world.call("read_range", {"sheet": "Q1", "range": "A1:B2"})) == SALES
-
-
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL).open() as world:
         spreadsheet = Library("spreadsheet", world.view, datetime(2026, 1, 1, tzinfo=UTC))

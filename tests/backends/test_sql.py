@@ -273,46 +273,6 @@ async def test_row_tools_and_sql_share_their_tables(tmp_path: Path) -> None:
         assert await answered(world, "list_tables") == [{"name": "parts"}]
 
 
-ANALYTIC = {
-    "SELECT kind, COUNT(*) AS n FROM fields GROUP BY ALL ORDER BY n DESC": [
-        {"kind": "rye", "n": 2}, {"kind": "oat", "n": 1}],
-    "SELECT * EXCLUDE (kind, ha) FROM fields WHERE ha > 4": [{"id": 3}],
-    "SELECT string_agg(id, '-' ORDER BY ha DESC) AS s FROM fields": [{"s": "3-1-2"}],
-    "SELECT median(ha) AS m, quantile_cont(ha, 0.25) AS q, arg_max(id, ha) AS top FROM fields": [
-        {"m": 4, "q": 3, "top": 3}],
-    "SELECT x FROM range(1, 6, 2) AS t(x)": [{"x": 1}, {"x": 3}, {"x": 5}],
-    "SELECT split_part('a-b', '-', 2) AS y, regexp_extract('ab12', '(\\d+)', 1) AS z": [{"y": "b", "z": "12"}],
-    "SELECT date_trunc('month', DATE '2026-03-17') AS m": [{"m": "2026-03-01 00:00:00"}],
-    "SELECT count(*) FROM fields": [{"count_star()": 3}],
-    "SHOW TABLES": [{"name": "fields"}],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("statement", ANALYTIC)
-async def test_functions_of_an_analytic_database_are_emulated(tmp_path: Path, statement: str) -> None:
-    rows = [{"id": 1, "kind": "rye", "ha": 4}, {"id": 2, "kind": "oat", "ha": 2}, {"id": 3, "kind": "rye", "ha": 7}]
-    sim = simulator(tmp_path, [tool("query", "Run any DuckDB SQL.", sql=TEXT)], {"fields": rows})
-    async with sim.open() as world:
-        assert await answered(world, "query", sql=statement) == ANALYTIC[statement]
-
-
-async def test_a_view_is_replaced_and_long_series_are_refused(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, [tool("query", "Run any PostgreSQL SQL.", sql=TEXT)], {"fields": [{"id": 1}]})
-    async with sim.open() as world:
-        for limit in (1, 2):
-            await answered(world, "query", sql=f"CREATE OR REPLACE VIEW few AS SELECT id + {limit} AS n FROM fields")
-        assert await answered(world, "query", sql="SELECT n FROM few") == [{"n": 3}]
-        assert "steps" in await refused(world, "query", sql="SELECT COUNT(*) AS n FROM generate_series(1, 100000000)")
-
-
-async def test_an_analytic_database_returns_the_number_of_changes_as_a_row(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
-    async with sim.open() as world:
-        assert await answered(world, "query", query="CREATE TABLE t (v INTEGER)") == []
-        assert await answered(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
-        assert await answered(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
-
-
 LIBRARY: Json = {
     "books": [{"isbn": "978-1", "title": "The Salt Road", "year": 1998, "price": 12},
               {"isbn": "978-2", "title": "Glass Rivers", "year": 2011, "price": 9.5, "lent": True}],
@@ -358,51 +318,6 @@ async def test_given_tables_keep_their_columns_beside_tools_that_run_no_statemen
 
 PEOPLE: Json = {"people": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]}
 _DESCRIBED = [tool("list_tables", "List the tables"), tool("describe_table", "Describe one", table_name=TEXT)]
-SEVERAL: dict[str, list[Json]] = {
-    "another tool mentions SQL": [
-        tool("execute_query", "Execute a query", query=TEXT),
-        tool("execute_mutation", "Execute a mutation", mutation=TEXT),
-        tool("list_tables", "List the tables of the PostgreSQL database"),
-        tool("describe_table", "Describe one", table_name=TEXT),
-    ],
-    "an example is a statement": [
-        tool("execute_query", "Read data", query={**TEXT, "examples": ["select * from users"]}),
-        tool("execute_mutation", "Change data", mutation={**TEXT, "default": "update users set active = 1"}),
-        *_DESCRIBED,
-    ],
-    "tables are described": [
-        tool("execute_query", "Read data", query=TEXT), tool("execute_mutation", mutation=TEXT), *_DESCRIBED
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", SEVERAL)
-async def test_several_tools_share_one_set_of_tables(tmp_path: Path, case: str) -> None:
-    sim = simulator(tmp_path, SEVERAL[case], PEOPLE)
-    assert {name.split()[0] for name in backends(sim).values()} == {"sql"}
-    async with sim.open() as world:
-        await answered(world, "execute_mutation", mutation="CREATE TABLE pets (id INTEGER PRIMARY KEY, owner INT)")
-        await answered(world, "execute_mutation", mutation="INSERT INTO pets (owner) VALUES (2)")
-        query = "SELECT name FROM people JOIN pets ON owner = people.id"
-        assert await answered(world, "execute_query", query=query) == [{"name": "Bo"}]
-        assert await answered(world, "list_tables") == [{"name": "people"}, {"name": "pets"}]
-        described = await answered(world, "describe_table", table_name="pets")
-        assert [one["name"] for one in described] == ["id", "owner"]
-
-
-async def test_chosen_tools_share_one_set_of_tables(tmp_path: Path) -> None:
-    tools = [tool("lookup", text=TEXT), tool("modify", text=TEXT), tool("entities"), tool("shape", table=TEXT)]
-    done = {"lookup": "query", "modify": "execute", "entities": "tables", "shape": "describe"}
-    chosen = {name: {"backend": "sql", "operation": operation} for name, operation in done.items()}
-    sim = simulator(tmp_path, tools, PEOPLE, {"sim": chosen})
-    assert backends(sim) == {name: f"sql {operation}" for name, operation in done.items()}
-    async with sim.open() as world:
-        await answered(world, "modify", text="UPDATE people SET name = 'Eva' WHERE id = 2")
-        assert await answered(world, "lookup", text="SELECT name FROM people WHERE id = 2") == [{"name": "Eva"}]
-        assert await answered(world, "entities") == [{"name": "people"}]
-        assert len(await answered(world, "shape", table="people")) == 2
-
-
 # given states ---------------------------------------------------------------------------------------------------------
 
 ADA: Json = [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]
@@ -432,17 +347,6 @@ async def test_tables_are_given_in_any_shape(tmp_path: Path, shape: str) -> None
         assert await answered(world, "read_query", query="SELECT max(id) AS last FROM people") == [{"last": 3}]
 
 
-async def test_given_tables_have_the_given_columns_and_types(tmp_path: Path) -> None:
-    state: dict[str, Any] = {
-        "tables": {"empty": {"columns": ["a", "b c"], "rows": []}, "typed": {"columns": _TYPED, "rows": []}}
-    }
-    async with simulator(tmp_path, TOOLS, state).open() as world:
-        empty = await answered(world, "describe_table", table_name="empty")
-        typed = await answered(world, "describe_table", table_name="typed")
-        assert [one["name"] for one in empty] == ["a", "b c"]
-        assert [one["type"] for one in typed] == ["INTEGER", "VARCHAR(40)"]
-
-
 # Python ---------------------------------------------------------------------------------------------------------------
 
 
@@ -463,37 +367,6 @@ async def test_operations_are_called_from_python(database: Simulator) -> None:
             sql.query("SELECT nowhere FROM users")
 
 
-async def test_statements_from_python_are_in_the_dialect_that_they_name(database: Simulator) -> None:
-    async with database.open() as world:
-        sql = Library("sql", world.view, NOW)
-        made = ["CREATE TABLE halls (id SERIAL PRIMARY KEY)", "CREATE TABLE days (hall INTEGER REFERENCES halls(id))"]
-        sql.execute([*made, "CREATE INDEX days_hall ON days USING btree (hall DESC)"], dialect="postgres")
-        assert sql.query("SELECT COUNT(*) FROM days", dialect="postgres").value == [{"count": 0}]
-        with pytest.raises(Refused, match="FOREIGN KEY constraint failed"):
-            sql.write("INSERT INTO days VALUES (7)", dialect="postgres")
-        assert sql.write("INSERT INTO days VALUES (7)").text == "1 row affected"
-
-
-async def test_rows_are_written_from_python(database: Simulator) -> None:
-    async with database.open() as world:
-        sql = Library("sql", world.view, NOW)
-        sql.create_table("hens", ["id INTEGER PRIMARY KEY", "name TEXT"])
-        assert sql.insert("hens", {"name": "Pia"}).facts["last_insert_id"] == 1
-        sql.insert("hens", ["Ute"], ["name"])
-        sql.update("hens", {"name": "Ida"}, {"id": 1})
-        assert sql.select("hens", {"id": {"gte": 1}}, "name", order="name DESC").value == [
-            {"name": "Ute"},
-            {"name": "Ida"},
-        ]
-        sql.delete("hens", "name LIKE ?", ["I%"])
-        sql.rename_table("hens", "birds")
-        assert [record for _, record in sql.view.rows("birds")] == [{"id": 2, "name": "Ute"}]
-        sql.drop_table("birds")
-        assert sql.view.count("birds") == 0
-        with pytest.raises(Refused, match="Table birds not found; tables: users, log"):
-            sql.select("birds")
-
-
 async def test_a_text_result_has_the_rows_as_json(tmp_path: Path) -> None:
     wrapped = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
     tools = [tool("query", "Run SQL", output=wrapped, sql=TEXT), tool("tables", output=wrapped), *_DESCRIBED]
@@ -501,13 +374,6 @@ async def test_a_text_result_has_the_rows_as_json(tmp_path: Path) -> None:
         found = await answered(world, "query", sql="SELECT * FROM people WHERE id = 2")
         assert found == {"result": '[{"id":2,"name":"Bo"}]'}
         assert (await answered(world, "query", sql="DELETE FROM people"))["result"] == "2 rows affected"
-
-
-async def test_a_spec_may_choose_the_dialect(tmp_path: Path) -> None:
-    chosen = {"sim": {"run": {"backend": "sql", "operation": "execute", "fixed": {"dialect": "postgres"}}}}
-    async with simulator(tmp_path, [tool("run", text=TEXT)], PEOPLE, chosen).open() as world:
-        rows = await answered(world, "run", text="SELECT id::text AS n FROM public.people WHERE name ILIKE 'a%'")
-        assert rows == [{"n": "1"}]
 
 
 @pytest.mark.parametrize(
@@ -527,40 +393,3 @@ async def test_functions_that_take_too_long_are_refused(database: Simulator, sta
         assert reason in await refused(world, "read_query", query=numbers + statement)
         large = "SELECT printf('%5d of %*d in 2029000%%', 7, 3, 40000) AS text"
         assert await answered(world, "read_query", query=large) == [{"text": "    7 of 40000 in 2029000%"}]
-
-
-async def test_given_rows_that_break_a_constraint_fail_each_call_that_reads_them(tmp_path: Path) -> None:
-    bad: Json = {"jobs": {"sql": "CREATE TABLE jobs (id INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0))",
-                          "rows": [{"id": 1, "n": 4}, {"id": 2, "n": 0}]}}  # fmt: skip
-    async with simulator(tmp_path, TOOLS, bad).open() as world:
-        for _ in range(2):
-            with pytest.raises(Exception, match="CHECK constraint failed"):
-                await world.call("read_query", {"query": "SELECT count(*) AS n FROM jobs"})
-        assert await answered(world, "read_query", query="SELECT 1 AS one") == [{"one": 1}]
-
-
-async def test_the_name_of_the_tables_of_the_backend_is_reserved(database: Simulator) -> None:
-    async with database.open() as world:
-        for statement in ("CREATE TABLE sql_table (name TEXT)", "ALTER TABLE users RENAME TO sql_table"):
-            assert "sql_table is reserved" in await refused(world, "write_query", query=statement)
-        assert await answered(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
-
-
-async def test_infinite_numbers_are_not_stored(database: Simulator) -> None:
-    async with database.open() as world:
-        await answered(world, "create_table", query="CREATE TABLE sizes (id INTEGER PRIMARY KEY, n REAL NOT NULL)")
-        for number in ("1e400", "-1e400"):
-            insert = f"INSERT INTO sizes (n) VALUES ({number})"
-            assert "out of range" in await refused(world, "write_query", query=insert)
-        assert await answered(world, "read_query", query="SELECT count(*) AS n FROM sizes") == [{"n": 0}]
-
-
-@pytest.mark.parametrize(
-    ("part", "number"),
-    [("epoch", 1_864_805_400), ("dow", 6), ("isodow", 6), ("doy", 34), ("week", 5), ("quarter", 1), ("hour", 9)],
-)
-async def test_parts_of_a_time_are_computed(part: str, number: int, database: Simulator) -> None:
-    async with database.open() as world:
-        sql = Library("sql", world.view, NOW)
-        shown = sql.query(f"SELECT extract({part} FROM '2029-02-03 09:30'::timestamp) AS n", dialect="postgres")
-        assert shown.value == [{"n": number}]

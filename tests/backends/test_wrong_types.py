@@ -46,12 +46,8 @@ async def test_computations_refuse_values_of_other_types(
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "limit": "9" * 5000}),
         ("key_value", "list", {"entries": {"a": "b"}}, {"limit": 2**64}),
         ("spreadsheet", "delete_rows", BOOKS, {"sheet": "One", "count": ["x"]}),
-        (
-            "spreadsheet",
-            "read_range",
-            {"workbooks": {"a.xlsx": {"One": [[1]]}}},
-            {"sheet": "One", "left": 3, "right": -1},
-        ),
+        ("spreadsheet", "read_range", {"workbooks": {"a.xlsx": {"One": [[1]]}}},
+         {"sheet": "One", "left": 3, "right": -1}),
         ("spreadsheet", "read_range", BOOKS, {"sheet": "One", "range": "1:²"}),
         ("git", "add_worktree", None, {"path": "/"}),
         ("git", "stash_pop", None, {"index": "9" * 5000}),
@@ -64,7 +60,7 @@ async def test_computations_refuse_values_of_other_types(
         ("files", "grep", {"files": {"/docs/a.md": "a"}}, {"pattern": "a", "kind": "names and contents"}),
         ("spreadsheet", "write_cell", BOOKS, {"sheet": "One", "range": "A1", "value": "=" + "9" * 5000}),
     ],
-)
+)  # fmt: skip
 async def test_values_of_other_types_are_answered(
     tmp_path: Path, backend: str, operation: str, state: Json, arguments: Json
 ) -> None:

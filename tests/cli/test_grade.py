@@ -136,17 +136,13 @@ def test_what_is_no_trace_is_a_usage_error(tmp_path: Path, capsys: pytest.Captur
     ("kept", "old", "new", "message"),
     [
         ([0, 2, 3], "", "", "the first steps of world default are missing"),
-        (
-            [0, 1, 2],
-            '"changes"',
-            '"chnages"',
-            ":3: not an entry of a trace of format 2: step.truth: 'changes' is a required property",
-        ),
+        ([0, 1, 2], '"changes"', '"chnages"',
+         ":3: not an entry of a trace of format 2: step.truth: 'changes' is a required property"),
         ([0, 1, 2], '"format":2', '"format":1', "is not a trace of format 2, the only one that can be read"),
         ([1, 2, 3], "", "", "its first line has no format"),
         ([0, 1, 2], ',"measured"', '\x00,"measured"', "not a line of a trace"),
     ],
-)
+)  # fmt: skip
 def test_of_a_cut_or_old_trace_it_says_what_is_wrong(
     runs: Runs, kept: list[int], old: str, new: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,32 +92,6 @@ def imported(here: Path, text: str) -> dict[str, dict[str, Any]]:
     return {tool["name"]: tool for tool in value(here / "api.tools.json")["tools"]}
 
 
-def test_yaml_of_older_parsers_is_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tools = imported(
-        here,
-        """\
-openapi: 3.0.1
-x-shared: {failure: &failure {description: no}, field: &field {type: string}}
-paths:
-  /shelves/{room}:
-    get:
-      operationId: getShelf
-      parameters:
-        - {name: room, in: path, required: true, schema: {<<: *field, enum: [NO, on, 12, 0123]}}
-        - {name: most, in: query, schema: {type: integer, default: "10"}}
-      responses:
-        200: {description: ok, content: {application/json: {schema: {type: object, properties: {since: *field}}}}}
-        404: {<<: *failure}
-""",
-    )
-    assert tools["getShelf"]["inputSchema"]["properties"] == {
-        "room": {"type": "string", "enum": ["NO", "on", "12", "0123"]},
-        "most": {"type": "integer", "default": 10},
-    }
-    assert tools["getShelf"]["outputSchema"]["properties"] == {"since": {"type": "string"}}
-    assert "  " not in capsys.readouterr().err
-
-
 def test_odd_parts_are_repaired_and_remove_nothing_beside_them(here: Path) -> None:
     tools = imported(
         here,
@@ -226,13 +200,3 @@ definitions: {Job: {type: object, required: [title], properties: {id: {type: int
     assert tools["addJob"]["inputSchema"]["properties"]["team"] == {"type": "array", "items": {"type": "string"}}
     assert set(tools["addJob"]["outputSchema"]["$defs"]["Job"]["properties"]) == {"id", "title"}
     assert tools["uploadJob"]["inputSchema"]["required"] == ["team", "file"]
-
-
-def test_names_stay_within_64_characters_with_their_suffixes(here: Path) -> None:
-    long = "x" * 80
-    operation: dict[str, Any] = {"operationId": long, "responses": {}}
-    document: dict[str, Any] = {"openapi": "3.1.0", "paths": {f"/{n}": {"get": operation} for n in range(12)}}
-    assert main(["import", "openapi", "--name", "api", petstore(here, document)]) == 0
-    listed = names(here / "api.tools.json")
-    assert len(set(listed)) == 12
-    assert max(map(len, listed)) == 64

@@ -145,30 +145,6 @@ def test_an_older_version_of_a_server_is_recognised_and_its_tools_answered_under
     assert value_of(shown)["state"] == "closed"
 
 
-def test_two_tools_are_too_few_to_recognise_a_server(here: Path) -> None:
-    assert "program" not in value(imported(here, MAPS[:2]))
-
-
-PAGE = {"url": {"type": "string"}, "max_length": {}, "start_index": {}, "raw": {}}
-
-
-@pytest.mark.parametrize(
-    ("names", "arguments", "is_known"),
-    [
-        (["fetch"], [*PAGE], True),
-        (["fetch"], ["url"], False),
-        (["fetch"], [*PAGE, "headers"], False),
-        (["fetch", "list_trips"], [*PAGE], False),
-    ],
-)
-def test_a_small_server_is_recognised_if_its_tools_and_arguments_are_the_same(
-    names: list[str], arguments: list[str], is_known: bool, here: Path
-) -> None:
-    schema = {"type": "object", "properties": {name: PAGE.get(name, {}) for name in arguments}}
-    spec = imported(here, [{"name": name, "inputSchema": schema} for name in names])
-    assert value(spec).get("program") == ("web_fetch" if is_known else None)
-
-
 @pytest.mark.parametrize("name", PLANNED_SPECS)
 def test_servers_of_other_vendors_are_not_recognised(name: str, here: Path) -> None:
     tools = [tool.definition for tool in load(name).domain.tools.values()]

@@ -16,7 +16,6 @@ from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec import yaml12
-from mcp_sim.spec.entity_names import rename_entities_in_plan
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import spec_files, spec_text
@@ -183,28 +182,6 @@ def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
     return without_judgement(load(folder / "said.yaml").domain)
 
 
-def test_entities_in_a_plan_and_its_choices_are_renamed() -> None:
-    plan = Plan("manage", "unknown", choice="operation", choices={"settle": WHOLE})
-    there = rename_entities_in_plan(plan, "yard.{}".format)
-    assert (there.entity, there.choices["settle"].entity) == (None, "yard.order")
-
-
-def test_hidden_fields_are_written(tmp_path: Path) -> None:
-    tools: list[Any] = [{"name": "list_berths", "inputSchema": {"type": "object", "properties": {}}}]
-    state = {"berths": {"b1": {"quay": "north"}, "b2": {"quay": "south"}}}
-    (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    text = f"mcp_sim: 1\nname: port\ntools: {json.dumps(tools)}\n"
-    (tmp_path / "port.yaml").write_text(text, encoding="utf-8")
-    path = tmp_path / "run.yaml"
-    path.write_text("mcp_sim: 1\nseed: 1\ntools: port.yaml\nworld: {state: state.json}\n", encoding="utf-8")
-    before = load(path).domain
-    assert any(field.hidden for field in before.entities["berth"].fields.values())
-    (tmp_path / "port.yaml").write_text(spec_text(text, before, ""), encoding="utf-8")
-    after = load(path).domain
-    assert without_judgement(after) == without_judgement(before)
-    assert after.entities == before.entities
-
-
 def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> None:
     usual = Plan("", "unknown")
     declarable = {part.name for part in fields(Plan)} & SimPart.model_fields.keys()
@@ -246,24 +223,6 @@ def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
     )
 
 
-def test_a_backends_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
-    text = {"type": "string"}
-    tools = [
-        ("get_vessel_messages", {"vessel_id": text}),
-        ("reply_to_message", {"message_id": text, "text": text}),
-    ]
-    listed = [
-        {"name": name, "inputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
-        for name, parts in tools
-    ]
-    path = tmp_path / "ferry.json"
-    path.write_text(json.dumps({"tools": listed}), encoding="utf-8")
-    assert main(["plan", str(path), "--write"]) == 0
-    written = path.with_suffix(".yaml")
-    assert load(written).domain.plans["reply_to_message"].entity == "vessel_message"
-    assert [problem for problem in check([written]) if problem.severity == "error"] == []
-
-
 def test_written_a_second_time_nothing_changes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["plan", str(spec), "--write"])
     once = spec.read_text(encoding="utf-8")
@@ -285,18 +244,6 @@ def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsy
     assert "widgets.yaml already exists" in capsys.readouterr().err
 
 
-def test_the_list_that_a_scenario_names_gets_a_spec_beside_it(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec.unlink()
-    scenario = spec.with_name("run.yaml")
-    text = "mcp_sim: 1\nseed: 1\ntools: widgets.tools.json\n"
-    scenario.write_text(text, encoding="utf-8")
-    assert main(["plan", str(scenario), "--write"]) == 0
-    assert scenario.read_text(encoding="utf-8") == text
-    assert "use it instead of widgets.tools.json" in capsys.readouterr().err
-    scenario.write_text(text.replace("widgets.tools.json", "widgets.yaml"), encoding="utf-8")
-    assert not [problem for problem in check([spec, scenario]) if problem.severity == "error"]
-
-
 def test_each_server_of_a_scenario_gets_its_own_plans(spec: Path) -> None:
     scenario = spec.with_name("two.yaml")
     other = spec.with_name("other.yaml")
@@ -311,14 +258,6 @@ def test_each_server_of_a_scenario_gets_its_own_plans(spec: Path) -> None:
     assert "get_widget" not in other.read_text(encoding="utf-8")
     assert "  list_widgets:\n    verb: list\n" in other.read_text(encoding="utf-8")
     assert not [problem for problem in check([scenario]) if problem.severity == "error"]
-
-
-def test_entities_that_are_kept_apart_are_written_under_the_names_that_their_spec_knows(spec: Path) -> None:
-    scenario = spec.with_name("apart.yaml")
-    scenario.write_text("mcp_sim: 1\ntools: {one: widgets.yaml}\nworld: {namespaces: true}\n", encoding="utf-8")
-    main(["plan", str(scenario), "--write"])
-    assert "one.widget" not in spec.read_text(encoding="utf-8")
-    assert "entity: widget" in spec.read_text(encoding="utf-8")
 
 
 def test_what_ships_is_not_written_to(capsys: pytest.CaptureFixture[str]) -> None:
@@ -349,11 +288,6 @@ def test_a_spec_that_cannot_be_written_is_left_as_it_is(spec: Path, capsys: pyte
     assert "sim: *a" in spec.read_text(encoding="utf-8")
     assert not spec.with_name("widgets.yaml.bak").exists()
     assert capsys.readouterr().err
-
-
-def test_what_is_required_is_one_of_the_fields(spec: Path) -> None:
-    spec.write_text(SPEC + "entities: {widget: {fields: {name: {}}, required: [nam]}}\n", encoding="utf-8")
-    assert "unknown field 'nam'; did you mean 'name'?" in str(check([spec])[0])
 
 
 def test_tools_and_tables_of_a_program_are_not_written_into_the_spec(tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ from support.given import service, tool, value
 
 from mcp_sim.generate.geography import city_in, nearest_city, time_zone_of
 from mcp_sim.generate.records import generate
-from mcp_sim.generate.titles import titles_about
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.draws import Draws
 from mcp_sim.types.scenario import GivenRecords
 from mcp_sim.world.world import World
 
@@ -74,14 +72,3 @@ def test_what_is_active_has_not_expired() -> None:
     status = {"type": "string", "enum": ["active", "expired"]}
     for one in records(entity("subscription", status=status, expires_at=TIME))["subscription"]:
         assert (datetime.fromisoformat(one["expires_at"]) > NOW) == (one["status"] == "active")
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [("place", "coffee"), ("repository", "http client"), ("track", "Karma Police"), ("person", "Ada Vos"),
-     ("issue", "login"), ("article", "tea"), ("gizmo", "blue thing"), ("airport", "London")],
-)  # fmt: skip
-def test_what_is_found_has_the_words_of_the_search_in_its_name(kind: str, words: str) -> None:
-    names = titles_about(words, Entity(kind), 9, Draws(1, "", "", 0))
-    assert len({*names}) == 9
-    assert all(word in name.lower() for name in names for word in words.lower().split())

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from support.matched_tools import answered, simulator
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
@@ -153,39 +152,3 @@ def test_both_alternatives_of_a_schema_occur_in_a_world() -> None:
     with TemporaryDirectory() as folder:
         served = anyio.run(everything_served, Path(folder), ticket("oneOf by a constant"))
     assert {one["kind"] for one in served} == {"card", "bank"}
-
-
-async def test_fields_that_a_closed_result_lacks_survive_writes(tmp_path: Path) -> None:
-    brief = ticket("if, then, else", closed=True)
-    whole = {"type": "object", "properties": {**FIELDS, "note": TEXT, "room": TEXT}, "required": ["id", "note"]}
-    named: Schema = {"type": "object", "properties": {"ticket_id": TEXT}, "required": ["ticket_id"]}
-    given: Schema = {**FIELDS, "note": TEXT, "room": TEXT}
-    del given["id"]
-    change = {**named, "properties": {**named["properties"], **given}}
-    listed = [
-        {"name": "create_ticket", "inputSchema": {"type": "object", "properties": given}, "outputSchema": brief},
-        {"name": "update_ticket", "inputSchema": change, "outputSchema": brief},
-        {"name": "get_ticket", "inputSchema": named, "outputSchema": whole},
-    ]
-    async with simulator(tmp_path, listed).open() as world:
-        made = await answered(world, "create_ticket", title="Roof", status="closed", note="wet", room="attic")
-        assert made.keys() == {*FIELDS, "closed_at"}
-        await answered(world, "update_ticket", ticket_id=made["id"], note="dry")
-        shown = await answered(world, "get_ticket", ticket_id=made["id"])
-        assert (shown["note"], shown["room"]) == ("dry", "attic")
-
-
-@pytest.mark.parametrize("needed", [[], ["extra"]])
-async def test_a_value_that_no_result_may_show_is_stored(tmp_path: Path, needed: list[str]) -> None:
-    record: Schema = {**ticket("contains"), "required": ["id", *needed]}
-    record["properties"]["extra"] = {"type": "object", "required": ["size"]}
-    listed = tools(record)
-    listed[2]["inputSchema"] = {"type": "object", "properties": {"extra": {"type": "object"}}}
-    async with simulator(tmp_path, listed).open() as world:
-        made = await answered(world, "create_ticket", extra={"colour": "red"})
-        judge: Any = Draft202012Validator(record)
-        judge.validate(made)
-        assert ("extra" in made) == bool(needed)
-        stored = world.view.get("ticket", made["id"])
-        assert stored is not None
-        assert stored["extra"] == {"colour": "red"}

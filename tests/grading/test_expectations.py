@@ -58,20 +58,12 @@ async def test_called_counts_the_calls_that_match(crm: Crm, options: str, made: 
     ("fault", "options", "outcome", "because"),
     [
         ("error: 503", "create_deal", "failed", "create_deal was called with success 0 times; expected at least once"),
-        (
-            "error: 503",
-            "{tool: create_deal, failed: true}",
-            "passed",
-            "create_deal was called 3 times; expected at least once",
-        ),
-        (
-            "lost_ack: {}",
-            "create_deal",
-            "passed",
-            "create_deal was called with success 3 times; expected at least once",
-        ),
+        ("error: 503", "{tool: create_deal, failed: true}", "passed",
+         "create_deal was called 3 times; expected at least once"),
+        ("lost_ack: {}", "create_deal", "passed",
+         "create_deal was called with success 3 times; expected at least once"),
     ],
-)
+)  # fmt: skip
 async def test_called_counts_calls_that_succeeded_or_took_effect(
     crm: Crm, fault: str, options: str, outcome: str, because: str
 ) -> None:
@@ -146,12 +138,8 @@ TO_CUSTOMER = {**ADA, "stage": "customer"}
         (DOWN, "update_contact", [("update_contact", TO_CUSTOMER)], "failed"),
         (DOWN, "update_contact", [("update_contact", TO_CUSTOMER)] * 2, "passed"),
         (DOWN, "update_contact", [("update_contact", {**ADA, "stage": "lead"})], "passed"),  # it was so before
-        (
-            DOWN,
-            "update_contact",
-            [("update_contact", TO_CUSTOMER)] * 2 + [("update_contact", {**ADA, "stage": "churned"})],
-            "passed",
-        ),
+        (DOWN, "update_contact",
+         [("update_contact", TO_CUSTOMER)] * 2 + [("update_contact", {**ADA, "stage": "churned"})], "passed"),
         # a deletion
         (LOST, "delete_contact", [GONE], "passed"),
         (DOWN, "delete_contact", [GONE], "failed"),
@@ -165,7 +153,7 @@ TO_CUSTOMER = {**ADA, "stage": "customer"}
         (DOWN, "get_contact", [("get_contact", {"contact_id": "con_99999"})] * 2, "passed"),
         (DOWN, "create_deal", [("create_deal", {"title": "no amount"})] * 2, "passed"),
     ],
-)
+)  # fmt: skip
 async def test_recovered_passes_if_the_goal_is_reached_exactly_once(
     crm: Crm, fault: str, tool: str, calls: Calls, outcome: str
 ) -> None:

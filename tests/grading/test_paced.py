@@ -37,33 +37,21 @@ async def verdict(world: World, waits: Sequence[float]) -> GradedVerdict:
     [
         (TOLD, [6, 6], "passed", "twice a call was repeated, and waited as told or longer each time"),
         (TOLD, [5.5, 6], "passed", "twice a call was repeated"),
-        (
-            TOLD,
-            [6, 5],
-            "failed",
-            "the wait before get_contact was repeated is 5 s, expected 6 s, as the answer said; 1 of 2",
-        ),
-        (
-            TOLD,
-            [1.5],
-            "failed",
-            "the wait before get_contact was repeated is 1.5 s, expected 6 s, as the answer said; 1 of 1",
-        ),
+        (TOLD, [6, 5], "failed",
+         "the wait before get_contact was repeated is 5 s, expected 6 s, as the answer said; 1 of 2"),
+        (TOLD, [1.5], "failed",
+         "the wait before get_contact was repeated is 1.5 s, expected 6 s, as the answer said; 1 of 1"),
         (TOLD, [], "vacuous", "no failed call was repeated that had to wait"),
         (LOCKED, [120], "passed", "once a call was repeated"),
         (LOCKED, [100], "failed", "the wait before get_contact was repeated is 100 s, expected 120 s"),
         (UNTOLD, [1, 2, 4, 8], "passed", "4 times a call was repeated"),
         (UNTOLD, [4, 1.5, 9, 2], "passed", "4 times a call was repeated"),
-        (
-            UNTOLD,
-            [2, 2, 2, 2],
-            "failed",
-            "the longest of 4 waits before get_contact was repeated is 2 s, expected at least 3 s",
-        ),
+        (UNTOLD, [2, 2, 2, 2], "failed",
+         "the longest of 4 waits before get_contact was repeated is 2 s, expected at least 3 s"),
         (UNTOLD, [2], "vacuous", "no failed call was repeated that had to wait"),
         ("", [1, 1, 1], "vacuous", "no failed call was repeated that had to wait"),
     ],
-)
+)  # fmt: skip
 async def test_waits_are_compared_with_what_the_agent_was_told(
     crm: Crm, faults: str, waits: Sequence[float], outcome: str, because: str
 ) -> None:

@@ -27,34 +27,23 @@ async def verdict(simulator: Simulator, calls: int = 1, answer: str | None = Non
 @pytest.mark.parametrize(
     ("condition", "differences"),
     [
-        (
-            "{entity: deal, where: {title: Spring order, amount: 9500}, count: 1}",
-            ["number of deal records that fit is 0, expected 1", "amount of deal deal_0003 is 4000, expected 9500"],
-        ),
-        (
-            "{entity: deal, where: {id: deal_0003, amount: 9500, stage: won}}",
-            [
-                "number of deal records that fit is 0, expected at least 1",
-                "amount of deal deal_0003 is 4000, expected 9500",
-                'stage of deal deal_0003 is "qualified", expected "won"',
-            ],
-        ),
-        (
-            "{entity: deal, where: {title: Spring order}, count: 2}",
-            ["number of deal records that fit is 1 (deal_0003), expected 2"],
-        ),
+        ("{entity: deal, where: {title: Spring order, amount: 9500}, count: 1}",
+         ["number of deal records that fit is 0, expected 1", "amount of deal deal_0003 is 4000, expected 9500"]),
+        ("{entity: deal, where: {id: deal_0003, amount: 9500, stage: won}}",
+         ["number of deal records that fit is 0, expected at least 1",
+         "amount of deal deal_0003 is 4000, expected 9500", 'stage of deal deal_0003 is "qualified", expected "won"']),
+        ("{entity: deal, where: {title: Spring order}, count: 2}",
+         ["number of deal records that fit is 1 (deal_0003), expected 2"]),
         ("find('deal', {'title': 'Spring order'})[0].amount == 9500.0", ["amount is 4000, expected 9500"]),
         ("deal.size() == 3 && deal.size() < 2", ["deal.size() is 3, expected < 2"]),
-        (
-            "deal.exists(d, d.title == 'Spring order' && d.stage == 'won')",
-            ['stage of deal deal_0003 is "qualified", expected "won"'],
-        ),
+        ("deal.exists(d, d.title == 'Spring order' && d.stage == 'won')",
+         ['stage of deal deal_0003 is "qualified", expected "won"']),
         ("deal.all(d, d.title != 'Spring order' || d.amount > 1e6)", []),
         ("deal.all(d, d.id != 'deal_0003')", ['id of deal deal_0003 is "deal_0003", expected != "deal_0003"']),
         ("!deal.exists(d, d.title == 'Spring order')", []),
         ("deal[0].title.startsWith('(') && '&&' == ')'", []),
     ],
-)
+)  # fmt: skip
 async def test_a_failed_condition_shows_values_beside_those_expected(
     condition: str, differences: list[str], crm: Crm
 ) -> None:

@@ -133,11 +133,8 @@ NEVER = "step 2 (adjust_stock): quantity of item A-1 never changed by -3; it is 
         (DOWN, [TAKE_3, ("set_stock", {**A, "quantity": 7})], ONCE),
         (DOWN, [("adjust_stock", {**A, "delta": -11})] * 2, ONCE),  # the world refuses it
         (EVERY, [TAKE_3, AGAIN], "2 faulted calls, each recovered exactly once"),
-        (
-            LOST,
-            [SELL_3, SELL_3],
-            "step 2 (take): quantity of item A-1 changed by -3 twice, by steps 2 and 3; expected once",
-        ),
+        (LOST, [SELL_3, SELL_3],
+         "step 2 (take): quantity of item A-1 changed by -3 twice, by steps 2 and 3; expected once"),
         (LOST, [TAG], ONCE),
         (LOST, [TAG, TAG], ONCE),  # a name occurs once
         (DOWN, [TAG], 'step 2 (add_tag): tags of item A-1 never got "late"; it is ["new"]'),
@@ -148,13 +145,10 @@ NEVER = "step 2 (adjust_stock): quantity of item A-1 never changed by -3; it is 
         (LOST, [BATCH, BATCH], "step 2 (add_batch): batches of item A-1 got 12 twice, by steps 2 and 3; expected once"),
         (DOWN, [BATCH], "step 2 (add_batch): batches of item A-1 never got 12; it is [12]"),
         (LOST, [NOTE], ONCE),
-        (
-            LOST,
-            [NOTE, NOTE],
-            'step 2 (add_note): notes of item A-1 got "\\nCount it." added twice, by steps 2 and 3; expected once',
-        ),
+        (LOST, [NOTE, NOTE],
+         'step 2 (add_note): notes of item A-1 got "\\nCount it." added twice, by steps 2 and 3; expected once'),
     ],
-)
+)  # fmt: skip
 async def test_a_relative_change_must_take_effect_exactly_once(
     tmp_path: Path, fault: str, calls: Calls, because: str
 ) -> None:
@@ -191,35 +185,23 @@ LESS = ("manage", {**A, "op": "less", "n": 2})
     ("fault", "calls", "because"),
     [
         (LOST, [ALL], ONCE),
-        (
-            LOST,
-            [ALL, ("adjust_all", {"moves": ALL[1]["moves"][:1]})],
-            "step 2 (adjust_all): quantity of item A-1 changed by 2 twice, by steps 2 and 3; expected once",
-        ),
+        (LOST, [ALL, ("adjust_all", {"moves": ALL[1]["moves"][:1]})],
+         "step 2 (adjust_all): quantity of item A-1 changed by 2 twice, by steps 2 and 3; expected once"),
         (LOST, [NAME_ALL, NAME_ALL], ONCE),
-        (
-            DOWN,
-            [NAME_ALL, ("name_all", {"moves": NAME_ALL[1]["moves"][:1]})],
-            'step 2 (name_all): name of item A-2 is missing, expected "Horn"',
-        ),
+        (DOWN, [NAME_ALL, ("name_all", {"moves": NAME_ALL[1]["moves"][:1]})],
+         'step 2 (name_all): name of item A-2 is missing, expected "Horn"'),
         (LOST, [CREATE_ALL], ONCE),
         (DOWN, [CREATE_ALL, CREATE_ALL], ONCE),
         (LOST, [("set_limit", {"limit": 9000})] * 2, ONCE),
         (DOWN, [("set_limit", {"limit": 9000})], "step 2 (set_limit): limit of settings is 1, expected 9000"),
         (LOST, [("raise_limit", {"by": 2})], ONCE),
-        (
-            LOST,
-            [("raise_limit", {"by": 2})] * 2,
-            "step 2 (raise_limit): limit of settings changed by 2 twice, by steps 2 and 3; expected once",
-        ),
+        (LOST, [("raise_limit", {"by": 2})] * 2,
+         "step 2 (raise_limit): limit of settings changed by 2 twice, by steps 2 and 3; expected once"),
         (LOST, [LESS], ONCE),
-        (
-            LOST,
-            [LESS, LESS],
-            "step 2 (manage): quantity of item A-1 changed by -2 twice, by steps 2 and 3; expected once",
-        ),
+        (LOST, [LESS, LESS],
+         "step 2 (manage): quantity of item A-1 changed by -2 twice, by steps 2 and 3; expected once"),
     ],
-)
+)  # fmt: skip
 async def test_a_batch_has_a_goal_for_each_item_and_choices_and_singletons_have_one(
     tmp_path: Path, fault: str, calls: Calls, because: str
 ) -> None:

@@ -135,27 +135,6 @@ def test_effects_of_called_functions_count(tmp_path: Path, body: str, expected: 
     assert effect(tmp_path, body, HELPERS) == expected
 
 
-@pytest.mark.parametrize(
-    ("head", "call"),
-    [
-        ("import parts", "parts.known"),
-        ("import parts as p", "p.known"),
-        ("from parts import known as get_it", "get_it"),
-        ("from parts import *", "known"),
-        ("from package import parts", "parts.known"),
-        ("import package.parts", "package.parts.known"),
-        ("from package import shared", "shared"),
-    ],
-)
-def test_effects_of_modules_beside_a_program_count(tmp_path: Path, head: str, call: str) -> None:
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "__init__.py").write_text("from .parts import known as shared\n", encoding="utf-8")
-    for folder in (tmp_path, tmp_path / "package"):
-        (folder / "parts.py").write_text(f"class Refused(Exception): ...\n{HELPERS}", encoding="utf-8")
-    assert effect(tmp_path, f"{call}(world, 'loan', loan_id)['returned'] = True", head=head)[:2] == ("update", "loan")
-    assert effect(tmp_path, f"return {call}(world, 'book', isbn)", head=head) == ("get", "book", "isbn")
-
-
 def test_what_cannot_be_followed_leaves_the_verb_to_inference(tmp_path: Path) -> None:
     program = (
         "from mcp_sim.programs import tool\n\ntables = {'note': {}}\n\nclass Shop:\n    def __init__(self, world):\n"

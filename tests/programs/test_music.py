@@ -74,16 +74,6 @@ async def test_a_playlist_is_filled_ordered_and_emptied(world: World) -> None:
     assert '5. "Quay" (4 tracks)' in await ask(world, "getMyPlaylists")
 
 
-async def test_albums_are_saved_and_removed(world: World) -> None:
-    for action, done, mark in (
-        ("save", "Successfully saved 1 album to your library", "Saved"),
-        ("remove", "Successfully removed 1 album from your library", "Not saved"),
-    ):
-        assert await ask(world, "saveOrRemoveAlbumForUser", albumIds=[SLACK_WATER], action=action) == done
-        status = await ask(world, "checkUsersSavedAlbums", albumIds=[SLACK_WATER])
-        assert status == f"# Album Save Status\n\n1. {SLACK_WATER}: {mark}"
-
-
 async def test_the_player_goes_on_as_time_passes(world: World) -> None:
     queue = ids(await ask(world, "getQueue", limit=50))
     now = ids(await ask(world, "getNowPlaying"))[0]

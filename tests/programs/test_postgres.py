@@ -69,10 +69,7 @@ async def test_rows_have_the_values_of_the_types_of_their_columns(talks: World) 
     [
         ("INSERT INTO talks (room) VALUES ('A1')", 'null value in column "title" of relation "talks" violates'),
         ("INSERT INTO talks (title, room) VALUES ('X', 'Z9')", 'Key (room)=(Z9) is not present in table "rooms".'),
-        (
-            "INSERT INTO rooms VALUES ('A1', 3)",
-            'unique constraint "rooms_pkey"\nDETAIL:  Key (code)=(A1) already',
-        ),
+        ("INSERT INTO rooms VALUES ('A1', 3)", 'unique constraint "rooms_pkey"\nDETAIL:  Key (code)=(A1) already'),
         ("INSERT INTO rooms VALUES ('C3', 0)", 'violates check constraint "rooms_seats_check"\nDETAIL:  Failing row'),
         ("UPDATE rooms SET seats = seats - 12 WHERE code = 'B2'", "Failing row contains (B2, 0)."),
         ("INSERT INTO rooms VALUES ('LONG1', 3)", "value too long for type character varying(4)"),
@@ -80,10 +77,8 @@ async def test_rows_have_the_values_of_the_types_of_their_columns(talks: World) 
         ("DELETE FROM rooms WHERE code = 'A1'", 'Key (code)=(A1) is still referenced from table "talks".'),
         ("DROP TABLE rooms", "constraint talks_room_fkey on table talks depends on table rooms"),
         ("SELECT colour FROM talks", 'column "colour" does not exist\nLINE 1: SELECT colour FROM talks\n        '),
-        (
-            "SELECT * FROM guests",
-            'relation "guests" does not exist\nLINE 1: SELECT * FROM guests\n                      ^',
-        ),
+        ("SELECT * FROM guests",
+         'relation "guests" does not exist\nLINE 1: SELECT * FROM guests\n                      ^'),
         ("SELECT room, title FROM talks GROUP BY room", 'column "talks.title" must appear in the GROUP BY clause'),
         ("SELEC 1", 'syntax error at or near "SELEC"\nLINE 1: SELEC 1\n        ^'),
         ("SELECT title FROM talks WHERE", "syntax error at end of input"),
@@ -94,10 +89,8 @@ async def test_rows_have_the_values_of_the_types_of_their_columns(talks: World) 
         (f"SELECT {'(' * 300}1{')' * 300}", "stack depth limit exceeded"),
         ("SHOW everything", 'unrecognized configuration parameter "everything"'),
         ("BEGIN; DELETE FROM talks; ROLLBACK TO start_of_it", "ROLLBACK TO SAVEPOINT is not supported"),
-        (
-            "DELETE FROM talks; SELEC 1",
-            'at or near "SELEC"\nLINE 1: DELETE FROM talks; SELEC 1\n                           ^',
-        ),
+        ("DELETE FROM talks; SELEC 1",
+         'at or near "SELEC"\nLINE 1: DELETE FROM talks; SELEC 1\n                           ^'),
         ("DROP TABLE rooms CASCADE", "DROP TABLE ... CASCADE of a table that others refer to is not supported"),
         ("DROP VIEW talks", '"talks" is not a view'),
         ("DROP INDEX nowhere", 'index "nowhere" does not exist'),
@@ -111,7 +104,7 @@ async def test_rows_have_the_values_of_the_types_of_their_columns(talks: World) 
         ("SELECT extract(millennium FROM day) FROM talks", "The part MILLENNIUM of a time is not supported"),
         ("INSERT INTO rooms VALUES ('C3', 5); DELETE FROM guests", 'relation "guests" does not exist'),
     ],
-)
+)  # fmt: skip
 async def test_what_is_refused_is_a_text_that_says_why_and_writes_no_row(
     statement: str, message: str, talks: World
 ) -> None:

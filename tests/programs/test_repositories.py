@@ -139,25 +139,16 @@ async def test_a_fork_proposes_its_changes_to_the_original(world: World) -> None
 @pytest.mark.parametrize(
     ("tool", "arguments", "failure"),
     [
-        (
-            "issue_read",
-            {"method": "get", "issue_number": 999},
-            f"failed to get issue: GET {API}/issues/999: 404 Not Found []",
-        ),
+        ("issue_read", {"method": "get", "issue_number": 999},
+         f"failed to get issue: GET {API}/issues/999: 404 Not Found []"),
         ("get_commit", {"sha": "f" * 40}, f"failed to get commit: GET {API}/commits/{'f' * 40}: 422 No commit found"),
-        (
-            "create_branch",
-            {"branch": "main"},
-            f"failed to create branch: POST {API}/git/refs: 422 Reference already exists",
-        ),
-        (
-            "list_branches",
-            {"repo": "x"},
-            "failed to list branches: GET https://api.github.com/repos/quayside/x/branches: 404",
-        ),
+        ("create_branch", {"branch": "main"},
+         f"failed to create branch: POST {API}/git/refs: 422 Reference already exists"),
+        ("list_branches", {"repo": "x"},
+         "failed to list branches: GET https://api.github.com/repos/quayside/x/branches: 404"),
         ("issue_write", {"method": "create"}, "missing required parameter: title"),
     ],
-)
+)  # fmt: skip
 async def test_failures_are_worded_as_the_service_words_them(
     world: World, tool: str, arguments: Json, failure: str
 ) -> None:

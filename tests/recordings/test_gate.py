@@ -132,43 +132,6 @@ def test_a_function_for_an_unknown_tool_is_left_out(pantry: Path, capfd: pytest.
     assert "lend" not in Path("pantry.py").read_text()
 
 
-MESSAGES = """```python
-from mcp_sim.programs import Refused, initial, tool
-
-tables = {
-    "message": {"ids": 1, "fields": {"to": "", "text": ""}},
-    "team": {"singleton": True, "fields": {"people": {}}},
-}
-
-
-@initial
-def begin(given, world):
-    world.team["people"] = (given or {}).get("people") or {}
-
-
-@tool
-def send_message(world, receiver_id, text):
-    if receiver_id not in world.team["people"].values():
-        raise Refused(f"No {receiver_id}")
-    world.message.add(to=receiver_id, text=text)
-    return f"Sent to {receiver_id}."
-```"""
-
-
-def test_arguments_are_names_that_only_the_given_state_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = {"type": "string"}
-    schema = {"type": "object", "properties": {"receiver_id": text, "text": text}, "required": ["receiver_id", "text"]}
-    tools = [{"name": "send_message", "description": "Send a message.", "inputSchema": schema}]
-    Path("team.tools.json").write_text(json.dumps({"tools": tools}))
-    state = "{people: {Ada: USR-7-b, Bo: USR-9-c}}"
-    Path("team.yaml").write_text(f"mcp_sim: 1\nname: team\ntools: team.tools.json\nworld: {{state: {state}}}\n")
-    found = judged(capfd, MESSAGES, "compile", "team.yaml")
-    assert "no call succeeded" not in found["tools"]["send_message"]["checks"]
-
-
 def test_ids_that_collide_with_given_ones_are_a_defect_and_no_reason_to_drop_a_function(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,24 +142,6 @@ def test_ids_that_collide_with_given_ones_are_a_defect_and_no_reason_to_drop_a_f
     assert "already exists" in found["complaints"]
     assert "expected the next free id; leave it to add()" in found["complaints"]
     assert "ids" in judged(capfd, REPLY, "compile", "pantry.yaml")["tools"]["add_item"]["checks"]
-
-
-def test_what_the_plans_know_of_the_given_state_and_the_program_does_not_is_said(
-    pantry: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    scenario = Path("pantry_at_home.yaml")
-    flat = "{items: [{id: item-7, name: Rice, quantity: 2}]}"
-    scenario.write_text(
-        scenario.read_text().replace("{shelves: {top: [{id: item-7, name: Rice, quantity: 2}], bottom: []}}", flat)
-    )
-    deaf = REPLY.replace('records(given, "shelves")', 'records(given, "boxes")')
-    knowing = deaf.replace(
-        "for shelves in", 'for item in records(given, "items"):\n        world.item.add(item)\n    for shelves in'
-    )
-    assert (
-        "a guess from the tool list shows that" in judged(capfd, deaf, "compile", "pantry_at_home.yaml")["complaints"]
-    )
-    assert "a guess from" not in judged(capfd, knowing, "compile", "pantry_at_home.yaml")["complaints"]
 
 
 HOOKS = """
@@ -235,32 +180,6 @@ def test_hooks_and_resources_are_tried_and_those_that_crash_are_taken_out(
     assert {name: one["kept"] for name, one in found["hooks"].items()} == dict.fromkeys(BROKEN_HOOKS, not is_broken)
     assert [f"## {name}" in found["complaints"] for name in BROKEN_HOOKS] == [is_broken] * 3
     assert ("@resource(" in Path("pantry.py").read_text()) != is_broken
-
-
-SUMS = """```python
-from mcp_sim.programs import Refused, tool
-
-
-@tool(validate=False)
-def calculate(world, expression, mode="exact"):
-    left, sign, right = [*expression.split(), "", ""][:3]
-    if sign != "+" or mode.lower() != "exact":
-        raise Refused("cannot be parsed")
-    return str(int(left) + int(right))
-```"""
-
-
-@pytest.mark.parametrize("about", [{"description": "The sum, such as 2 + 3."}, {"example": "20 + 1"}])
-def test_free_text_is_an_example_of_the_schema_whose_other_keywords_are_left_alone(
-    about: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mode = {"type": "string", "enum": ["EXACT"], "enumCaseInsensitive": True, "x-order": [1]}
-    properties = {"expression": {"type": "string", "x-lang": {"enum": 7}, **about}, "mode": mode}
-    schema = {"type": "object", "properties": properties, "required": ["expression"]}
-    Path("sums.tools.json").write_text(json.dumps({"tools": [{"name": "calculate", "inputSchema": schema}]}))
-    found = judged(capfd, SUMS, "compile", "sums.tools.json")
-    assert found["tools"]["calculate"]["checks"] == ["answers"]
 
 
 COUNTER = """```python
@@ -348,106 +267,3 @@ def test_the_prompt_shows_what_is_built_in_and_tools_that_are_need_no_function(
     assert found["complaints"] == ""
     found = judged(capfd, TABLES.split("@tool", maxsplit=1)[0] + "```", "compile", "tools.json")
     assert (found["kept"], found["complaints"]) == (0, "")
-
-
-QUERY = """```python
-from mcp_sim.programs import tool
-
-tables = {"note": {"ids": "1", "fields": {"text": ""}}}
-
-
-@tool
-def read_query(world, sql):
-    return str(world.sql.query(sql).value)
-```"""
-
-
-@pytest.mark.parametrize(("body", "is_empty"), [("world.sql.query(sql).value", False), ("world.note.find()", True)])
-def test_a_program_that_uses_the_given_database_needs_no_tables_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], body: str, is_empty: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("tools.json").write_text(json.dumps(DATABASE))
-    world = {"state": {"database": {"birds": [{"id": 1, "name": "Wren"}]}}}
-    Path("scenario.json").write_text(json.dumps({"mcp_sim": 1, "name": "x", "tools": "tools.json", "world": world}))
-    found = judged(capfd, QUERY.replace("world.sql.query(sql).value", body), "compile", "scenario.json")
-    assert ("leaves all tables empty" in found["complaints"]) == is_empty
-
-
-def test_a_statement_is_tried_before_the_names_of_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    tags = [
-        {"name": "list_tags", "inputSchema": {"type": "object"}},
-        {"name": "add_tag", "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}}},
-        {"name": "tag_path", "inputSchema": {"type": "object"}},
-    ]
-    Path("tools.json").write_text(json.dumps({"tools": [*DATABASE["tools"][:2], *tags]}))
-    assert main(["compile", "tools.json", "--show-prompt"]) == 0
-    assert 'such as read_query({"sql": "SELECT 1 AS one"})' in capfd.readouterr().out
-
-
-def test_a_text_that_is_structured_as_well_is_shown_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("recorded").mkdir()
-    Path("recorded/tools.json").write_text(
-        json.dumps({"tools": [{"name": "greet", "inputSchema": {"type": "object"}}]})
-    )
-    result = {"structuredContent": {"result": "Good\nmorning"}, "content": [{"type": "text", "text": "Good\nmorning"}]}
-    for name in "ab":
-        lines = session_lines({"server": "s", "session": name}, [{"tool": "greet", "arguments": {}, "result": result}])
-        Path(f"recorded/{name}.jsonl").write_text("\n".join(lines))
-    assert main(["learn", "recorded", "--show-prompt"]) == 0
-    prompt = capfd.readouterr().out
-    assert "1. greet {}\n=> text, also structured under `result`:\nGood\nmorning\n" in prompt
-
-
-def test_parts_of_schemas_that_tools_share_are_shown_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    pantry = {
-        "type": "object",
-        "properties": {
-            name: {"type": "string", "description": f"The {name} of the pantry, as labelled."} for name in "abcd"
-        },
-    }
-    schema = {"type": "object", "properties": {"pantry": pantry}}
-    tools = [{"name": name, "inputSchema": schema} for name in ("open_pantry", "close_pantry")]
-    Path("pantries.json").write_text(json.dumps({"tools": tools}))
-    assert main(["compile", "pantries.json", "--show-prompt"]) == 0
-    prompt = capfd.readouterr().out
-    assert prompt.count("The a of the pantry, as labelled.") == 1
-    assert prompt.count('inputSchema: {"$ref": "part-1"}') == 2
-
-
-def test_arguments_named_like_a_table_are_its_keys(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    text = {"type": "string"}
-    schema = {"type": "object", "properties": {"shelf": text, "label": text}, "required": ["shelf", "label"]}
-    Path("boxes.json").write_text(json.dumps({"tools": [{"name": "add_box", "inputSchema": schema}]}))
-    reply = """```python
-from mcp_sim.programs import Refused, initial, tool
-
-tables = {
-    "box": {"ids": "box-1", "fields": {"shelf": "", "label": ""}},
-    "shelf": {"key": "name", "natural": True, "fields": {"name": ""}},
-}
-
-
-@initial
-def begin(given, world):
-    world.shelf.add(name="cellar-left")
-
-
-@tool
-def add_box(world, shelf, label):
-    if shelf not in world.shelf:
-        raise Refused(f"Unknown shelf {shelf}")
-    box = world.box.add(shelf=shelf, label=label)
-    return f"Added {label} ({box['id']}) to {shelf}"
-```"""
-    found = judged(capfd, reply, "compile", "boxes.json")
-    assert "creates" in found["tools"]["add_box"]["checks"]

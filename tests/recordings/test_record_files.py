@@ -138,19 +138,3 @@ def test_the_name_of_a_world_in_a_trace_chooses_no_other_folder(world: str, capf
     written = {*Path().rglob("*"), *Path("..").glob("*")} - before
     assert {path.parent for path in written if path.is_file()} == {Path("in/side/crm")}
     assert len(read_sessions(Path("in/side/crm"))[0].calls) == 1
-
-
-def test_an_odd_har_file_is_converted_as_far_as_it_can_be(capfd: Any) -> None:
-    call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
-    odd: list[dict[str, Any]] = [
-        {"time": 1e300},
-        {"startedDateTime": "0001-01-01T00:00:00+14:00"},
-        {"startedDateTime": "9999-12-31T23:59:59Z", "time": 1e8},
-        {"response": {"status": "odd", "headers": 3, "content": {"encoding": "base64", "text": "%"}}},
-        {"response": None, "connection": {}},
-    ]
-    entries: list[Any] = [{**entry(3, call, reply(3, content=[])), **changes} for changes in odd]
-    Path("odd.har").write_text(json.dumps({"log": {"entries": [*entries, 7, {"request": 7}]}}), encoding="utf-8")
-    assert main(["record", "-o", "notes", "--from", "odd.har"]) == 0
-    calls = [json.loads(line) for path in Path("notes").glob("*") for line in path.read_text().splitlines()]
-    assert [line["type"] for line in calls if line["type"] in {"call", "unanswered"}].count("call") == 3

@@ -92,18 +92,6 @@ async def test_a_second_run_with_other_ids_and_times_scores_one_and_is_asked_for
     assert responder.asked[1] == responder.asked[3] == {"id": "n_77"}
 
 
-async def test_ids_that_are_times_are_aligned_in_texts() -> None:
-    one, other = "20300101T090000123456000", "20310607T100203654321000"
-    calls = [
-        ("create_note", NO_ARGUMENTS, text(f"Created {one}")),
-        ("delete_note", {"note_id": one}, text(f"Deleted {one}")),
-    ]
-    again = Answers([text(f"Created {other}"), text(f"Deleted {other}")])
-    scores = await score_session(session(*calls), again)
-    assert again.asked[1] == {"note_id": other}
-    assert columns(scores)["exact"] == 1.0
-
-
 async def test_empty_successes_score_zero_but_for_calls_that_succeeded() -> None:
     nothing: Answer = {"result": {"content": []}}
     empty = Answers([nothing] * 6)

@@ -142,34 +142,6 @@ async def test_records_whose_id_is_no_text_are_answered_validly(tmp_path: Path, 
     assert with_id is None or with_id["name"] == "B"
 
 
-async def test_a_field_with_a_dot_in_its_name_is_shown_as_it_is_stored(tmp_path: Path) -> None:
-    fields = {"id": TEXT, "thing_id": {"type": "object"}, "a.b": TEXT}
-    record = {"type": "object", "properties": fields, "required": ["id", "a.b"]}
-    asked = {"type": "object", "properties": {"id": TEXT}, "required": ["id"]}
-    tools = (
-        {
-            "name": "create_thing",
-            "inputSchema": {"type": "object", "properties": {"a.b": TEXT}},
-            "outputSchema": record,
-        },
-        {"name": "get_thing", "inputSchema": asked, "outputSchema": record},
-    )
-    async with Simulator(load(saved(tmp_path, *tools))).open() as world:
-        made: Any = (await world.call("create_thing", {"a.b": "x"})).body
-        shown: Any = (await world.call("get_thing", {"id": made.value["id"]})).body
-        assert shown.value["a.b"] == made.value["a.b"]
-
-
-@pytest.mark.parametrize("cursor", ["bogus", "", "eyJvZmZzZXQiOi01fQ==", "²", 3, -1, 1e308, None, [], {"a": 1}])
-async def test_an_unknown_cursor_is_refused_or_ignored(tmp_path: Path, cursor: Json) -> None:
-    row = {"type": "object", "properties": {"id": TEXT}, "required": ["id"]}
-    rows = {"type": "object", "properties": {"things": {"type": "array", "items": row}, "next_cursor": {}},
-            "required": ["things", "next_cursor"]}  # fmt: skip
-    paged = {"type": "object", "properties": {"cursor": {}, "limit": {"type": "integer"}}}
-    scenario = load(saved(tmp_path, {"name": "list_things", "inputSchema": paged, "outputSchema": rows}))
-    await answers(scenario, ("list_things", {"cursor": cursor}), ("list_things", {"cursor": cursor, "limit": 10**30}))
-
-
 UNSATISFIABLE: dict[str, tuple[Schema, str]] = {
     "a required name that is excluded": (
         {"type": "object", "properties": {"a": TEXT}, "required": ["a", "b"], "additionalProperties": False},

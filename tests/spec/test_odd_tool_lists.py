@@ -113,19 +113,6 @@ async def test_an_argument_that_nothing_fits_in_is_a_refusal_that_names_the_argu
         assert "level" in str(observation.body.value)
 
 
-async def test_links_that_are_required_in_a_circle_are_a_world_that_can_be_read(tmp_path: Path) -> None:
-    tools = [
-        *crud("author", {"name": STRING, "book_id": STRING}),
-        *crud("book", {"title": STRING, "author_id": STRING}),
-    ]
-    scenario = scenario_of(tmp_path, tools)
-    assert await walk(scenario) >= 0.7
-    async with Simulator(scenario).open() as world:
-        authors = {row["id"] for row in value(await world.call("list_authors", {}))["authors"]}
-        books = value(await world.call("list_books", {}))["books"]
-        assert {book["author_id"] for book in books} <= authors
-
-
 async def test_a_record_that_must_link_to_one_of_its_own_kind_is_served(tmp_path: Path) -> None:
     assert await walk(scenario_of(tmp_path, crud("folder", {"name": STRING, "parent_folder_id": STRING}))) >= 0.7
 
@@ -148,36 +135,6 @@ async def test_five_hundred_tools_in_one_list_are_planned_and_served(tmp_path: P
     tools = [one for word in words for one in crud(word, {"name": STRING})][:500]
     assert len(tools) == 500
     assert await walk(scenario_of(tmp_path, tools)) >= 0.7
-
-
-SCRIPTS: dict[str, tuple[str, str, str]] = {
-    "Chinese": ("创建_订单", "列出_订单", "名称"),
-    "Arabic": ("إنشاء_طلب", "قائمة_طلبات", "اسم"),
-    "emoji": ("🛒_create", "🛒_list", "📛"),
-}
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-async def test_names_in_any_script_are_served_as_they_are(tmp_path: Path, script: str) -> None:
-    create, listing, field = SCRIPTS[script]
-    record = shows({"id": STRING, field: STRING}, ("id", field))
-    tools = [
-        tool(create, {field: STRING}, (field,), outputSchema=record),
-        tool(listing, {}, outputSchema=shows({"rows": {"type": "array", "items": record}})),
-    ]
-    scenario = scenario_of(tmp_path, tools)
-    assert await walk(scenario) >= 0.7
-    async with Simulator(scenario).open() as world:
-        assert [one.name for one in tools_of(world)] == [create, listing]
-        assert value(await world.call(create, {field: "صندوق 箱"}))[field] == "صندوق 箱"
-
-
-async def test_a_description_of_100_kilobytes_changes_nothing_of_what_a_tool_does(tmp_path: Path) -> None:
-    long = ("Lists, creates, deletes (see {this}: `that`) or returns; e.g. 'x' | \"y\"\n" * 2000)[:100_000]
-    tools = [{**one, "description": long} for one in crud("contact", {"name": STRING})]
-    scenario = scenario_of(tmp_path, tools)
-    assert [plan.verb for plan in scenario.domain.plans.values()] == ["create", "get", "list"]
-    assert await walk(scenario) >= 0.7
 
 
 def nested(depth: int) -> Schema:
@@ -271,24 +228,6 @@ async def test_of_two_tools_of_one_name_the_first_is_served(tmp_path: Path) -> N
     scenario = scenario_of(tmp_path, tools)
     assert len(scenario.domain.tools) == len(tools) - 1
     assert await walk(scenario) >= 0.7
-
-
-async def test_a_key_of_10_kilobytes_is_a_key_like_any_other(tmp_path: Path) -> None:
-    record = shows({"name": STRING, "color": STRING}, ("name", "color"))
-    tools = [
-        tool("create_label", {"name": STRING, "color": STRING}, ("name", "color"), outputSchema=record),
-        tool("get_label", {"name": STRING}, ("name",), outputSchema=record),
-        tool("delete_label", {"name": STRING}, ("name",)),
-    ]
-    long = "ключ-" * 2000
-    async with Simulator(scenario_of(tmp_path, tools)).open() as world:
-        assert value(await world.call("create_label", {"name": long, "color": "red"}))["name"] == long
-        assert value(await world.call("get_label", {"name": long}))["color"] == "red"
-        assert (await world.call("delete_label", {"name": long})).ok
-        gone = await world.call("get_label", {"name": long})
-        assert not gone.ok
-        assert isinstance(gone.body, ToolResult)
-        assert str(gone.body.value).endswith("not found")
 
 
 @pytest.mark.parametrize("depth", [60, 5_000])

@@ -71,14 +71,6 @@ def test_the_order_of_day_and_month_is_that_of_the_example() -> None:
     assert time_example([]) is None
 
 
-def test_texts_in_other_orders_than_time_are_known() -> None:
-    assert [one.is_sortable for text in ("2024-05-17", "17/05/2024", "May 17, 2024") if (one := time_format(text))] == [
-        True,
-        False,
-        False,
-    ]
-
-
 @given(st.text(max_size=45) | st.integers() | st.floats() | st.none())
 def test_no_value_crashes(value: Any) -> None:
     parse_time(value)

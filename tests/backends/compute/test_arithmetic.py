@@ -22,47 +22,26 @@ CALCULATOR = tool("calculate", {"expression": STRING}, about="Evaluate a mathema
     ("definition", "arguments", "expected"),
     [
         (tool("add", {"a": NUMBER, "b": NUMBER}, RESULT), {"a": 2, "b": 3}, {"result": 5}),
-        (
-            tool("math-subtract", {"minuend": NUMBER, "subtrahend": NUMBER}, RESULT),
-            {"minuend": 2, "subtrahend": 3},
-            {"result": -1},
-        ),
-        (
-            tool("multiplyNumbers", {"num1": NUMBER, "num2": NUMBER}, {"product": NUMBER}),
-            {"num1": 4, "num2": 5},
-            {"product": 20},
-        ),
+        (tool("math-subtract", {"minuend": NUMBER, "subtrahend": NUMBER}, RESULT), {"minuend": 2, "subtrahend": 3},
+         {"result": -1}),
+        (tool("multiplyNumbers", {"num1": NUMBER, "num2": NUMBER}, {"product": NUMBER}), {"num1": 4, "num2": 5},
+         {"product": 20}),
         (tool("sum_values", {"values": NUMBERS}, {"total": NUMBER}), {"values": [1, 2, 3.5]}, {"total": 6.5}),
-        (
-            tool("average", {"data": NUMBERS}, {"mean": NUMBER, "count": INTEGER}),
-            {"data": [1, 2, 6]},
-            {"mean": 3, "count": 1},
-        ),
-        (
-            tool("standard_deviation", {"numbers": NUMBERS}, RESULT),
-            {"numbers": [2, 4, 4, 4, 5, 5, 7, 9]},
-            {"result": 2},
-        ),
+        (tool("average", {"data": NUMBERS}, {"mean": NUMBER, "count": INTEGER}), {"data": [1, 2, 6]},
+         {"mean": 3, "count": 1}),
+        (tool("standard_deviation", {"numbers": NUMBERS}, RESULT), {"numbers": [2, 4, 4, 4, 5, 5, 7, 9]},
+         {"result": 2}),
         (tool("percentage", {"part": NUMBER, "whole": NUMBER}, RESULT), {"part": 5, "whole": 20}, {"result": 25}),
         (tool("power", {"base": NUMBER, "exponent": NUMBER}, RESULT), {"base": 2, "exponent": 10}, {"result": 1024}),
-        (
-            tool("round_number", {"number": NUMBER, "decimal_places": INTEGER}, RESULT),
-            {"number": 2.345, "decimal_places": 1},
-            {"result": 2.3},
-        ),
+        (tool("round_number", {"number": NUMBER, "decimal_places": INTEGER}, RESULT),
+         {"number": 2.345, "decimal_places": 1}, {"result": 2.3}),
         (tool("logarithm", {"value": NUMBER, "base": NUMBER}, RESULT), {"value": 1000, "base": 10}, {"result": 3}),
-        (
-            tool("miles_to_kilometers", {"miles": NUMBER}, {"kilometers": NUMBER}),
-            {"miles": 2},
-            {"kilometers": 3.218688},
-        ),
-        (
-            tool("unit_conversion", {"value": NUMBER, "from_unit": STRING, "to_unit": STRING}, RESULT),
-            {"value": 100, "from_unit": "celsius", "to_unit": "fahrenheit"},
-            {"result": 212},
-        ),
+        (tool("miles_to_kilometers", {"miles": NUMBER}, {"kilometers": NUMBER}), {"miles": 2},
+         {"kilometers": 3.218688}),
+        (tool("unit_conversion", {"value": NUMBER, "from_unit": STRING, "to_unit": STRING}, RESULT),
+         {"value": 100, "from_unit": "celsius", "to_unit": "fahrenheit"}, {"result": 212}),
     ],
-)
+)  # fmt: skip
 async def test_a_tool_computes_the_operation_of_its_name(
     tmp_path: Path, definition: Json, arguments: Json, expected: Json
 ) -> None:

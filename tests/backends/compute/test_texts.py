@@ -17,65 +17,34 @@ BOOLEAN = {"type": "boolean"}
     [
         (tool("count_words", TEXT, {"count": INTEGER}), {"text": "a b  c"}, {"count": 3}),
         (tool("toUpperCase", {"input": STRING}), {"input": "abc"}, "ABC"),
-        (
-            tool("convert_case", {**TEXT, "case": STRING}),
-            {"text": "hello big world", "case": "camelCase"},
-            "helloBigWorld",
-        ),
+        (tool("convert_case", {**TEXT, "case": STRING}), {"text": "hello big world", "case": "camelCase"},
+         "helloBigWorld"),
         (tool("base64_encode", TEXT), {"text": "hi"}, "aGk="),
         (tool("base64_decode", TEXT), {"text": "aGk="}, "hi"),
-        (
-            tool("generate_hash", {**TEXT, "algorithm": STRING}),
-            {"text": "", "algorithm": "MD5"},
-            "d41d8cd98f00b204e9800998ecf8427e",
-        ),
+        (tool("generate_hash", {**TEXT, "algorithm": STRING}), {"text": "", "algorithm": "MD5"},
+         "d41d8cd98f00b204e9800998ecf8427e"),
         (tool("slugify", {"title": STRING}), {"title": "Hello, World!"}, "hello-world"),
-        (
-            tool("regex_match", {**TEXT, "pattern": STRING}),
-            {"text": "xaböab", "pattern": "ö?a(b)"},
-            {
-                "matches": [
-                    {"match": "ab", "index": 1, "groups": ["b"]},
-                    {"match": "öab", "index": 3, "groups": ["b"]},
-                ],
-                "count": 2,
-            },
-        ),
-        (
-            tool("test_regex", {"regex": STRING, "flags": STRING, "input": STRING}, {"matches": BOOLEAN}),
-            {"regex": "^AB", "flags": "i", "input": "abc"},
-            {"matches": True},
-        ),
-        (
-            tool("regex_replace", {**TEXT, "pattern": STRING, "replacement": STRING}),
-            {"text": "7 May, 8 May", "pattern": r"(\d) (May)", "replacement": r"$2 \1$9"},
-            "May 7, May 8",
-        ),
+        (tool("regex_match", {**TEXT, "pattern": STRING}), {"text": "xaböab", "pattern": "ö?a(b)"},
+         {"matches": [{"match": "ab", "index": 1, "groups": ["b"]}, {"match": "öab", "index": 3, "groups": ["b"]}],
+         "count": 2}),
+        (tool("test_regex", {"regex": STRING, "flags": STRING, "input": STRING}, {"matches": BOOLEAN}),
+         {"regex": "^AB", "flags": "i", "input": "abc"}, {"matches": True}),
+        (tool("regex_replace", {**TEXT, "pattern": STRING, "replacement": STRING}),
+         {"text": "7 May, 8 May", "pattern": r"(\d) (May)", "replacement": r"$2 \1$9"}, "May 7, May 8"),
         (tool("repeat_text", {**TEXT, "times": INTEGER}), {"text": "ab", "times": 3}, "ababab"),
         (tool("reverse_string", TEXT), {"text": "abc"}, "cba"),
         (tool("validate_json", {"json": STRING}, {"valid": BOOLEAN}), {"json": "[1]"}, {"valid": True}),
-        (
-            tool("render_template", {"template": STRING, "variables": {"type": "object"}}),
-            {"template": "Dear {{name}}", "variables": {"name": "Ada"}},
-            "Dear Ada",
-        ),
-        (
-            tool("translate_text", {**TEXT, "target_language": STRING}),
-            {"text": "Hi", "target_language": "nl"},
-            "[nl] Hi",
-        ),
-        (
-            tool("analyze_sentiment", TEXT, {"sentiment": STRING, "score": NUMBER}),
-            {"text": "I love this, great!"},
-            {"sentiment": "positive", "score": 1.0},
-        ),
-        (
-            tool("summarize", {**TEXT, "max_sentences": INTEGER}),
-            {"text": "Cats sleep. Cats and dogs and cats eat. It rains.", "max_sentences": 1},
-            "Cats and dogs and cats eat.",
-        ),
+        (tool("render_template", {"template": STRING, "variables": {"type": "object"}}),
+         {"template": "Dear {{name}}", "variables": {"name": "Ada"}}, "Dear Ada"),
+        (tool("translate_text", {**TEXT, "target_language": STRING}), {"text": "Hi", "target_language": "nl"},
+         "[nl] Hi"),
+        (tool("analyze_sentiment", TEXT, {"sentiment": STRING, "score": NUMBER}), {"text": "I love this, great!"},
+         {"sentiment": "positive", "score": 1.0}),
+        (tool("summarize", {**TEXT, "max_sentences": INTEGER}),
+         {"text": "Cats sleep. Cats and dogs and cats eat. It rains.", "max_sentences": 1},
+         "Cats and dogs and cats eat."),
     ],
-)
+)  # fmt: skip
 async def test_a_text_is_processed_as_the_name_says(
     tmp_path: Path, definition: Json, arguments: Json, expected: Json
 ) -> None:

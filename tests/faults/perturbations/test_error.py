@@ -116,30 +116,16 @@ async def test_style_rpc_is_a_json_rpc_error(crm: Crm) -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (
-            "{status: 503, retry_after: 1500ms}",
-            BrokenDelivery(
-                "http",
-                503,
-                {"Content-Type": "text/plain; charset=utf-8", "Retry-After": "2"},
-                "503 Service Unavailable; try again in 2 s",
-            ),
-        ),
-        (
-            "{status: 429, body: {code: slow_down}, headers: {X-RateLimit-Remaining: '0'}}",
-            BrokenDelivery(
-                "http",
-                429,
-                {"Content-Type": "application/json", "X-RateLimit-Remaining": "0"},
-                '{"code":"slow_down"}',
-            ),
-        ),
-        (
-            "{status: 502, body: <h1>Bad Gateway</h1>, headers: {content-type: text/html}}",
-            BrokenDelivery("http", 502, {"content-type": "text/html"}, "<h1>Bad Gateway</h1>"),
-        ),
+        ("{status: 503, retry_after: 1500ms}",
+         BrokenDelivery("http", 503, {"Content-Type": "text/plain; charset=utf-8", "Retry-After": "2"},
+         "503 Service Unavailable; try again in 2 s")),
+        ("{status: 429, body: {code: slow_down}, headers: {X-RateLimit-Remaining: '0'}}",
+         BrokenDelivery("http", 429, {"Content-Type": "application/json", "X-RateLimit-Remaining": "0"},
+         '{"code":"slow_down"}')),
+        ("{status: 502, body: <h1>Bad Gateway</h1>, headers: {content-type: text/html}}",
+         BrokenDelivery("http", 502, {"content-type": "text/html"}, "<h1>Bad Gateway</h1>")),
     ],
-)
+)  # fmt: skip
 async def test_style_http_is_a_plain_http_response(crm: Crm, options: str, expected: BrokenDelivery) -> None:
     simulator = crm(f"perturbations: [{{error: {options.replace('{', '{style: http, ', 1)}, id: gateway}}]")
     async with simulator.open() as world:
