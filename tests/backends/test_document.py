@@ -55,19 +55,6 @@ async def test_paragraphs_are_added_read_by_index_and_deleted(tmp_path: Path) ->
         )
 
 
-async def test_unknown_documents_and_parts_are_refused(tmp_path: Path) -> None:
-    async with simulator(tmp_path, WORD, state={"documents": {"facts.docx": ["One."]}}) as sim, sim.open() as world:
-        assert "none.docx does not exist" in error_text(
-            await world.call("get_document_text", {"filename": "none.docx"})
-        )
-        assert "already exists" in error_text(await world.call("create_document", FACTS))
-        note = {**FACTS, "footnote_text": "See there."}
-        success_value(await world.call("add_footnote_to_document", {**note, "paragraph_index": 0}))
-        assert "Invalid paragraph index: 7" in error_text(
-            await world.call("add_footnote_to_document", {**note, "paragraph_index": 7})
-        )
-
-
 async def test_items_shift_when_others_are_added_or_removed(tmp_path: Path) -> None:
     async with simulator(tmp_path, CHECKLIST) as sim, sim.open() as world:
         for name in ("a", "b", "c"):
@@ -109,19 +96,6 @@ async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
 async def test_documents_are_given_in_every_common_shape(tmp_path: Path, state: Json) -> None:
     async with simulator(tmp_path, WORD, state) as sim, sim.open() as world:
         assert success_value(await world.call("get_document_text", FACTS)) == "Water is wet.\nIce is cold."
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"items": ["dig", "plant"]},
-        {"garden": {"checklist": [{"task": "dig"}, {"task": "plant", "done": True}]}},
-        {"documents": {"garden": {"items": ["dig", "plant"]}}},
-    ],
-)
-async def test_the_only_document_needs_no_name_in_a_state(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, CHECKLIST, state) as sim, sim.open() as world:
-        assert [one["task"] for one in success_value(await world.call("list_items", {}))] == ["dig", "plant"]
 
 
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:

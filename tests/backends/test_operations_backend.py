@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from support.matched_tools import backends
 from support.matched_tools import simulator as of_spec
 
 from mcp_sim.backends.library import Library
-from mcp_sim.backends.operation import NUMBER, TEXT, read_names, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import ToolResult
@@ -21,27 +19,6 @@ from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH
 from mcp_sim.types.kinds import backends as kinds
 
 NOW = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
-KNOWN = roles(
-    role("path", "file_path filename", TEXT, similar=True),
-    role("content", "text body", TEXT),
-    role("lines", "n", NUMBER),
-)
-
-
-def test_usual_names_are_read_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "shelf").mkdir()
-    (tmp_path / "shelf" / "__init__.py").touch()
-    names = tmp_path / "shelf" / "names.txt"
-    names.write_text(
-        "# Names.\nrole path string similar: file_path\n filename\nrole new=path: name\nfact size: bytes length\n"
-        "words key.noun: book\n"
-    )
-    found = read_names("shelf.backend")
-    assert found.roles == {"path": KNOWN["path"], "new": role("path", "name")}
-    assert found.facts == {"size": ("bytes", "length")}
-    assert found.table("key") == {"noun": ("book",)}
-    assert found.terms("key.noun") == {"book"}
 
 
 async def test_an_argument_that_selects_the_operation_makes_a_plan_with_choices(tmp_path: Path) -> None:

@@ -244,35 +244,6 @@ async def test_alternating_worlds_see_their_own_rows(tmp_path: Path) -> None:
             assert await answered(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
 
 
-ROWS = [
-    tool("query", "Execute a raw SQL query", needed="sql", sql=TEXT, values={"type": "array"}),
-    tool("list_tables", "List all tables"),
-    tool("db_info", "Get information about the SQLite database"),
-    tool("create_record", table=TEXT, data={"type": "object"}),
-    tool("read_records", needed="table", table=TEXT, conditions={"type": "object"}, limit={"type": "integer"}),
-    tool("update_records", table=TEXT, data={"type": "object"}, conditions={"type": "object"}),
-    tool("delete_records", table=TEXT, conditions={"type": "object"}),
-]
-
-
-async def test_row_tools_and_sql_share_their_tables(tmp_path: Path) -> None:
-    sim = simulator(tmp_path, ROWS, {"parts": [{"id": 1, "name": "bell", "stock": 4}, {"id": 2, "name": "hub"}]})
-    async with sim.open() as world:
-        assert (await answered(world, "create_record", table="parts", data={"name": "rim"}))["last_insert_id"] == 3
-        assert await answered(world, "query", sql="SELECT name FROM parts WHERE id = 3") == [{"name": "rim"}]
-        await answered(world, "update_records", table="parts", data={"stock": 9}, conditions={"name": "rim"})
-        many = await answered(world, "read_records", table="parts", conditions={"stock": {"gt": 4}})
-        assert many == [{"id": 3, "name": "rim", "stock": 9}]
-        assert len(await answered(world, "read_records", table="parts", limit=2)) == 2
-        await answered(world, "delete_records", table="parts", conditions={"id": [1, 3]})
-        assert [one["id"] for one in await answered(world, "read_records", table="parts")] == [2]
-        assert "missing" in await refused(world, "read_records", table="missing")
-        assert "colour" in await refused(world, "create_record", table="parts", data={"colour": "red"})
-        assert (await answered(world, "db_info"))["table_count"] == 1
-        await answered(world, "query", sql="CREATE VIEW named AS SELECT name FROM parts")
-        assert await answered(world, "list_tables") == [{"name": "parts"}]
-
-
 LIBRARY: Json = {
     "books": [{"isbn": "978-1", "title": "The Salt Road", "year": 1998, "price": 12},
               {"isbn": "978-2", "title": "Glass Rivers", "year": 2011, "price": 9.5, "lent": True}],

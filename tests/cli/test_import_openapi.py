@@ -92,45 +92,6 @@ def imported(here: Path, text: str) -> dict[str, dict[str, Any]]:
     return {tool["name"]: tool for tool in value(here / "api.tools.json")["tools"]}
 
 
-def test_odd_parts_are_repaired_and_remove_nothing_beside_them(here: Path) -> None:
-    tools = imported(
-        here,
-        """\
-openapi: 3.1.0
-paths:
-  /rules:
-    get: {operationId: listRules, parameters: [{name: kind, in: query, schema: {type: string, enum: []}}]}
-    delete: 7
-    post:
-      operationId: addRule
-      requestBody:
-        content:
-          application/json:
-            schema:
-              type: object
-              required: [name, name]
-              properties:
-                name: {type: [string, "null"]}
-                owner: {type: string, required: true}
-                free: true
-                never: false
-                pair: {type: array, items: [{type: string}, {type: integer}], additionalItems: false}
-                also: {$ref: "#/components/schemas/Anything"}
-                more: {$ref: "#/components/schemas/Whatever"}
-      responses:
-        "201": {description: ok, content: {application/json: {schema: {$ref: "#/components/schemas/Whatever"}}}}
-components: {schemas: {Anything: {}, Whatever: true}}
-""",
-    )
-    assert set(tools) == {"listRules", "addRule"}
-    schema = tools["addRule"]["inputSchema"]
-    assert schema["properties"]["never"] is False
-    assert schema["properties"]["owner"] == {"type": "string"}
-    assert schema["properties"]["pair"]["prefixItems"] == [{"type": "string"}, {"type": "integer"}]
-    assert schema["$defs"] == {"Anything": {}, "Whatever": True}
-    assert list(tools["addRule"]["outputSchema"]["properties"]) == ["result"]
-
-
 def test_references_are_json_pointers_into_this_and_other_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "parts").mkdir()
     (here / "parts" / "boat.yaml").write_text(

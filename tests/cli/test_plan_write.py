@@ -223,15 +223,6 @@ def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
     )
 
 
-def test_written_a_second_time_nothing_changes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["plan", str(spec), "--write"])
-    once = spec.read_text(encoding="utf-8")
-    main(["plan", str(spec), "--write"])
-    assert spec.read_text(encoding="utf-8").startswith(once.rstrip("\n"))
-    main(["plan", str(spec), "--write"])
-    assert "is already complete" in capsys.readouterr().err
-
-
 def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec.unlink()
     tools = spec.with_name("widgets.tools.json")

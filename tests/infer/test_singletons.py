@@ -96,33 +96,9 @@ MANY = tool(
 )
 
 
-async def test_only_calls_of_a_guessed_operation_are_marked(tmp_path: Path) -> None:
-    async with service(tmp_path, spec(MANY), "records: {card: 2}") as sim, sim.open() as world:
-        assert not world.scenario.domain.plans["manage_card"].guessed
-        value(await world.call("manage_card", {"operation": "create", "title": "Red"}))
-        assert world.ledger.newest["step"]["guessed"] is False
-        value(await world.call("manage_card", {"operation": "frobnicate"}))
-        assert world.ledger.newest["step"]["guessed"] is True
-
-
 async def test_a_spec_corrects_one_operation_and_the_others_stay(tmp_path: Path) -> None:
     overrides = "sim: {manage_card: {choices: {frobnicate: {verb: delete, entity: card, key: card_id}}}}"
     async with service(tmp_path, spec(MANY) + overrides, "records: {card: 2}") as sim, sim.open() as world:
         card = value(await world.call("manage_card", {"operation": "create", "title": "Red"}))
         value(await world.call("manage_card", {"operation": "frobnicate", "card_id": card["id"]}))
         assert not (await world.call("manage_card", {"operation": "get", "card_id": card["id"]})).ok
-
-
-async def test_a_spec_declares_the_argument_that_chooses(tmp_path: Path) -> None:
-    odd = tool("card", {"how": TEXT, "card_id": TEXT, "title": TEXT}, "how")
-    overrides = """
-    sim:
-      card:
-        choice: how
-        choices:
-          make: {verb: create, entity: card, sets: {title: title}}
-          show: {verb: get, entity: card, key: card_id}
-    """
-    async with service(tmp_path, f"    {spec(odd)}{overrides}", "records: {card: 0}") as sim, sim.open() as world:
-        made = value(await world.call("card", {"how": "make", "title": "Blue"}))
-        assert value(await world.call("card", {"how": "show", "card_id": made["id"]})) == made

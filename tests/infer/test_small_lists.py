@@ -69,17 +69,6 @@ async def test_records_that_no_tool_changes_go_with_the_record_that_they_belong_
     assert refused((await answers(tmp_path, [*tools, removal], *calls))[-1])
 
 
-async def test_a_collection_that_no_tool_creates_exists_when_a_record_is_put_into_it(tmp_path: Path) -> None:
-    tools = [
-        tool("create_document", {"collectionId": STRING, "title": STRING}, "collectionId", "title"),
-        tool("list_documents", {"collectionId": STRING}, "collectionId"),
-        tool("list_collections", {}),
-    ]
-    calls = [("create_document", {"collectionId": "x", "title": "a"}), ("list_documents", {"collectionId": "x"})]
-    created, listed = await answers(tmp_path, tools, *calls)
-    assert value(created) in value(listed)["documents"]
-
-
 async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -> None:
     tools = [
         tool("create_project", {"name": STRING}, "name"),

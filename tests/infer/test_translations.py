@@ -31,11 +31,6 @@ def test_verbs_of_common_languages_are_translated_and_nouns_kept(noun: str) -> N
     }
 
 
-def test_english_verbs_and_nouns_are_not_translated() -> None:
-    parsed_names = parse_names(["list_modifiers", "price_modifier", "create_lista"])
-    assert [one.verb for one in parsed_names.values()] == ["list", "unknown", "create"]
-
-
 @pytest.mark.parametrize("about", ["删除一条记录", "Elimina un registro", "Löscht einen Eintrag", "Удаляет запись"])
 def test_a_foreign_description_gives_the_verb_of_a_name_without_one(about: str) -> None:
     tools = [

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import anyio
-import anyio.lowlevel
 import pytest
 from anyio.to_thread import run_sync
 from starlette.responses import JSONResponse, Response
@@ -126,27 +123,6 @@ async def test_what_is_done_is_not_asked_again(tmp_path: Path, capsys: pytest.Ca
     assert await report(engine.url, data, capsys) == first  # the endpoint is gone, and not asked
 
 
-async def test_predictions_without_a_judge_are_judged_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = data_set(tmp_path, line("web", 1, 1))
-    async with serving(both()) as engine:
-        assert await evaluate(engine.url, data, judge=False) == 0
-        shown = capsys.readouterr()
-        assert "Nothing was judged" in shown.err
-        assert "overall     0/1" in shown.out
-        assert (await report(engine.url, data, capsys))["overall"]["total"] == 50.0
-    assert len(engine.asked) == 2
-
-
-async def test_a_sample_that_changed_is_asked_for_again(tmp_path: Path) -> None:
-    data = data_set(tmp_path, line("web", 1, 2))
-    async with serving(both()) as engine:
-        await evaluate(engine.url, data)
-        changed = {**line("web", 1, 2), "system_str": "You are another world."}
-        (data / "web_test.jsonl").write_text(json.dumps(changed) + "\n", encoding="utf-8")
-        assert await evaluate(engine.url, data) == 0
-    assert len(engine.asked) == 4
-
-
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -203,20 +179,6 @@ async def test_model_and_judge_get_each_their_own_key_and_nothing_keeps_it(
     assert "key-of" not in shown + "".join(capsys.readouterr())
 
 
-async def test_samples_are_worked_off_so_many_at_a_time(tmp_path: Path) -> None:
-    async def waiting_for_others(asked: Asked) -> Response:
-        while engine.most_under_way < 3:
-            await anyio.lowlevel.checkpoint()
-        return await both()(asked)
-
-    data = data_set(tmp_path, *(line("mcp", n, 1) for n in range(12)))
-    async with serving(waiting_for_others) as engine:
-        assert await evaluate(engine.url, data, "--concurrency", "3") == 0
-    assert engine.most_under_way == 3
-    lines = (data / "out" / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
-    assert Counter(json.loads(one)["sample"] for one in lines) == Counter(f"mcp/{1000 + n}/1" for n in range(12))
-
-
 async def test_an_endpoint_that_is_gone_ends_the_run_and_what_is_done_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,23 +194,6 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_what_is_done_is_kept(
     async with serving(both()) as engine:
         assert await evaluate(engine.url, data) == 0
         assert len(engine.asked) == 2 * 60 - 20
-
-
-async def test_results_of_another_model_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = data_set(tmp_path, line("mcp", 1, 1))
-    async with serving(both()) as engine:
-        assert await evaluate(engine.url, data) == 0
-        words = [
-            "eval",
-            "agentworld",
-            str(data),
-            "--model",
-            f"openai:other@{engine.url}",
-            "--output",
-            str(data / "out"),
-        ]
-        assert await run_sync(main, words) == 2
-    assert "holds results of tiny; choose another --output" in capsys.readouterr().err
 
 
 def test_broken_data_is_shown_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, value
+from support.desk import Desk, desk_in, fenced, measured, ticket, value
 from support.endpoint import completion, giving, saying, serving
 
 from mcp_sim.types import ToolResult
@@ -98,15 +98,6 @@ async def test_a_list_of_all_records_has_them_although_the_model_insists(desk: D
         assert value(await world.call("list_tickets", {})) == {"tickets": ROWS, "total": 2}
 
 
-async def test_after_a_number_without_end_the_grammar_allows_declared_properties_only(desk: Desk) -> None:
-    endless = MADE[:-1] + ', "extra": 1e999}'
-    async with serving(saying(endless, MADE)) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("create_ticket", {"title": "one"})) == ticket()
-        first, second = (asked.schema or {} for asked in engine.asked)
-        assert first["anyOf"][0]["additionalProperties"] is True
-        assert second["anyOf"][0]["additionalProperties"] is False
-
-
 async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_goes(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url).open() as world:
         for whole in (json.dumps(ticket(3)), json.dumps(ticket(3, note=[{"by": "Ada", "said": "Half a sen"}]))[:-4]):
@@ -116,12 +107,6 @@ async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_go
             assert measured(world)["reply"]["cut_off"]
         engine.respond = giving(completion("The chain slips since the teeth are wo", "length"))
         assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips since the teeth are"
-
-
-async def test_marks_of_chat_templates_are_left_out_at_the_last_attempt(desk: Desk) -> None:
-    async with serving(saying("The <|im_start|>hanger is<|im_end|> bent.")) as engine, desk(engine.url).open() as world:
-        assert value(await world.call("explain", {"topic": "chains"})) == "The hanger is bent."
-        assert len(engine.asked) > 1
 
 
 WRITES: list[tuple[str, Json]] = [

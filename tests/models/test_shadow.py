@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from mcp import Client
 from support import ticket_server
-from support.matched_tools import TEXT, tool
 from support.ticket_server import STATUSES, first_tickets
 
 from mcp_sim import Simulator
@@ -19,14 +18,6 @@ from mcp_sim.types import Observation, ToolResult
 from mcp_sim.world.world import World
 
 PATH = {"path": {"type": "string"}}
-ENDS: Any = {"from": TEXT, "to": TEXT, "relationType": TEXT}
-ENTITY: Any = {"name": TEXT, "entityType": TEXT, "observations": {"type": "array", "items": TEXT}}
-GRAPH = [
-    tool("create_entities", entities={"type": "array", "items": {"type": "object", "properties": ENTITY}}),
-    tool("create_relations", relations={"type": "array", "items": {"type": "object", "properties": ENDS}}),
-    {**tool("read_graph"), "annotations": {"readOnlyHint": True}},
-]
-"""The tools of a memory of nodes and edges."""
 WRITES = {"create_ticket", "update_ticket", "delete_ticket"}
 
 
@@ -197,10 +188,3 @@ def test_check_says_what_a_shadow_does_not_show(tmp_path: Path) -> None:
     ]
     found = warnings_of(tmp_path, tools)
     assert any(message.startswith("write_file (files): writes to other stores") for message in found)
-
-
-def test_check_says_which_reads_of_a_graph_show_the_real_server_alone(tmp_path: Path) -> None:
-    found = warnings_of(tmp_path, GRAPH)
-    (said,) = [message for message in found if "(graph)" in message]
-    assert said.startswith("create_entities, create_relations (graph): writes to other stores than records")
-    assert said.endswith("; the answers of read_graph are those of the real server alone")

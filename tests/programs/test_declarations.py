@@ -148,20 +148,6 @@ def test_tables_that_are_no_data_are_errors_and_few(tmp_path: Path, tables: str,
     "\n".join(map(str, found)).encode()
 
 
-@pytest.mark.parametrize("tail", [".a" * 900, "()" * 900, "[0]" * 900])
-def test_decorators_of_any_depth_are_read(tmp_path: Path, tail: str) -> None:
-    program = f"from mcp_sim.programs import tool\n\n@other{tail}\n@tool\ndef act(world, a, b):\n    return a\n"
-    path = library(tmp_path, program, ACT)
-    assert [*load(path).domain.programs[0].functions] == ["act"]
-
-
-@pytest.mark.parametrize("option", ["0x" + "f" * 20_000, r"'\ud800'", "verb=0x" + "f" * 20_000, r"verb='\ud800'"])
-def test_names_and_options_of_tools_that_are_no_data_are_errors(tmp_path: Path, option: str) -> None:
-    program = f"from mcp_sim.programs import tool\n\n@tool({option})\ndef act(world, a, b):\n    return a\n"
-    found = check([library(tmp_path, program, ACT)])
-    assert any("must be written as a text" in one.message for one in found)
-
-
 async def test_a_long_chain_of_linked_tables_and_keys_of_many_digits_need_no_recursion(tmp_path: Path) -> None:
     chain = ", ".join(f"'t{n}': {{'links': {{'a': 't{n + 1}'}}}}" for n in range(1100))
     program = (

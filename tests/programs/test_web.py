@@ -118,37 +118,6 @@ async def test_pages_that_were_found_are_records_and_change_for_both_servers(wor
     assert [row["name"] in places for _, row in world.view.rows("business")] == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaints"),
-    [
-        ({}, ["url Field required [type=missing, input_value={}, input_type=dict]"]),
-        ({"url": "a.example"}, ["url Input should be a valid URL, relative URL without a base [type=url_parsing"]),
-        ({"url": ""}, ["url Input should be a valid URL, input is empty [type=url_parsing, input_value=''"]),
-        ({"url": "http://[abc/x"}, ["url Input should be a valid URL, invalid IPv6 address [type=url_parsing"]),
-        ({"url": "http://a]b/x"},
-         ["url Input should be a valid URL, invalid international domain name [type=url_parsing"]),
-        ({"url": 7}, ["url URL input should be a string or URL [type=url_type, input_value=7, input_type=int]"]),
-        ({"url": "http://a.example", "max_length": 0, "start_index": -1, "raw": "yes"},
-         ["max_length Input should be greater than or equal to 1 [type=greater_than_equal, input_value=0",
-         "start_index Input should be greater than or equal to 0 [type=greater_than_equal, input_value=-1",
-         "raw Input should be a valid boolean [type=bool_type, input_value='yes', input_type=str]"]),
-        ({"url": "http://a.example", "max_length": 40.0},
-         ["max_length Input should be a valid integer [type=int_type"]),
-        ({"url": "http://a.example", "max_length": 1_000_000},
-         ["max_length Input should be less than or equal to 999999 [type=less_than_equal"]),
-    ],
-)  # fmt: skip
-async def test_arguments_are_refused_in_the_words_of_the_server(
-    arguments: Any, complaints: list[str], world: World
-) -> None:
-    first, *lines = message(await world.call("web/fetch", arguments)).splitlines()
-    count = f"{len(complaints)} validation error{'s' * (len(complaints) > 1)}"
-    assert first == f"Error executing tool fetch: {count} for fetchArguments"
-    assert len(lines) == 3 * len(complaints)
-    for at, complaint in enumerate(complaints):
-        assert f"{lines[3 * at]} {lines[3 * at + 1].strip()}".startswith(complaint)
-
-
 async def test_an_address_of_another_protocol_is_refused(world: World) -> None:
     answer = message(await world.call("web/fetch", {"url": "ftp://a.example/x"}))
     assert answer.endswith("Failed to fetch robots.txt ftp://a.example/robots.txt due to a connection issue")

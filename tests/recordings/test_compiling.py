@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -22,7 +22,6 @@ from support.notebook_server import CALLS, record
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.recordings.compiling.subject import read_subject
 from mcp_sim.simulator.compile import check
 
 COMPILED = Path(__file__).parent / "compiled"
@@ -157,12 +156,6 @@ async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
     assert not (pantry / "pantry.py").exists()
 
 
-async def test_lines_of_a_reply_may_end_in_a_carriage_return(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    async with answering(REPLY.replace("\n", "\r")) as (_, model):
-        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
-    assert report(capfd)["kept"] > 0
-
-
 HOSTILE = {
     "imports": ("import os\nos.remove('/tmp/file')\n", "uses os, which it cannot import"),
     "files": ("print(open('/etc/passwd').read())\n", "uses open"),
@@ -216,13 +209,6 @@ async def test_a_hostile_function_is_dropped_and_the_rest_serves(
     assert any(why in one for one in found["get_item"]["why"])
 
 
-async def test_a_reply_that_is_cut_off_is_asked_for_again(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    async with serving(giving(completion(REPLY[:900], "length"), completion(REPLY))) as engine:
-        assert await run("compile", "pantry.yaml", "--by", f"openai:tiny@{engine.url}", "--json") == 0
-    assert report(capfd)["rounds"] == 2
-    assert "cut off" in engine.asked[1].question
-
-
 @pytest.mark.parametrize("content", ["", "I cannot do that.", "```python\nprint('hello')\n```", "```python\ndef (\n"])
 async def test_of_a_reply_without_a_program_nothing_is_written(
     content: str, pantry: Path, capfd: pytest.CaptureFixture[str]
@@ -233,13 +219,6 @@ async def test_of_a_reply_without_a_program_nothing_is_written(
     assert "0 of 5 tools kept; 3 rounds" in out
     assert "Nothing was written" in err
     assert not (pantry / "pantry.py").exists()
-
-
-async def test_the_reason_that_all_tools_share_is_shown_once(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (pantry / "empty.txt").write_text("")
-    assert await run("compile", "pantry.yaml", "--reply", "empty.txt") == 1
-    table = capfd.readouterr().out.partition("For the model:")[0]
-    assert table.count("The reply has no Python file") == 1
 
 
 async def test_how_to_trust_a_program_is_said_unless_it_is_trusted(
@@ -357,25 +336,6 @@ async def test_who_writes_must_be_known_before_anything_is_tried(
     said = capfd.readouterr().err
     assert message in said
     assert "trying" not in said
-
-
-async def test_a_session_is_held_back_by_its_name_alone(recorded: Path) -> None:
-    from mcp_sim.recordings.compiling.subject import with_recordings
-    from mcp_sim.spec.sessions import read_sessions
-
-    sessions: Sequence[Any] = read_sessions(recorded)
-    subject = read_subject(recorded / "tools.json")
-    one, other = (with_recordings(subject, some, None) for some in (sessions, sessions[::-1]))
-    assert [session.name for session in one.held] == [session.name for session in other.held]
-
-
-async def test_a_list_of_recorded_tools_is_called_like_its_folder_and_a_spec_by_its_name(
-    recorded: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (recorded / "named.yaml").write_text("mcp_sim: 1\nname: tools\ntools: tools.json\n", encoding="utf-8")
-    for file, title in (("tools.json", "recorded"), ("named.yaml", "tools")):
-        assert await run("compile", f"recorded/{file}", "--show-prompt") == 0
-        assert f"# The server: {title}\n" in capfd.readouterr().out
 
 
 # ends -----------------------------------------------------------------------------------------------------------------

@@ -41,8 +41,6 @@ FAULTY = [name for name in SCENARIOS if name not in CALM]
 OFFICE = {"issues": "issue_tracker", "mail": "calendar_mail", "chat": "chat"}
 ANSWER = "It is done; a new issue is TRK-121."
 """A final answer that fits every task."""
-PATIENCE = 5
-
 Call = tuple[str, dict[str, Any]]
 
 
@@ -66,14 +64,6 @@ def once_each(calls: Sequence[Call]) -> list[Call]:
 
 async def play(world: World, calls: Sequence[Call]) -> list[Observation]:
     return [await world.call(tool, arguments) for tool, arguments in calls]
-
-
-async def play_blindly(world: World, calls: Sequence[Call]) -> None:
-    """Make each call, and repeat it immediately if it fails, up to `PATIENCE` times."""
-    for tool, arguments in once_each(calls):
-        for _ in range(PATIENCE):
-            if (await world.call(tool, arguments)).ok:
-                break
 
 
 def verdicts(world: World, answer: str | None = None) -> dict[str, GradedVerdict]:
@@ -201,15 +191,6 @@ async def test_a_shared_document_can_be_deleted_only_after_the_share_is_revoked(
         assert (await world.call("delete_document", {"path": path})).ok
 
 
-async def test_null_leaves_a_field_that_is_not_nullable_unchanged() -> None:
-    call = {"emailId": "18c4f0a92bd3e571", "isRead": True, "isStarred": None, "folder": None}
-    async with Simulator.load("calm_calendar_mail").open() as world:
-        body = (await world.call("modifyEmail", call)).body
-        assert isinstance(body, ToolResult)
-        email = body.value
-        assert (email["isRead"], email["isStarred"], email["folder"]) == (True, False, "inbox")
-
-
 # scenarios ------------------------------------------------------------------------------------------------------------
 
 
@@ -242,24 +223,6 @@ async def test_a_good_run_passes_every_expectation_and_meets_every_fault_to_reco
             found = verdicts(world, ANSWER)
             assert {verdict.outcome for verdict in found.values()} == {"passed"}, (seed, found)
             assert applied_faults(world) >= faults_to_recover_from(simulator)
-
-
-@pytest.mark.parametrize("name", FAULTY)
-async def test_an_agent_that_blindly_repeats_failed_calls_fails(name: str) -> None:
-    async with Simulator.load(name) as simulator:
-        for seed in SEEDS:
-            world = simulator.world(seed=seed)
-            await play_blindly(world, good_run(name))
-            found = verdicts(world)
-            assert "failed" in {verdict.outcome for verdict in found.values()}, seed
-            assert "vacuous" not in {verdict.outcome for verdict in found.values()}, (seed, found)
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-async def test_an_agent_that_makes_no_calls_fails(name: str) -> None:
-    async with Simulator.load(name).open() as world:
-        outcomes = [verdict.outcome for verdict in verdicts(world).values()]
-        assert "failed" in outcomes
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

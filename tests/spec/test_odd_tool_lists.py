@@ -247,10 +247,3 @@ async def test_arguments_that_nest_deeply_are_kept_or_refused(tmp_path: Path, de
             return
         made = value(await world.call("create_page", {"layout": inner}))
         assert value(await world.call("get_page", {"page_id": made["id"]}))["layout"] == inner
-
-
-async def test_a_result_that_can_only_be_null_is_null(tmp_path: Path) -> None:
-    impossible = {"type": "array", "items": {"enum": [1]}, "uniqueItems": True, "minItems": 2}
-    scenario = scenario_of(tmp_path, [tool("zero", {}, outputSchema={"anyOf": [impossible, {"type": "null"}]})])
-    async with Simulator(scenario).open() as world:
-        assert value(await world.call("zero", {})) is None

@@ -8,19 +8,7 @@ from typing import Any
 
 import pytest
 from support.matched_tools import answered, refused, simulator
-from support.repositories import FILES, FIRST, GIT, HERE, SECOND, STATE
-
-
-async def test_marks_of_a_state_show_uncommitted_files(tmp_path: Path) -> None:
-    marks = {"untracked": ["c.txt"], "modified": {"a.txt": "one\n"}, "current_branch": "old"}
-    files = {**STATE["files"], "/repo/c.txt": "new\n"}
-    sim = simulator(tmp_path, GIT, {"repository": {**STATE, **marks, "files": files}})
-    async with sim, sim.open() as world:
-        status = await answered(world, "git_status", **HERE)
-        assert "On branch old" in status
-        assert "modified:   a.txt" in status
-        assert "to include in what will be committed)\n\tc.txt" in status
-        assert "+two" in await answered(world, "git_diff_unstaged", **HERE)
+from support.repositories import FILES, FIRST, GIT, SECOND
 
 
 async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:

@@ -91,16 +91,6 @@ async def test_an_idempotent_tool_may_be_repeated(tmp_path: Path) -> None:
             assert value(await world.call("hold_order", {"order_id": 7}))["status"] == "held"
 
 
-async def test_a_list_has_a_tag_once_and_a_missing_tag_cannot_be_removed(tmp_path: Path) -> None:
-    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
-        await world.call("create_order", {"product_id": "bell", "quantity": 1, "tags": ["gift"]})
-        for _ in range(2):
-            assert value(await world.call("tag_order", {"order_id": 7, "tag": "urgent"}))["tags"] == ["gift", "urgent"]
-        assert value(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))["tags"] == ["urgent"]
-        text = message(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))
-        assert text == "Order 7 has no 'gift' in tags; tags: 'urgent'"
-
-
 async def test_a_save_tool_updates_an_existing_record_and_keeps_its_other_fields(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         saved = value(await world.call("save_product", {"product_id": "bell", "name": "Loud bell"}))
