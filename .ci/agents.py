@@ -60,7 +60,7 @@ def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     tasks = [
         script.task.split() for script in scripts() if not any(step.check and step.check.shows for step in script.steps)
     ]
-    scenarios = [one for one in sorted(shipped("scenarios")) if load(one).task.split() in tasks]
+    scenarios = [file for file in sorted(shipped("scenarios")) if load(file).task.split() in tasks]
     for at, scenario in enumerate(scenarios):
         turn, own = divmod(at, len(FRAMEWORKS))
         if name != SHELL and name != FRAMEWORKS[own]:

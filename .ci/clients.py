@@ -113,18 +113,18 @@ def main(folder: Path, asked: Sequence[str]) -> int:
     programs = make_programs(folder)
     places = [Place(name, clients[name]["needs"], folder / name, programs) for name in asked or clients]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        failed = [one.name for one in pool.map(attempt, places) if print_result(one).problems]
+        failed = [result.name for result in pool.map(attempt, places) if print_result(result).problems]
     return 1 if failed else 0
 
 
-def print_result(one: ClientResult) -> ClientResult:
+def print_result(result: ClientResult) -> ClientResult:
     """Print the result of a client, and return it."""
-    verdict = "FAILED" if one.problems else "passed"
-    times = f"installed in {one.installed:5.1f} s, ran in {one.ran:5.1f} s"
-    print(f"{one.name:14}{verdict}  {times}", *one.routes, sep="  ", flush=True)
-    for problem in one.problems:
+    verdict = "FAILED" if result.problems else "passed"
+    times = f"installed in {result.installed:5.1f} s, ran in {result.ran:5.1f} s"
+    print(f"{result.name:14}{verdict}  {times}", *result.routes, sep="  ", flush=True)
+    for problem in result.problems:
         print(f"    {problem}", flush=True)
-    return one
+    return result
 
 
 def make_programs(folder: Path) -> Path:

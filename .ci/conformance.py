@@ -80,9 +80,9 @@ def run_suite(version: str, runs: list[list[str]], folder: Path, url: str) -> It
         run, out = f"{version} {options[-1]}", folder / f"out-{number}"
         command = [suite / "dist" / "index.js", "server", "--url", f"{url}{version}-{number}/mcp", "-o", out]
         node(*command, *options, must_succeed=False)
-        found = list(read_checks(run, out))
-        missing = required_scenarios(suite, options) - {check.scenario for check in found}
-        yield from found
+        checks = list(read_checks(run, out))
+        missing = required_scenarios(suite, options) - {check.scenario for check in checks}
+        yield from checks
         yield from (Check(run, scenario, "ran", "FAILURE", "the suite did not run it") for scenario in missing)
 
 

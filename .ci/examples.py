@@ -45,8 +45,8 @@ def main(folder: Path, asked: Sequence[str]) -> int:
     with mocked_model(folder / "aimock", programs) as url:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             names = [name for name in FRAMEWORKS if not asked or name in asked]
-            made = pool.map(lambda name: command(name, folder, programs), names)
-            commands |= {name: ("agents/lost_deal.yaml", words) for name, words in zip(names, made, strict=True)}
+            prepared = pool.map(lambda name: command(name, folder, programs), names)
+            commands |= {name: ("agents/lost_deal.yaml", words) for name, words in zip(names, prepared, strict=True)}
             chosen = {name: run for name, run in commands.items() if not asked or name in asked}
             passed = pool.map(lambda run: passes(*run, url), chosen.values())
         failed = [name for name, is_passed in zip(chosen, passed, strict=True) if not is_passed]

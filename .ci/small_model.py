@@ -54,10 +54,10 @@ def main(folder: Path) -> None:
 
 def model_file() -> Path:
     """Return the model file in the installed package."""
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    package = find_spec(PACKAGE)
+    if package is None or package.origin is None:
         raise SystemExit(f"{PACKAGE} is not installed")
-    (path,) = Path(found.origin).parent.glob("*.gguf")
+    (path,) = Path(package.origin).parent.glob("*.gguf")
     return path
 
 
@@ -98,18 +98,18 @@ def config(values: dict[str, Any]) -> LlamaConfig:
 
 def weights(tensors: list[ReaderTensor], shape: LlamaConfig) -> list[tuple[str, torch.Tensor]]:
     """Return the weights by their names in transformers."""
-    found = list[tuple[str, torch.Tensor]]()
+    named_weights = list[tuple[str, torch.Tensor]]()
     for tensor in tensors:
         value = dequantize(tensor.data, tensor.tensor_type)
         if tensor.name in OUTER:
             name = OUTER[tensor.name]
         else:
-            _, layer, part, _ = tensor.name.split(".")
-            name = f"model.layers.{layer}.{IN_LAYER[part]}.weight"
-            if part in ("attn_q", "attn_k"):
-                value = in_halves(value, shape.num_attention_heads if part == "attn_q" else shape.num_key_value_heads)
-        found.append((name, torch.from_numpy(np.array(value, dtype=np.float32))))
-    return found
+            _, layer, kind, _ = tensor.name.split(".")
+            name = f"model.layers.{layer}.{IN_LAYER[kind]}.weight"
+            if kind in ("attn_q", "attn_k"):
+                value = in_halves(value, shape.num_attention_heads if kind == "attn_q" else shape.num_key_value_heads)
+        named_weights.append((name, torch.from_numpy(np.array(value, dtype=np.float32))))
+    return named_weights
 
 
 def in_halves(rows: np.ndarray, heads: int) -> np.ndarray:

@@ -486,8 +486,8 @@ async def run_calls(server: Listening, name: str, calls: Sequence[tuple[str, dic
             answer = f"HTTP status {refused.status}".encode()
         finally:
             await connection.close()
-    found: Any = json.loads(answer) if answer.startswith(b"{") else answer.decode()
-    return " ".join(str(found["result"]["content"][0]["text"] if "result" in found else found)[:MOST_SHOWN].split())
+    reply: Any = json.loads(answer) if answer.startswith(b"{") else answer.decode()
+    return " ".join(str(reply["result"]["content"][0]["text"] if "result" in reply else reply)[:MOST_SHOWN].split())
 
 
 class Probe:
@@ -593,12 +593,16 @@ def main(names: Sequence[str]) -> int:
         options = ["--http", "127.0.0.1:0", "--log-level", "error", "--trust", str(path.parent)]
         command = [sys.executable, "-m", "mcp_sim", "serve", str(path), *options]
         for name in ATTACKS:
-            if not names or any(part in name for part in names):
+            if not names or any(text in name for text in names):
                 with start_server(command, ends_at_once=True) as server:
-                    found = asyncio.run(measure(server, name))
-                waits = f"{found.wait * 1000:,.0f}", f"{found.quiet * 1000:,.0f}", ratio(found.wait, found.quiet)
-                print(LINE.format(name, *waits, f"{found.took * 1000:,.0f}", found.answer), flush=True)
-                longest = max(longest, found.wait)
+                    measured = asyncio.run(measure(server, name))
+                waits = (
+                    f"{measured.wait * 1000:,.0f}",
+                    f"{measured.quiet * 1000:,.0f}",
+                    ratio(measured.wait, measured.quiet),
+                )
+                print(LINE.format(name, *waits, f"{measured.took * 1000:,.0f}", measured.answer), flush=True)
+                longest = max(longest, measured.wait)
     return int(longest * 1000 > MOST_MILLISECONDS)
 
 

@@ -154,9 +154,9 @@ def reference(simulator: Simulator, calls: int) -> Measure:
         lines = list[str]()
         asked = [arguments(number) for number in range(calls)]
         began = cpu_seconds()
-        for one in asked:
-            if schema.is_valid(one):
-                lines.append(encode({"tool": tool, "arguments": one, "result": records[one["contact_id"]]}))
+        for body in asked:
+            if schema.is_valid(body):
+                lines.append(encode({"tool": tool, "arguments": body, "result": records[body["contact_id"]]}))
         return (cpu_seconds() - began) / calls
 
     return once
@@ -311,7 +311,7 @@ async def measure_worlds(*, quick: bool) -> None:
     print_table(f"Worlds of {RECORDS:,} contacts, microseconds each", ["", "median"], rows)
     async with Simulator(calm) as simulator:
         worlds = [simulator.world(f"w{number}") for number in range(at_once)]
-        spans = [[await seconds_per_call(one, *GET) for one in worlds] for _ in range(3)]
+        spans = [[await seconds_per_call(simulated, *GET) for simulated in worlds] for _ in range(3)]
     first, *_, later = map(statistics.median, spans)
     rows = [["first", micro(first), ratio(first, later)], ["later", micro(later), "1.00x"]]
     print_table(f"A get in each of {at_once:,} new worlds, microseconds", ["call", "median", "ratio"], rows)

@@ -190,7 +190,11 @@ def definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionD
 
 def is_declaration(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function only declares its signature, as in a protocol or an overload."""
-    texts = [part.value for part in node.body if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)]
+    texts = [
+        statement.value
+        for statement in node.body
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    ]
     return len(texts) == len(node.body)
 
 

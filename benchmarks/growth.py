@@ -103,7 +103,7 @@ def print_axis(title: str, sizes: Sequence[int], verbs: Sequence[str], figures: 
     for verb in verbs:
         mine = [figures[f"{verb}/{size}"] for size in sizes]
         exponents[verb] = exponent(sizes, mine)
-        rows.append([verb, *(micro(one.median) for one in mine), mine[-1].spread, f"{exponents[verb]:.2f}"])
+        rows.append([verb, *(micro(timing.median) for timing in mine), mine[-1].spread, f"{exponents[verb]:.2f}"])
     head = ["microseconds", *(f"{size:,}" for size in sizes), "spread", "exponent"]
     print_table(f"A call by the number of {title}", head, rows)
     return exponents
@@ -214,9 +214,9 @@ def print_generation(sizes: Sequence[int]) -> None:
     """Print the time to generate a record, by the size of the world."""
     rows: list[list[str]] = []
     for size in sizes:
-        made = crm_of_size(size)
+        crm = crm_of_size(size)
         began = cpu_seconds()
-        tables = generate(made.domain, made.records, 7)
+        tables = generate(crm.domain, crm.records, 7)
         taken = cpu_seconds() - began
         rows.append([f"{size:,} contacts and deals", micro(taken / sum(len(table) for table in tables.values()))])
     print_table("Generation", ["world", "us per record"], rows)
@@ -244,12 +244,12 @@ def measure_planning(places: Sequence[Path], *, quick: bool) -> None:
     rounds = 1 if quick else 3
     unit = fastest(UNIT, 3)
     rows: list[list[str]] = []
-    for name, part, most, make in (*cases_of_tools(known), *CASES):
+    for name, unit_name, most, make in (*cases_of_tools(known), *CASES):
         sizes = [most // GROWTH // (10 if quick else 1) * factor for factor in (1, GROWTH)]
         small, large = (seconds(make(size), rounds) for size in sizes)
         per_part = large / sizes[1]
         growth = ratio(per_part, small / sizes[0])
-        rows.append([name, part, *(f"{size:,}" for size in sizes), f"{small:.3f}", f"{large:.3f}",
+        rows.append([name, unit_name, *(f"{size:,}" for size in sizes), f"{small:.3f}", f"{large:.3f}",
                      f"{per_part * 1e6:,.1f}", growth, ratio(large, unit)])  # fmt: skip
     head = ["case", "part", "small", "large", "small s", "large s", "us per part", "ratio", "loading"]
     print_table(f"Planning, seconds of the processor (loading {UNIT}: {unit:.3f})", head, rows)
@@ -371,9 +371,9 @@ def word(number: int) -> str:
     return f"{word(whole - 1) if whole else 'q'}{LETTERS[rest]}"
 
 
-def properties(size: int, part: Json = TEXT) -> dict[str, Json]:
+def properties(size: int, schema: Json = TEXT) -> dict[str, Json]:
     """Return this number of properties."""
-    return {f"field_{word(at)}": part for at in range(size)}
+    return {f"field_{word(at)}": schema for at in range(size)}
 
 
 def long_noun(size: int) -> str:

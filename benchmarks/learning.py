@@ -35,9 +35,9 @@ async def compare(sessions: Sequence[Session]) -> tuple[Report, Report]:
     plain = Draft(sessions[0].server, sessions[0].tools)
     cold, learnt = list[CallScore](), list[CallScore]()
     for fold in folds_of(sessions):
-        found = await learn(plain, fold.seen, lambda _: None)
+        lessons = await learn(plain, fold.seen, lambda _: None)
         cold += await score(plain, fold.held)
-        learnt += await score(found.draft, fold.held)
+        learnt += await score(lessons.draft, fold.held)
     return Report(cold), Report(learnt)
 
 
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         cold, learnt = asyncio.run(compare(sessions))
         row = {"cold": cold.score, "learnt": learnt.score}
         for name in COLUMNS:
-            row |= {f"{name}_{kind}": one.overall.columns.get(name, 0.0) for kind, one in _kinds(cold, learnt)}
+            row |= {f"{name}_{kind}": scores.overall.columns.get(name, 0.0) for kind, scores in _kinds(cold, learnt)}
         rows[folder.name] = {**row, "sessions": len(sessions)}
         print(f"{folder.name:24} {len(sessions):8} {_figures(row)}", flush=True)
     if rows:

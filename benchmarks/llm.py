@@ -199,7 +199,7 @@ def _quantiles(own: Spent) -> list[str]:
     cells = list[str]()
     for seconds in (own.processor, own.clock):
         tenths = statistics.quantiles(seconds, n=10, method="inclusive")
-        cells += [f"{1000 * part:.2f}" for part in (statistics.median(seconds), tenths[0], tenths[-1])]
+        cells += [f"{1000 * second:.2f}" for second in (statistics.median(seconds), tenths[0], tenths[-1])]
     return cells
 
 
@@ -278,8 +278,8 @@ async def measure_own_time(scenario: Scenario, options: Mapping[str, Any], calls
 async def prepared_replies(scenario: Scenario, calls: int) -> list[str]:
     """Return what the built-in world answers, as the replies of a model."""
     async with Simulator(scenario) as simulator, simulator.open() as world:
-        made = islice(cycle(CALLS), calls)
-        shown = [prompt.observation_value(await world.call(tool, arguments)) for tool, arguments in made]
+        chosen = islice(cycle(CALLS), calls)
+        shown = [prompt.observation_value(await world.call(tool, arguments)) for tool, arguments in chosen]
     return [value if isinstance(value, str) else json.dumps(value, separators=(",", ":")) for value in shown]
 
 

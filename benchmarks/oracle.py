@@ -156,14 +156,14 @@ async def replay_session(session: Session, *, plain: bool, mutate: bool) -> list
                 if mutate and implied.reads(call.tool):
                     mutation, answer = mutate_answer(call, clean, implied, Random(f"{session.name}/{seq}"), schema)
                 slot.next_call(answer, schema)
-                one = await measure_call(world, session, seq, call, slot)
-                one.mutation, one.misled = mutation, len(clean) < len(shown)
-                if mutation is not None and not is_corrected(mutation, one):
+                replayed = await measure_call(world, session, seq, call, slot)
+                replayed.mutation, replayed.misled = mutation, len(clean) < len(shown)
+                if mutation is not None and not is_corrected(mutation, replayed):
                     tainted.add(mutation.identity)
-                one.repeated = len(shown) if implied.reads(call.tool) else 0
-                one.fixed = sum(each.is_fact and not each.loose for each in shown)
-                one.free = sum(each.is_fact and each.loose and not each.named for each in shown)
-                measured.append(one)
+                replayed.repeated = len(shown) if implied.reads(call.tool) else 0
+                replayed.fixed = sum(each.is_fact and not each.loose for each in shown)
+                replayed.free = sum(each.is_fact and each.loose and not each.named for each in shown)
+                measured.append(replayed)
                 implied.note(call)
     return measured
 
@@ -226,9 +226,9 @@ def mutate_answer(
     call: RecordedCall, shown: Sequence[Repeated], implied: ImpliedRecords, random: Random, schema: Json
 ) -> tuple[Mutation | None, Answer]:
     """Return an answer with one value altered that was shown before, if there is one that can be."""
-    facts = [one for one in shown if one.is_fact and not isinstance(one.value, list) and not one.named]
+    facts = [known for known in shown if known.is_fact and not isinstance(known.value, list) and not known.named]
     random.shuffle(facts)
-    for fact in sorted(facts, key=lambda one: one.loose):
+    for fact in sorted(facts, key=lambda known: known.loose):
         value = other_value(fact.value, implied.others(fact.field, fact.value), random)
         answer = mutated(call.answer, fact.path, value)
         if answer is not None and (conforms(answer, schema) or not conforms(call.answer, schema)):
@@ -264,11 +264,11 @@ MUTATED = ("server", "fixed", "corrected", "free", "corrected", "unmutated", "al
 def report(done: Sequence[Replayed], *, mutate: bool) -> None:
     """Print a row for each server and one for all, and the causes of differences."""
     groups = dict[str, list[Replayed]]()
-    for one in done:
-        groups.setdefault(one.server, []).append(one)
+    for session in done:
+        groups.setdefault(session.server, []).append(session)
     rows = [row(server, group) for server, group in groups.items()]
     print_table("Perfect answers", HEAD, [*rows, row("all", done)])
-    valid = [call for one in done for call in one.calls if call.valid]
+    valid = [call for replayed in done for call in replayed.calls if call.valid]
     print_causes("Causes of differences", Counter(call.cause for call in valid if not call.exact))
     print_causes("Differing parts", Counter("+".join(call.differences) for call in valid if not call.exact))
     print_causes("Complaints", Counter(complaints(call.provenance for call in valid)))
@@ -278,7 +278,7 @@ def report(done: Sequence[Replayed], *, mutate: bool) -> None:
 
 
 def row(name: str, done: Sequence[Replayed]) -> list[str]:
-    calls = [call for one in done for call in one.calls]
+    calls = [call for session in done for call in session.calls]
     valid = [call for call in calls if call.valid]
     asked = sum(call.whole + call.partial for call in calls)
     return [
@@ -297,14 +297,17 @@ def row(name: str, done: Sequence[Replayed]) -> list[str]:
 
 
 def mutated_row(name: str, done: Sequence[Replayed]) -> list[str]:
-    pairs = [pair for one in done for pair in zip(one.calls, one.with_mutations, strict=True)]
+    pairs = [pair for session in done for pair in zip(session.calls, session.with_mutations, strict=True)]
     calls = [call for _, call in pairs]
     fixed = [call.mutation.corrected for call in calls if call.mutation and call.mutation.fixed]
     free = [call.mutation.corrected for call in calls if call.mutation and not call.mutation.fixed]
     others = [call.exact for plain, call in pairs if call.mutation is None and plain.exact and not call.misled]
     repeated = sum(call.repeated for call in calls)
     numbers = sum(call.fixed for call in calls), sum(call.free for call in calls)
-    held = sum(number * sum(one) / max(1, len(one)) for number, one in zip(numbers, (fixed, free), strict=True))
+    held = sum(
+        number * sum(corrected) / max(1, len(corrected))
+        for number, corrected in zip(numbers, (fixed, free), strict=True)
+    )
     return [
         name, str(len(fixed)), share(sum(fixed), len(fixed)), str(len(free)), share(sum(free), len(free)),
         str(len(others)), share(others.count(False), len(others)),
@@ -312,8 +315,8 @@ def mutated_row(name: str, done: Sequence[Replayed]) -> list[str]:
     ]  # fmt: skip
 
 
-def share(part: float, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "-"
+def share(amount: float, whole: int) -> str:
+    return f"{100 * amount / whole:.1f} %" if whole else "-"
 
 
 def complaints(provenances: Iterable[Mapping[str, Json]]) -> Iterable[str]:
@@ -332,8 +335,8 @@ def print_causes(title: str, numbers: Counter[str]) -> None:
 def write_details(file: Path, done: Iterable[Replayed]) -> None:
     """Write a line for each call."""
     with file.open("w", encoding="utf-8") as stream:
-        for one in done:
-            for call in (*one.calls, *one.with_mutations):
+        for session in done:
+            for call in (*session.calls, *session.with_mutations):
                 stream.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
 
 
@@ -341,10 +344,10 @@ def main(arguments: argparse.Namespace) -> int:
     """Replay all sessions and print the report. Return 1 if a call crashed."""
     servers = arguments.servers.split(",") if arguments.servers else ["*"]
     try:
-        found = read_sessions(arguments.folder, servers, limit=arguments.limit)
+        sessions = read_sessions(arguments.folder, servers, limit=arguments.limit)
     except McpSimError as error:
         sys.exit(str(error))
-    tasks = [(session, arguments.mutate, arguments.plain) for session in found]
+    tasks = [(session, arguments.mutate, arguments.plain) for session in sessions]
     if arguments.jobs > 1:
         with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
             done = list(pool.map(replay, tasks))
@@ -353,7 +356,7 @@ def main(arguments: argparse.Namespace) -> int:
     report(done, mutate=arguments.mutate)
     if arguments.details:
         write_details(arguments.details, done)
-    return 1 if any(call.differences == ["crash"] for one in done for call in one.calls) else 0
+    return 1 if any(call.differences == ["crash"] for session in done for call in session.calls) else 0
 
 
 # the endpoint ---------------------------------------------------------------------------------------------------------
@@ -433,8 +436,8 @@ def _cut(answer: Answer, schema: Json, root: Json) -> Json:
     if "properties" not in branch:
         return _unknown(schema, root)
     return {
-        name: _found(answer, name, {**part, "$defs": root.get("$defs", {})}, root)
-        for name, part in branch["properties"].items()
+        name: _found(answer, name, {**inner, "$defs": root.get("$defs", {})}, root)
+        for name, inner in branch["properties"].items()
     }
 
 

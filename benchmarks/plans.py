@@ -77,26 +77,26 @@ class Difference:
 
 def main(arguments: argparse.Namespace) -> int:
     """Infer, write and compare. Return the exit status."""
-    found: Found = {}
+    inferences: Found = {}
     for document in documents(arguments.places, arguments.sessions):
-        if document.name in found:
+        if document.name in inferences:
             sys.exit(f"{document.name}: two documents have this name")
-        found[document.name] = inferred(document, reasons=arguments.reasons)
-    numbers = Counter(kind for parts in found.values() for kind, named in parts.items() for _ in named)
-    print(f"{len(found)} documents:", ", ".join(f"{number:,} {kind}" for kind, number in sorted(numbers.items())))
+        inferences[document.name] = inferred(document, reasons=arguments.reasons)
+    numbers = Counter(kind for parts in inferences.values() for kind, named in parts.items() for _ in named)
+    print(f"{len(inferences)} documents:", ", ".join(f"{number:,} {kind}" for kind, number in sorted(numbers.items())))
     if arguments.write:
-        Path(arguments.write).write_text("".join(f"{line}\n" for line in lines(found)), encoding="utf-8")
+        Path(arguments.write).write_text("".join(f"{line}\n" for line in lines(inferences)), encoding="utf-8")
     if not arguments.against:
         return 0
     earlier = read(Path(arguments.against), reasons=arguments.reasons)
     words = renamings([*arguments.renamed, *listed(arguments.renamed_file)])
-    for run in (earlier, found):
+    for run in (earlier, inferences):
         for plan in plans_of(run):
             move_fields(plan, renamings(arguments.moved))
             remove_fields(plan, arguments.ignore)
         if arguments.unordered:
             remove_order(run)
-    different = list(differing(earlier, found, words))
+    different = list(differing(earlier, inferences, words))
     print_comparison(numbers, different, arguments.first)
     return 1 if different else 0
 
@@ -219,9 +219,9 @@ def is_set(value: object) -> TypeGuard[frozenset[Any]]:
     return isinstance(value, frozenset)
 
 
-def lines(found: Found) -> Iterator[str]:
+def lines(inferences: Found) -> Iterator[str]:
     """Yield one line for each plan and entity, sorted."""
-    for document, kinds in sorted(found.items()):
+    for document, kinds in sorted(inferences.items()):
         for kind, named in sorted(kinds.items()):
             for name, body in sorted(named.items()):
                 line = {"document": document, "kind": kind, "name": name, **body}
@@ -230,15 +230,15 @@ def lines(found: Found) -> Iterator[str]:
 
 def read(file: Path, *, reasons: bool) -> Found:
     """Return the results of an earlier run, without the reasons of plans unless they are requested."""
-    found: Found = {}
+    inferences: Found = {}
     with file.open(encoding="utf-8") as stream:
         for text in stream:
             line = json.loads(text)
             document, kind, name = (line.pop(word) for word in ("document", "kind", "name"))
             if not reasons:
                 line.pop(REASONS, None)
-            found.setdefault(document, {}).setdefault(kind, {})[name] = line
-    return found
+            inferences.setdefault(document, {}).setdefault(kind, {})[name] = line
+    return inferences
 
 
 def listed(file: Path | None) -> list[str]:
@@ -260,9 +260,9 @@ def renamings(pairs: Iterable[str]) -> Words:
     return words
 
 
-def plans_of(found: Found) -> Iterator[dict[str, Json]]:
+def plans_of(inferences: Found) -> Iterator[dict[str, Json]]:
     """Yield the fields of all plans and of the plans within them."""
-    for kinds in found.values():
+    for kinds in inferences.values():
         for plan in kinds.get("plan", {}).values():
             yield plan["fields"]
             yield from plan["fields"].get(CHOICES, {}).values()
@@ -282,9 +282,9 @@ def remove_fields(plan: dict[str, Json], names: Iterable[str]) -> None:
         plan.pop(name, None)
 
 
-def remove_order(found: Found) -> None:
+def remove_order(inferences: Found) -> None:
     """Remove the order of keys of all plans and entities."""
-    for kinds in found.values():
+    for kinds in inferences.values():
         for body in chain.from_iterable(named.values() for named in kinds.values()):
             body.pop("order", None)
 
@@ -331,15 +331,15 @@ def shortened(value: Json) -> str:
 
 def print_comparison(numbers: Mapping[str, int], different: Sequence[Difference], first: int) -> None:
     """Print the number of identical plans and entities, and the first differences."""
-    wrong = Counter(one.kind for one in different if one.fields != ["missing"])
-    missing = Counter(one.kind for one in different if one.fields == ["missing"])
+    wrong = Counter(difference.kind for difference in different if difference.fields != ["missing"])
+    missing = Counter(difference.kind for difference in different if difference.fields == ["missing"])
     for kind in sorted({*numbers, *missing}):
         number = numbers.get(kind, 0)
         share = 100 * (number - wrong[kind]) / max(1, number)
         print(f"{kind}: {number - wrong[kind]:,} of {number:,} identical ({share:.1f} %), {missing[kind]:,} missing")
-    for one in different[:first]:
-        more = [f"and {len(one.fields) - SHOWN} more"] if len(one.fields) > SHOWN else []
-        print(f"\n{one.document} {one.kind} {one.name}", *chain(one.fields[:SHOWN], more), sep="\n  ")
+    for shown in different[:first]:
+        more = [f"and {len(shown.fields) - SHOWN} more"] if len(shown.fields) > SHOWN else []
+        print(f"\n{shown.document} {shown.kind} {shown.name}", *chain(shown.fields[:SHOWN], more), sep="\n  ")
     if len(different) > first:
         print(f"\nand {len(different) - first:,} more (--first N shows more)")
 

@@ -142,9 +142,9 @@ class Values:
         """Return a declared value with its placeholders replaced."""
         if isinstance(value, dict):
             given = cast("dict[str, Any]", value)
-            return {self.fill(name): self.fill(part) for name, part in given.items()}
+            return {self.fill(name): self.fill(item) for name, item in given.items()}
         if isinstance(value, list):
-            return [self.fill(part) for part in cast("list[Any]", value)]
+            return [self.fill(item) for item in cast("list[Any]", value)]
         if not isinstance(value, str):
             return value
         if number := NUMBER.fullmatch(value):
@@ -246,10 +246,10 @@ class Recorder:
         return {"tool": call.tool, "arguments": arguments, **answer, "at": at, "ms": taken}
 
     def _program(self, name: str) -> str:
-        found = shutil.which(name, path=self._path())
-        if found is None:
+        program = shutil.which(name, path=self._path())
+        if program is None:
             raise Failed(f"command: {name!r} is not in the installed packages")
-        return found
+        return program
 
     def _environment(self, values: Values) -> dict[str, str]:
         shared = {"PATH": self._path(), "HOME": str(values.home), "TZ": "UTC", "LANG": "C.UTF-8"}

@@ -67,13 +67,13 @@ def conforms(answer: Answer, schema: Json) -> bool:
     return fits(answer["result"].get("structuredContent"), schema)
 
 
-def same(one: Json, other: Json) -> bool:
+def same(value: Json, other: Json) -> bool:
     """Whether two JSON values are equal. A flag is no number."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))  # pyright: ignore[reportUnknownArgumentType]
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(same(value[name], other[name]) for name in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(same, value, other))  # pyright: ignore[reportUnknownArgumentType]
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
 
 
 def differences(recorded: Answer, served: Answer) -> list[str]:
@@ -84,23 +84,23 @@ def differences(recorded: Answer, served: Answer) -> list[str]:
     if "error" in recorded or "error" in served:
         parts = [{"data": None, **answer["error"]} if "error" in answer else None for answer in (recorded, served)]
         return [] if same(*parts) else ["rpc error"]
-    one, other = recorded["result"], served["result"]
-    found = ["isError"] if bool(one.get("isError")) != bool(other.get("isError")) else []
-    if not same(one.get("structuredContent"), other.get("structuredContent")):
-        found.append("structuredContent")
-    blocks: Json = one.get("content") or []
+    ours, other = recorded["result"], served["result"]
+    kinds = ["isError"] if bool(ours.get("isError")) != bool(other.get("isError")) else []
+    if not same(ours.get("structuredContent"), other.get("structuredContent")):
+        kinds.append("structuredContent")
+    blocks: Json = ours.get("content") or []
     others: Json = other.get("content") or []
     if len(blocks) != len(others):
-        return [*found, "blocks"]
-    return [*found, *dict.fromkeys(chain.from_iterable(map(_block_differences, blocks, others)))]
+        return [*kinds, "blocks"]
+    return [*kinds, *dict.fromkeys(chain.from_iterable(map(_block_differences, blocks, others)))]
 
 
-def _block_differences(one: dict[str, Json], other: dict[str, Json]) -> list[str]:
-    if same(one, other):
+def _block_differences(block: dict[str, Json], other: dict[str, Json]) -> list[str]:
+    if same(block, other):
         return []
-    if not same({**one, "text": None}, {**other, "text": None}):
+    if not same({**block, "text": None}, {**other, "text": None}):
         return ["blocks"]
-    value = parsed(one["text"])
+    value = parsed(block["text"])
     return ["layout"] if value is not None and same(value, parsed(other["text"])) else ["text"]
 
 
@@ -217,7 +217,7 @@ class ImpliedRecords:
 
     def repeated(self, call: RecordedCall) -> list[Repeated]:
         """Return the values of identified objects in an answer that were shown before, and are the same."""
-        found = list[Repeated]()
+        repetitions = list[Repeated]()
         holds = self.reads(call.tool) and not words_of(call.tool) & SEARCHES
         for shown in identified(call, self._containers):
             known = self._like(shown)
@@ -228,8 +228,10 @@ class ImpliedRecords:
                     is_fact = holds and not fact.searched
                     at = (*shown.path, name)
                     named = written and fact.unsettled
-                    found.append(Repeated(shown.identity, at, name, value, written or fact.provisional, named, is_fact))
-        return found
+                    repetitions.append(
+                        Repeated(shown.identity, at, name, value, written or fact.provisional, named, is_fact)
+                    )
+        return repetitions
 
     def others(self, name: str, value: Json) -> list[Json]:
         """Return the other values that a field of this name has in any record, of the same type."""
@@ -279,7 +281,11 @@ class ImpliedRecords:
     def _like(self, shown: Shown) -> Implied | None:
         """Return the record with this identity whose fields are alike."""
         return next(
-            (one for one in self._records.get(shown.identity, ()) if alike(shown.identity, one.facts, shown.fields)),
+            (
+                known
+                for known in self._records.get(shown.identity, ())
+                if alike(shown.identity, known.facts, shown.fields)
+            ),
             None,
         )
 
@@ -312,16 +318,16 @@ def is_plain(value: Json) -> bool:
 
 def alike(identity: Identity, fields: Iterable[str], others: Iterable[str]) -> bool:
     """Whether two objects with an identity are of one kind: it is a long id, or they have the same fields."""
-    one, other = set(fields), set(others)
+    names, other = set(fields), set(others)
     if identity[0] == "id" and len(identity[1]) >= LONG:
         return True
-    return len(one & other) >= ALIKE * min(len(one), len(other))
+    return len(names & other) >= ALIKE * min(len(names), len(other))
 
 
 def leaves(value: Json) -> Iterator[Json]:
     if isinstance(value, dict | list):
-        for part in value.values() if is_object(value) else value:  # pyright: ignore[reportUnknownVariableType]
-            yield from leaves(part)
+        for item in value.values() if is_object(value) else value:  # pyright: ignore[reportUnknownVariableType]
+            yield from leaves(item)
     else:
         yield value
 
@@ -346,36 +352,38 @@ def identified(call: RecordedCall, containers: frozenset[str]) -> list[Shown]:
     """Return the objects of an answer that are identified."""
     named = sorted(containers & call.arguments.keys())
     context = tuple(str(call.arguments[name]) for name in named if isinstance(call.arguments[name], str))
-    found = list(_objects(data_of(call.answer), (), "", context))
-    numbers = Counter(shown.identity for shown in found)
+    objects = list(_objects(data_of(call.answer), (), "", context))
+    numbers = Counter(shown.identity for shown in objects)
     return [
         shown
-        for shown in found
+        for shown in objects
         if numbers[shown.identity] == 1
-        or all(_agree(shown, other) for other in found if other.identity == shown.identity)
+        or all(_agree(shown, other) for other in objects if other.identity == shown.identity)
     ]
 
 
-def _agree(one: Shown, other: Shown) -> bool:
+def _agree(shown: Shown, other: Shown) -> bool:
     """Whether two objects do not contradict each other, or are of different kinds."""
-    if not alike(one.identity, one.fields, other.fields):
+    if not alike(shown.identity, shown.fields, other.fields):
         return True
-    return all(same(value, other.fields[name]) for name, value in one.fields.items() if name in other.fields)
+    return all(same(value, other.fields[name]) for name, value in shown.fields.items() if name in other.fields)
 
 
 def _objects(value: Json, path: Path, container: str, context: Identity) -> Iterator[Shown]:
     if isinstance(value, list):
-        for at, part in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-            yield from _objects(part, (*path, at), container, context)
+        for at, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            yield from _objects(item, (*path, at), container, context)
     if not is_object(value):
         return
     identity = identity_of(value, container, context)
     if identity is not None:
-        plain = {name: part for name, part in value.items() if is_plain(part) and name not in ENVELOPE}
+        plain = {
+            name: plain_value for name, plain_value in value.items() if is_plain(plain_value) and name not in ENVELOPE
+        }
         yield Shown(identity, path, plain)
         context = (identity[1],)
-    for name, part in value.items():
-        yield from _objects(part, (*path, name), name, context)
+    for name, item in value.items():
+        yield from _objects(item, (*path, name), name, context)
 
 
 def identity_of(value: Mapping[str, Json], container: str, context: Identity) -> Identity | None:

@@ -209,13 +209,13 @@ def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
 def row(name: str, of: Sequence[Figures], reference: Sequence[Figures], size: int) -> list[str]:
     """Return the figures of a server, each with its ratio to the reference."""
     columns = [
-        ([one.cpu for one in of], [one.cpu for one in reference], micro),
-        ([one.wall for one in of], [one.wall for one in reference], micro),
-        ([one.median for one in of], [one.median for one in reference], milli),
+        ([timing.cpu for timing in of], [timing.cpu for timing in reference], micro),
+        ([timing.wall for timing in of], [timing.wall for timing in reference], micro),
+        ([timing.median for timing in of], [timing.median for timing in reference], milli),
     ]
     cells = [name, f"{size:,}"]
     for ours, theirs, show in columns:
-        ratios = [one / other if other else 0.0 for one, other in zip(ours, theirs, strict=True)]
+        ratios = [mine / other if other else 0.0 for mine, other in zip(ours, theirs, strict=True)]
         cells += [show(statistics.median(ours)), spread(ratios, lambda ratio: f"{ratio:.2f}")]
     return cells
 

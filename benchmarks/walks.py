@@ -55,16 +55,16 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.details:
         for walk in walks:
             print_details(walk)
-    whole = DocumentWalk("all", sum(one.tools for one in walks), sum(one.guesses for one in walks), total(walks))
-    print_table("Random walks", HEAD, [row(one) for one in (*walks, whole)])
-    print("", *(f"refused: {one.refused}" for one in walks if one.refused), sep="\n")
-    bad = [one.name for one in walks if one.walk.success < ENOUGH and not (one.refused or one.has_program)]
+    whole = DocumentWalk("all", sum(line.tools for line in walks), sum(line.guesses for line in walks), total(walks))
+    print_table("Random walks", HEAD, [row(line) for line in (*walks, whole)])
+    print("", *(f"refused: {line.refused}" for line in walks if line.refused), sep="\n")
+    bad = [line.name for line in walks if line.walk.success < ENOUGH and not (line.refused or line.has_program)]
     print(f"{whole.guesses} of {whole.tools} plans are guesses ({100 * whole.guesses / max(1, whole.tools):.1f} %)")
     print(f"documents in which less than {ENOUGH:.0%} of the calls succeed: {', '.join(bad) or 'none'}")
-    found = whole.walk.found_again
-    print(f"{100 * found:.1f} % of the created records that were queried are found")
-    refused = any(one.refused for one in walks)
-    return 1 if refused or bad or found < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
+    found_share = whole.walk.found_again
+    print(f"{100 * found_share:.1f} % of the created records that were queried are found")
+    refused = any(line.refused for line in walks)
+    return 1 if refused or bad or found_share < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,19 @@ def documents(given: Sequence[str]) -> list[str]:
     return [str(path) for paths in folders.values() for path in paths]
 
 
-def row(one: DocumentWalk) -> list[str]:
-    walk, report = one.walk, one.walk.report
-    found = [f"{walk.found[kind]}/{walk.created[kind]}" for kind in ("get", "list")]
+def row(document: DocumentWalk) -> list[str]:
+    walk, report = document.walk, document.walk.report
+    shown = [f"{walk.found[kind]}/{walk.created[kind]}" for kind in ("get", "list")]
     wrong = [str(len(report.violations)), str(len(walk.crashes))]
-    return [one.name, str(one.tools), str(one.guesses), f"{walk.calls:,}", f"{100 * walk.success:.1f}", *found, *wrong]
+    return [
+        document.name,
+        str(document.tools),
+        str(document.guesses),
+        f"{walk.calls:,}",
+        f"{100 * walk.success:.1f}",
+        *shown,
+        *wrong,
+    ]
 
 
 def total(walks: Sequence[DocumentWalk]) -> Walked:
@@ -133,16 +141,16 @@ def total(walks: Sequence[DocumentWalk]) -> Walked:
     return whole
 
 
-def print_details(one: DocumentWalk) -> None:
+def print_details(document: DocumentWalk) -> None:
     """Print a few examples of each kind of problem."""
-    walk = one.walk
+    walk = document.walk
     lines = [f"crash: {crash}" for crash in walk.crashes[:5]]
     lines += [f"lost: {lost}" for lost in dict.fromkeys(walk.lost[:5])]
     kinds = {(wrong.rule, wrong.tool): wrong for wrong in walk.report.violations}
     lines += [f"{wrong.rule} {wrong.tool} at {wrong.n}: {wrong.what[:300]}" for wrong in kinds.values()]
     for tool, failures in sorted(walk.failures.items(), key=lambda entry: -len(entry[1]))[:6]:
         lines.append(f"fails {len(failures)} times: {tool} {failures[0]}")
-    print(f"\n{one.name}", *lines, sep="\n  ")
+    print(f"\n{document.name}", *lines, sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -59,12 +59,12 @@ def zone(name):
 def moment(text, time_zone=None):
     """Return the time of a text; one without an offset is in the time zone."""
     try:
-        found = datetime.fromisoformat(str(text))
+        time = datetime.fromisoformat(str(text))
     except ValueError:
-        found = None
-    if found is None or not 1900 < found.year < 2200:
+        time = None
+    if time is None or not 1900 < time.year < 2200:
         raise Refused(f"Invalid time: {text}. Use ISO 8601, such as 2025-01-01T10:00:00")
-    return found if found.tzinfo else found.replace(tzinfo=zone(time_zone))
+    return time if time.tzinfo else time.replace(tzinfo=zone(time_zone))
 
 
 def stored(text, time_zone):
@@ -104,14 +104,14 @@ def view(row):
 def calendars(world, asked):
     """Return the calendars that an argument names: by id, by name, or `primary`; also several, or as JSON text."""
     names = asked if isinstance(asked, list) else asked.strip("[]").replace('"', "").split(",")
-    found = []
-    for name in (one.strip() for one in names):
+    rows = []
+    for name in (text.strip() for text in names):
         match = [row for row in world.calendar if is_named(row, name)]
         if not match:
             there = ", ".join(row["summary"] for row in world.calendar)
             raise Refused(f'Calendar(s) not found: "{name}". Available calendars: {there}')
-        found += match
-    return found
+        rows += match
+    return rows
 
 
 def is_named(calendar, name):
@@ -134,7 +134,7 @@ def known(world, calendar, event_id):
 
 def guests(attendees, before=()):
     """Return attendees with their answers; those invited before keep theirs."""
-    answers = {one["email"]: one for one in before}
+    answers = {guest["email"]: guest for guest in before}
     return [
         {"responseStatus": "needsAction", **answers.get(attendee["email"], {}), **attendee} for attendee in attendees
     ]
@@ -150,13 +150,13 @@ def busy(world, calendar, start, end):
 def collisions(world, row, others):
     """Return the warnings of an answer: events at the same time."""
     start, end = at(row["start"]), at(row["end"])
-    found = [
-        {"event": {"id": one["id"], "title": one["summary"], **times(one)}, "calendar": calendar["id"]}
+    conflicts = [
+        {"event": {"id": event["id"], "title": event["summary"], **times(event)}, "calendar": calendar["id"]}
         for calendar in others
-        for one in busy(world, calendar, start, end)
-        if one["id"] != row["id"]
+        for event in busy(world, calendar, start, end)
+        if event["id"] != row["id"]
     ]
-    return {"conflicts": found, "warnings": [f"Found {len(found)} scheduling conflict(s)"]} if found else {}
+    return {"conflicts": conflicts, "warnings": [f"Found {len(conflicts)} scheduling conflict(s)"]} if conflicts else {}
 
 
 def times(row):
@@ -192,7 +192,7 @@ def list_events(world, calendarId, timeMin=None, timeMax=None, timeZone=None):
     asked = calendars(world, calendarId)
     rows = [row for calendar in asked for row in world.event.find(calendarId=calendar["id"])]
     rows = within(rows, timeMin, timeMax, timeZone)
-    names = {"calendars": [one["id"] for one in asked]} if len(asked) > 1 else {}
+    names = {"calendars": [calendar["id"] for calendar in asked]} if len(asked) > 1 else {}
     return {"events": [view(row) for row in rows], "totalCount": len(rows), **names}
 
 
@@ -202,7 +202,7 @@ def search_events(world, calendarId, query, timeMin, timeMax, timeZone=None):
     words = query.casefold().split()
     rows = [row for calendar in asked for row in world.event.find(calendarId=calendar["id"]) if has(row, words)]
     rows = within(rows, timeMin, timeMax, timeZone)
-    names = {"calendarId": asked[0]["id"]} if len(asked) == 1 else {"calendars": [one["id"] for one in asked]}
+    names = {"calendarId": asked[0]["id"]} if len(asked) == 1 else {"calendars": [calendar["id"] for calendar in asked]}
     return {"events": [view(row) for row in rows], "totalCount": len(rows), "query": query, **names}
 
 
@@ -230,14 +230,14 @@ def create_event(
     if eventId and eventId in world.event:
         raise Refused(f"Event ID '{eventId}' already exists. Please use a different ID.")
     row = made(world, calendar, {**given, "summary": summary}, start, end, timeZone, eventId)
-    alike = [(share, one) for share, one in likeness(world, row) if share >= duplicateSimilarityThreshold]
-    exact = next((one for share, one in alike if share >= 0.95), None)
+    alike = [(share, event) for share, event in likeness(world, row) if share >= duplicateSimilarityThreshold]
+    exact = next((event for share, event in alike if share >= 0.95), None)
     if exact and not allowDuplicates:
         why = f'Event "{exact["summary"]}" already exists. To create anyway, set allowDuplicates to true.'
         raise Refused(f"Duplicate event detected (100% similar). {why}")
     same = [
-        {"event": {"id": one["id"], "title": one["summary"], "similarity": share}, "calendarId": calendar["id"]}
-        for share, one in alike
+        {"event": {"id": event["id"], "title": event["summary"], "similarity": share}, "calendarId": calendar["id"]}
+        for share, event in alike
     ]
     others = calendars(world, calendarsToCheck) if calendarsToCheck else [calendar]
     return {"event": view(row), **collisions(world, row, others), **({"duplicates": same} if same else {})}
@@ -246,21 +246,25 @@ def create_event(
 def likeness(world, row):
     """Return the other events at the same time, with how alike their titles are, 0 to 1."""
     rows = world.event.find(calendarId=row["calendarId"])
-    rows = [one for one in rows if one["id"] != row["id"] and (one["start"], one["end"]) == (row["start"], row["end"])]
+    rows = [
+        event
+        for event in rows
+        if event["id"] != row["id"] and (event["start"], event["end"]) == (row["start"], row["end"])
+    ]
     title = row["summary"].casefold()
-    return [(round(SequenceMatcher(None, one["summary"].casefold(), title).ratio(), 2), one) for one in rows]
+    return [(round(SequenceMatcher(None, event["summary"].casefold(), title).ratio(), 2), event) for event in rows]
 
 
 @tool("create-events", verb="create", entity="event")
 def create_events(world, events, calendarId="primary", timeZone=None):
     created, failed = [], []
-    for index, one in enumerate(world.each(events)):
+    for index, event in enumerate(world.each(events)):
         try:
-            calendar = writable(world, one.get("calendarId") or calendarId)
-            row = made(world, calendar, one, one["start"], one["end"], one.get("timeZone") or timeZone)
+            calendar = writable(world, event.get("calendarId") or calendarId)
+            row = made(world, calendar, event, event["start"], event["end"], event.get("timeZone") or timeZone)
             created.append(view(row))
         except Refused as problem:
-            failed.append({"index": index, "summary": one["summary"], "error": str(problem)})
+            failed.append({"index": index, "summary": event["summary"], "error": str(problem)})
     counts = {"totalRequested": len(events), "totalCreated": len(created), "totalFailed": len(failed)}
     answer = {**counts, "created": created, **({"failed": failed} if failed else {})}
     return answer if created else fail(answer)
@@ -296,24 +300,24 @@ def delete_event(world, calendarId, eventId):
 @tool("get-freebusy", reads=True)
 def get_freebusy(world, calendars, timeMin, timeMax, timeZone=None):
     start, end = moment(timeMin, timeZone), moment(timeMax, timeZone)
-    found = {}
+    shown = {}
     for asked in calendars:
-        row = next((one for one in world.calendar if is_named(one, asked["id"])), None)
-        taken = merged(times(one) for one in busy(world, row, start, end)) if row else []
+        row = next((calendar for calendar in world.calendar if is_named(calendar, asked["id"])), None)
+        taken = merged(times(event) for event in busy(world, row, start, end)) if row else []
         missing = {} if row else {"errors": [{"domain": "global", "reason": "notFound"}]}
-        found[asked["id"]] = {"busy": taken, **missing}
-    return {"timeMin": timeMin, "timeMax": timeMax, "calendars": found}
+        shown[asked["id"]] = {"busy": taken, **missing}
+    return {"timeMin": timeMin, "timeMax": timeMax, "calendars": shown}
 
 
 def merged(spans):
     """Return spans of time, in their order, with those that overlap joined."""
-    found = []
+    joined = []
     for span in spans:
-        if found and moment(span["start"]) <= moment(found[-1]["end"]):
-            found[-1]["end"] = max(found[-1]["end"], span["end"], key=moment)
+        if joined and moment(span["start"]) <= moment(joined[-1]["end"]):
+            joined[-1]["end"] = max(joined[-1]["end"], span["end"], key=moment)
         else:
-            found.append(span)
-    return found
+            joined.append(span)
+    return joined
 
 
 @tool("get-current-time", verb="compute")

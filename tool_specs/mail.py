@@ -80,7 +80,7 @@ def attachment(key, number, file):
 
 def size_of(row):
     parts = (row["subject"], row["body"], row["html"])
-    return 600 + sum(len(part.encode()) for part in parts) + sum(one["size"] for one in row["attachments"])
+    return 600 + sum(len(text.encode()) for text in parts) + sum(file["size"] for file in row["attachments"])
 
 
 def newest_first(rows):
@@ -133,10 +133,10 @@ def send_email(
         return wrong(why)
     html = htmlBody or (body if mimeType == "text/html" else None)
     row = written(world, ["SENT"], to, subject, body, html, cc, bcc, threadId, attachments)
-    if parseaddr(OWNER)[1] in [parseaddr(one)[1] for one in (*to, *row["cc"], *row["bcc"])]:
+    if parseaddr(OWNER)[1] in [parseaddr(address)[1] for address in (*to, *row["cc"], *row["bcc"])]:
         row["labels"] = ["SENT", "INBOX", "UNREAD"]
-        for one in world.filter:
-            apply(world, one, row)
+        for rule in world.filter:
+            apply(world, rule, row)
     return f"Email sent successfully with ID: {row['id']}"
 
 
@@ -197,7 +197,7 @@ def search_emails(world, query, maxResults=10):
 
 def unknown_label(world, *lists):
     """Return the first label that does not exist; None if all do."""
-    return next((one for some in lists for one in some or () if one not in world.label), None)
+    return next((label for some in lists for label in some or () if label not in world.label), None)
 
 
 def relabel(row, added, removed):
@@ -233,7 +233,7 @@ def delete_email(world, messageId):
 def batch_report(lines, what, failed):
     if failed:
         lines += [f"Failed to {what}: {len(failed)} messages", "", "Failed message IDs:"]
-        return "\n".join([*lines, *(f"- {one[:16]}... ({why})" for one, why in failed)])
+        return "\n".join([*lines, *(f"- {key[:16]}... ({why})" for key, why in failed)])
     return "\n".join([*lines, ""])
 
 
@@ -266,7 +266,7 @@ def batch_delete_emails(world, messageIds):
 @tool(reads=True)
 def download_attachment(world, messageId, attachmentId, filename=None, savePath=None):
     row = world.message.get(messageId)
-    file = next((one for one in row["attachments"] if one["id"] == attachmentId), None) if row else None
+    file = next((kept for kept in row["attachments"] if kept["id"] == attachmentId), None) if row else None
     if file is None:
         return f"Failed to download attachment: {UNKNOWN if row is None else 'Invalid attachment token'}"
     name = filename or file["filename"]
@@ -289,7 +289,9 @@ def named(world, name):
 @tool
 def list_email_labels(world):
     groups = {kind: [label for label in world.label if label["type"] == kind] for kind in ("system", "user")}
-    system, user = ("\n".join(f"ID: {one['id']}\nName: {one['name']}\n" for one in group) for group in groups.values())
+    system, user = (
+        "\n".join(f"ID: {label['id']}\nName: {label['name']}\n" for label in group) for group in groups.values()
+    )
     counts = f"{len(groups['system'])} system, {len(groups['user'])} user"
     return f"Found {len(world.label)} labels ({counts}):\n\nSystem Labels:\n{system}\nUser Labels:\n{user}"
 
@@ -358,10 +360,10 @@ def query_of(criteria):
     return " ".join(parts)
 
 
-def apply(world, one, row):
+def apply(world, rule, row):
     names = {label["id"]: label["name"] for label in world.label}
-    if matches(parse(query_of(one["criteria"])), row, names, world.now):
-        relabel(row, one["action"].get("addLabelIds"), one["action"].get("removeLabelIds"))
+    if matches(parse(query_of(rule["criteria"])), row, names, world.now):
+        relabel(row, rule["action"].get("addLabelIds"), rule["action"].get("removeLabelIds"))
 
 
 def parts_text(parts):
@@ -373,8 +375,8 @@ def parts_text(parts):
     return ", ".join(texts)
 
 
-def filter_text(one):
-    return f"ID: {one['id']}\nCriteria: {parts_text(one['criteria'])}\nActions: {parts_text(one['action'])}"
+def filter_text(rule):
+    return f"ID: {rule['id']}\nCriteria: {parts_text(rule['criteria'])}\nActions: {parts_text(rule['action'])}"
 
 
 def added(world, criteria, action):
@@ -391,22 +393,22 @@ def added(world, criteria, action):
 
 @tool
 def create_filter(world, criteria, action):
-    one, why = added(world, criteria, action)
-    return wrong(why) if one is None else f"Filter created successfully:\n{filter_text(one)}"
+    rule, why = added(world, criteria, action)
+    return wrong(why) if rule is None else f"Filter created successfully:\n{filter_text(rule)}"
 
 
 @tool
 def list_filters(world):
     if not len(world.filter):
         return "No filters found."
-    shown = "\n".join(f"{filter_text(one)}\n" for one in world.filter)
+    shown = "\n".join(f"{filter_text(rule)}\n" for rule in world.filter)
     return f"Found {len(world.filter)} filters:\n\n{shown}"
 
 
 @tool
 def get_filter(world, filterId):
-    one = world.filter.get(filterId)
-    return wrong(f'Filter with ID "{filterId}" not found.') if one is None else f"Filter details:\n{filter_text(one)}"
+    rule = world.filter.get(filterId)
+    return wrong(f'Filter with ID "{filterId}" not found.') if rule is None else f"Filter details:\n{filter_text(rule)}"
 
 
 @tool
@@ -454,7 +456,7 @@ def create_filter_from_template(world, template, parameters):
     if template in ("fromSender", "mailingList") and parameters.get("archive", template == "mailingList"):
         removed.append("INBOX")
     action = {"addLabelIds": labels, **({"removeLabelIds": removed} if removed else {})}
-    one, why = added(world, criteria_of(template, parameters.get(needed or "")), action)
-    if one is None:
+    rule, why = added(world, criteria_of(template, parameters.get(needed or "")), action)
+    if rule is None:
         return wrong(why)
-    return f"Filter created from template '{template}':\nID: {one['id']}\nTemplate used: {template}"
+    return f"Filter created from template '{template}':\nID: {rule['id']}\nTemplate used: {template}"

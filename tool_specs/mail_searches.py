@@ -30,10 +30,10 @@ def group(tokens, at, kind, field):
         if text == "AND":
             at += 1
             continue
-        part, at = single(tokens, at, field)
+        term, at = single(tokens, at, field)
         if joins:
-            part = ("or", [parts.pop(), part])
-        parts.append(part)
+            term = ("or", [parts.pop(), term])
+        parts.append(term)
         joins = False
     return (kind, parts), at
 
@@ -46,10 +46,10 @@ def single(tokens, at, field):
     if not colon or text.startswith('"'):
         name, rest = field, text
     if sign == "sign":
-        part, at = group(tokens, at + 1, "or" if rest == "{" else "and", name.lower())
+        term, at = group(tokens, at + 1, "or" if rest == "{" else "and", name.lower())
     else:
-        part, at = (name.lower(), rest.strip('"').lower()), at + 1
-    return (("not", part) if is_not else part), at
+        term, at = (name.lower(), rest.strip('"').lower()), at + 1
+    return (("not", term) if is_not else term), at
 
 
 def fields_in(tree):
@@ -57,7 +57,7 @@ def fields_in(tree):
     if kind == "not":
         return fields_in(rest)
     if kind in ("and", "or"):
-        return [pair for part in rest for pair in fields_in(part)]
+        return [pair for term in rest for pair in fields_in(term)]
     return [tree]
 
 
@@ -71,9 +71,9 @@ def matches(tree, row, names, now):
 def holds(tree, row, names, now):
     kind, rest = tree
     if kind == "and":
-        return all(holds(part, row, names, now) for part in rest)
+        return all(holds(term, row, names, now) for term in rest)
     if kind == "or":
-        return any(holds(part, row, names, now) for part in rest)
+        return any(holds(term, row, names, now) for term in rest)
     if kind == "not":
         return not holds(rest, row, names, now)
     return TESTS.get(kind, anywhere)(rest, row, names, now)

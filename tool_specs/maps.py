@@ -72,8 +72,8 @@ def place_id(text):
 
 def city_in(text):
     """Return the last city that a text names."""
-    found = [(f" {normal(text)} ".rfind(f" {normal(city)} "), city) for city in CITIES]
-    at, city = max(found)
+    ends = [(f" {normal(text)} ".rfind(f" {normal(city)} "), city) for city in CITIES]
+    at, city = max(ends)
     return city if at >= 0 else None
 
 
@@ -113,7 +113,7 @@ def details(chance, name):
         "website": f"https://{normal(name).replace(' ', '-')}.example/",
         "opens": chance.randrange(7, 11),
         "closes": chance.randrange(17, 23),
-        "reviews": [{"rating": chance.randrange(3, 6), "text": one} for one in chance.sample(REMARKS, 2)],
+        "reviews": [{"rating": chance.randrange(3, 6), "text": remark} for remark in chance.sample(REMARKS, 2)],
     }
 
 
@@ -145,10 +145,10 @@ def nearest_city(lat, lng):
 
 def straight(lat, lng, other_lat, other_lng):
     """Return the distance between two points in meters, the same in both directions."""
-    one, two = math.radians(lat), math.radians(other_lat)
-    part = math.sin((two - one) / 2) ** 2
-    part += math.cos(one) * math.cos(two) * math.sin(math.radians(other_lng - lng) / 2) ** 2
-    return 2 * 6_371_000 * math.asin(min(1.0, math.sqrt(part)))
+    from_lat, to_lat = math.radians(lat), math.radians(other_lat)
+    haversine = math.sin((to_lat - from_lat) / 2) ** 2
+    haversine += math.cos(from_lat) * math.cos(to_lat) * math.sin(math.radians(other_lng - lng) / 2) ** 2
+    return 2 * 6_371_000 * math.asin(min(1.0, math.sqrt(haversine)))
 
 
 def spot(row):
@@ -191,14 +191,14 @@ def maps_search_places(world, query, location=None, radius=5000):
     chance = chance_of(f"{query} {where}")
     kind = re.split(r"\b(?:in|near|at|around)\b", query.strip(), maxsplit=1)[0].strip() or query.strip()
     words = re.sub(r"ies$", "y", kind.title()).removesuffix("s")
-    found = []
+    rows = []
     for owner in chance.sample(OWNERS, chance.randrange(3, 8)):
         text = f"{owner} {words}, {where}"
         types = (normal(words).replace(" ", "_"), "point_of_interest", "establishment")
         row = world.place.get(place_id(text)) or new_place(world, text, near, min(radius or 5000, 50_000), types)
-        found.append(row)
+        rows.append(row)
     names = ("name", "formatted_address", "place_id", "rating", "types")
-    return {"places": [{**{name: row[name] for name in names}, "location": spot(row)} for row in found]}
+    return {"places": [{**{name: row[name] for name in names}, "location": spot(row)} for row in rows]}
 
 
 @tool(verb="get", entity="place", key="place_id", reads=True)
@@ -213,9 +213,9 @@ def maps_place_details(world, place_id):
     return {**{name: row[name] for name in names}, "location": spot(row), "opening_hours": opening}
 
 
-def way(one, two, mode):
+def way(start, end, mode):
     """Return the length of a way in meters and its duration in seconds; None if there is none."""
-    direct, (speed, detour, farthest) = straight(one["lat"], one["lng"], two["lat"], two["lng"]), MODES[mode]
+    direct, (speed, detour, farthest) = straight(start["lat"], start["lng"], end["lat"], end["lng"]), MODES[mode]
     if direct > farthest:
         return None
     length = direct * detour
@@ -244,21 +244,21 @@ def maps_distance_matrix(world, origins, destinations, mode="driving"):
     }
 
 
-def element(found):
-    if found is None:
+def element(route):
+    if route is None:
         return {"status": "ZERO_RESULTS"}
-    return {"status": "OK", "duration": seconds(found[1]), "distance": meters(found[0])}
+    return {"status": "OK", "duration": seconds(route[1]), "distance": meters(route[0])}
 
 
 @tool(verb="get", entity="place")
 def maps_directions(world, origin, destination, mode="driving"):
     failure = "Directions request failed"
     start, end = place(world, origin, failure), place(world, destination, failure)
-    found = way(start, end, mode)
-    if found is None:
+    route = way(start, end, mode)
+    if route is None:
         raise Refused(f"{failure}: ZERO_RESULTS")
     chance = chance_of(f"{start['place_id']} {end['place_id']}")
-    cuts = sorted(chance.random() for _ in range(2 if found[0] < 2000 else 5))
+    cuts = sorted(chance.random() for _ in range(2 if route[0] < 2000 else 5))
     streets = chance.sample(STREETS, len(cuts) + 1)
     turns = ("Start", *chance.choices(("Turn left", "Turn right"), k=len(cuts)))
     steps = [
@@ -268,11 +268,18 @@ def maps_directions(world, origin, destination, mode="driving"):
             "duration": seconds(duration),
             "travel_mode": mode.upper(),
         }
-        for turn, street, length, duration in zip(turns, streets, *(split(one, cuts) for one in found), strict=True)
+        for turn, street, length, duration in zip(turns, streets, *(split(total, cuts) for total in route), strict=True)
     ]
     summary = f"{streets[len(streets) // 2]} Street"
     return {
-        "routes": [{"summary": summary, "distance": meters(found[0]), "duration": seconds(found[1]), "steps": steps}]
+        "routes": [
+            {
+                "summary": summary,
+                "distance": meters(route[0]),
+                "duration": seconds(route[1]),
+                "steps": steps,
+            }
+        ]
     }
 
 

@@ -66,8 +66,8 @@ def search(world, query, type, limit=10):  # noqa: A002 (the name of the argumen
     rows = [row for row in table if matches(world, row, query)][: int(limit)]
     if not rows:
         return f'No {type} results found for "{query}"'
-    found = numbered(found_line(world, type, row) for row in rows)
-    return f'# Search results for "{query}" (type: {type})\n\n{found}'
+    lines = numbered(found_line(world, type, row) for row in rows)
+    return f'# Search results for "{query}" (type: {type})\n\n{lines}'
 
 
 def track_line(world, key):
@@ -80,7 +80,7 @@ def get_albums(world, albumIds):
     ids = [albumIds] if isinstance(albumIds, str) else albumIds
     if not ids:
         return "Error: No album IDs provided"
-    rows = [world.album.get(one) for one in ids]
+    rows = [world.album.get(key) for key in ids]
     if isinstance(albumIds, str) and rows == [None]:
         return f"Error getting albums: {not_found()}"
     if len(rows) == 1 and rows[0] is not None:
@@ -108,18 +108,18 @@ def get_album_tracks(world, albumId, limit=20, offset=0):
     shown, span = part(rows, limit, offset)
     if not shown:
         return "No tracks found in this album"
-    found = numbered((found_line(world, "track", row) for row in shown), int(offset) + 1)
-    return f"# Album Tracks ({span} of {len(rows)})\n\n{found}"
+    lines = numbered((found_line(world, "track", row) for row in shown), int(offset) + 1)
+    return f"# Album Tracks ({span} of {len(rows)})\n\n{lines}"
 
 
 @tool("saveOrRemoveAlbumForUser", verb="update", entity="album")
 def save_or_remove_album(world, albumIds, action):
     if not albumIds:
         return "Error: No album IDs provided"
-    if any(one not in world.album for one in albumIds):
+    if any(key not in world.album for key in albumIds):
         return f"Error {action[:-1]}ing albums: {failure(400, 'Bad Request', 'invalid id')}"
-    for one in world.each(albumIds):
-        world.album.get(one)["saved"] = action == "save"
+    for album_id in world.each(albumIds):
+        world.album.get(album_id)["saved"] = action == "save"
     done = "saved" if action == "save" else "removed"
     where = "to" if action == "save" else "from"
     return f"Successfully {done} {len(albumIds)} album{'s' * (len(albumIds) != 1)} {where} your library"
@@ -129,8 +129,8 @@ def save_or_remove_album(world, albumIds, action):
 def check_saved_albums(world, albumIds):
     if not albumIds:
         return "Error: No album IDs provided"
-    marks = ((world.album.get(one) or {}).get("saved") for one in albumIds)
-    lines = (f"{one}: {'Saved' if mark else 'Not saved'}" for one, mark in zip(albumIds, marks, strict=True))
+    marks = ((world.album.get(key) or {}).get("saved") for key in albumIds)
+    lines = (f"{key}: {'Saved' if mark else 'Not saved'}" for key, mark in zip(albumIds, marks, strict=True))
     return f"# Album Save Status\n\n{numbered(lines)}"
 
 
@@ -181,7 +181,7 @@ def get_playlist_tracks(world, playlistId, limit=50, offset=0):
     shown, span = part([*row["tracks"]], limit, offset)
     if not shown:
         return "This playlist doesn't have any tracks"
-    lines = numbered((track_line(world, one) for one in shown), int(offset) + 1)
+    lines = numbered((track_line(world, track) for track in shown), int(offset) + 1)
     return f"# Tracks in Playlist ({span} of {len(row['tracks'])})\n\n{lines}"
 
 
@@ -383,7 +383,7 @@ def get_recently_played(world, limit=50):
     shown = past[::-1][: int(limit)]
     if not shown:
         return "You don't have any recently played tracks on Spotify"
-    lines = (f"{track_line(world, one['track'])} - Played at: {moment(one['at'])}" for one in shown)
+    lines = (f"{track_line(world, played['track'])} - Played at: {moment(played['at'])}" for played in shown)
     return f"# Recently Played Tracks\n\n{numbered(lines)}"
 
 
@@ -431,6 +431,6 @@ def add_album(world, title, artist, released, tracks):
         world.artist.add(id=maker, name=artist)
     world.album.add(id=key, name=title, artist=maker, release_date=released, saved=title in SAVED)
     for number, name in enumerate(tracks, 1):
-        one = id_of("track", f"{title} {name}")
-        length = 140_000 + int(sha256(one.encode()).hexdigest()[:4], 16) * 3
-        world.track.add(id=one, name=name, album=key, artist=maker, number=number, duration_ms=length)
+        track = id_of("track", f"{title} {name}")
+        length = 140_000 + int(sha256(track.encode()).hexdigest()[:4], 16) * 3
+        world.track.add(id=track, name=name, album=key, artist=maker, number=number, duration_ms=length)

@@ -13,11 +13,11 @@ def id_of(kind, name):
 
 
 def base62(number):
-    found = ""
-    while len(found) < 22:
+    digits = ""
+    while len(digits) < 22:
         number, digit = divmod(number, 62)
-        found += DIGITS[digit]
-    return found
+        digits += DIGITS[digit]
+    return digits
 
 
 def count_of(value):
@@ -53,8 +53,8 @@ def not_found():
 
 def name_of(world, kind, row):
     """Return the name of the artist or the album of a row; an empty text if it has none."""
-    found = getattr(world, kind).get(row.get(kind))
-    return "" if found is None else found["name"]
+    other = getattr(world, kind).get(row.get(kind))
+    return "" if other is None else other["name"]
 
 
 def line(world, track):
@@ -62,7 +62,7 @@ def line(world, track):
 
 
 def numbered(lines, first=1):
-    return "\n".join(f"{number}. {one}" for number, one in enumerate(lines, first))
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(lines, first))
 
 
 def part(rows, limit, offset):

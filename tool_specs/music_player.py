@@ -71,7 +71,7 @@ def tracks_of(world, kind, key):
     if row is None:
         raise Refused(not_found())
     if kind in {"album", "artist"}:
-        return [one["id"] for one in world.track.find(**{kind: key})]
+        return [track["id"] for track in world.track.find(**{kind: key})]
     return [key] if kind == "track" else [*row["tracks"]]
 
 

@@ -191,7 +191,8 @@ def retrieve_balance(world):
     for row in (*world.refund, *held):
         book(totals["available"], row["currency"], -row["amount"])
     amounts = {
-        name: [{"amount": amount, "currency": one} for one, amount in total.items()] for name, total in totals.items()
+        name: [{"amount": amount, "currency": currency} for currency, amount in total.items()]
+        for name, total in totals.items()
     }
     return {"object": "balance", **amounts, "livemode": False}
 

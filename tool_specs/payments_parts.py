@@ -66,7 +66,7 @@ def charged(world, customer, amount, description, *, invoice=None, **fields):
 
 
 def finalized(world, bill):
-    bill["number"] = f"INV-{sum(one['number'] is not None for one in world.invoice) + 1:04d}"
+    bill["number"] = f"INV-{sum(invoice['number'] is not None for invoice in world.invoice) + 1:04d}"
     bill["hosted_invoice_url"] = f"https://invoice.payments.example/i/{bill['id'].removeprefix('in_')}"
     bill["status"] = "open" if bill["amount_due"] else "paid"
 
@@ -103,7 +103,7 @@ def found(world, query):
     table = name.strip().removesuffix("s")
     if table not in SEARCHABLE:
         raise Refused(
-            f"Failed to search: Unknown resource '{name}'; one of: {', '.join(f'{one}s' for one in SEARCHABLE)}"
+            f"Failed to search: Unknown resource '{name}'; one of: {', '.join(f'{kind}s' for kind in SEARCHABLE)}"
         )
     clauses = CLAUSE.findall(rest)
     if rest.strip() and not clauses:

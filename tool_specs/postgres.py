@@ -161,13 +161,13 @@ def analyze_query_indexes(_world, queries):
 
 @tool(reads=True)
 def analyze_db_health(world, health_type="all"):
-    wanted = [one.strip() for one in health_type.split(",")]
+    wanted = [text.strip() for text in health_type.split(",")]
     if not {*wanted} <= {*HEALTH, "all"}:
         valid = ", ".join(sorted([*HEALTH, "all"]))
         again = "Please try again with a comma-separated list of valid health types."
         return shown(f"Invalid health types provided: '{health_type}'. Valid values are: {valid}. {again}")
-    found = "".join(text for name, text in HEALTH.items() if name in wanted or "all" in wanted)
-    return shown(found if len(world.pg_sequence) else found.replace(HEALTH["sequence"], NO_SEQUENCES))
+    report = "".join(text for name, text in HEALTH.items() if name in wanted or "all" in wanted)
+    return shown(report if len(world.pg_sequence) else report.replace(HEALTH["sequence"], NO_SEQUENCES))
 
 
 @tool(reads=True)

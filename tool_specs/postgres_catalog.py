@@ -130,35 +130,35 @@ class Catalog:
     def create_view(self, name, columns):
         self.relations[name] = {**self._new(name, "VIEW"), "columns": columns}
 
-    def add_column(self, table, part):
-        kind, constraints = part.kind, [one.kind for one in part.constraints]
-        column = {"name": part.name, **type_of(kind), "nullable": True, "default": None}
+    def add_column(self, table, definition):
+        kind, constraints = definition.kind, [stated.kind for stated in definition.constraints]
+        column = {"name": definition.name, **type_of(kind), "nullable": True, "default": None}
         self.relations[table]["columns"].append(column)
         if kind.this.name.endswith("SERIAL"):
-            sequence = f"{table}_{part.name}_seq"
+            sequence = f"{table}_{definition.name}_seq"
             self.sequences[sequence] = {
-                "name": sequence, "table": table, "column": part.name, "type": column["type"], "last": 0,
+                "name": sequence, "table": table, "column": definition.name, "type": column["type"], "last": 0,
             }  # fmt: skip
             column |= {"nullable": False, "default": f"nextval('{sequence}'::regclass)"}
-        for declared, constraint in zip(part.constraints, constraints, strict=True):
+        for declared, constraint in zip(definition.constraints, constraints, strict=True):
             if isinstance(constraint, exp.NotNullColumnConstraint):
                 column["nullable"] = bool(constraint.args.get("allow_null"))
             elif isinstance(constraint, exp.DefaultColumnConstraint):
                 column["default"] = default_text(constraint.this, column["type"])
             elif isinstance(constraint, exp.PrimaryKeyColumnConstraint):
-                self.add_constraint(table, "PRIMARY KEY", [part.name], declared.name)
+                self.add_constraint(table, "PRIMARY KEY", [definition.name], declared.name)
             elif isinstance(constraint, exp.UniqueColumnConstraint):
-                self.add_constraint(table, "UNIQUE", [part.name], declared.name)
+                self.add_constraint(table, "UNIQUE", [definition.name], declared.name)
             elif isinstance(constraint, exp.CheckColumnConstraint):
-                made = self.add_constraint(table, "CHECK", [part.name], declared.name)
-                declared.set("this", exp.to_identifier(made, quoted=True))
+                given_name = self.add_constraint(table, "CHECK", [definition.name], declared.name)
+                declared.set("this", exp.to_identifier(given_name, quoted=True))
             elif isinstance(constraint, exp.Reference):
-                self.add_constraint(table, "FOREIGN KEY", [part.name], declared.name, self._target(constraint))
+                self.add_constraint(table, "FOREIGN KEY", [definition.name], declared.name, self._target(constraint))
 
-    def _add_table_constraint(self, table, part):
-        name, kinds = "", [part]
-        if isinstance(part, exp.Constraint):
-            name, kinds = part.name, part.expressions
+    def _add_table_constraint(self, table, definition):
+        name, kinds = "", [definition]
+        if isinstance(definition, exp.Constraint):
+            name, kinds = definition.name, definition.expressions
         for kind in kinds:
             columns = [column.name for column in kind.find_all(exp.Identifier)]
             if isinstance(kind, exp.PrimaryKey):
@@ -170,10 +170,10 @@ class Catalog:
                 self.add_constraint(table, "FOREIGN KEY", own, name, self._target(kind.args["reference"]))
             elif isinstance(kind, exp.CheckColumnConstraint):
                 used = [*dict.fromkeys(column.name for column in kind.find_all(exp.Column))]
-                made = self.add_constraint(table, "CHECK", used if len(used) == 1 else [], name)
+                given_name = self.add_constraint(table, "CHECK", used if len(used) == 1 else [], name)
                 if not name:
-                    wrapped = exp.Constraint(this=exp.to_identifier(made, quoted=True), expressions=[kind.copy()])
-                    part.replace(wrapped)
+                    wrapped = exp.Constraint(this=exp.to_identifier(given_name, quoted=True), expressions=[kind.copy()])
+                    definition.replace(wrapped)
 
     def add_constraint(self, table, kind, columns, name="", target=None):
         """Add a constraint. Return its name, which follows from the table and the columns if none is given."""
@@ -184,14 +184,14 @@ class Catalog:
             "_".join([table, *middle, suffix]),
             {constraint["name"] for constraint in relation["constraints"]},
         )
-        made = name or next(one for n in count() if (one := f"{plain}{n or ''}") not in taken)
-        relation["constraints"].append({"name": made, "type": kind, "columns": columns, "target": target})
+        chosen = name or next(free for n in count() if (free := f"{plain}{n or ''}") not in taken)
+        relation["constraints"].append({"name": chosen, "type": kind, "columns": columns, "target": target})
         if kind in ("PRIMARY KEY", "UNIQUE"):
-            self.add_index(table, made, columns, is_unique=True)
+            self.add_index(table, chosen, columns, is_unique=True)
         if kind == "PRIMARY KEY":
             for column in relation["columns"]:
                 column["nullable"] = column["nullable"] and column["name"] not in columns
-        return made
+        return chosen
 
     def add_index(self, table, name, columns, *, is_unique=False, method="btree"):
         unique = "UNIQUE " if is_unique else ""
@@ -267,10 +267,11 @@ def default_text(value, kind):
 
 def constraints_of(relation):
     """Return the constraints of a relation as the information schema lists them."""
-    listed = sorted(relation["constraints"], key=lambda one: ORDER[one["type"]])
+    listed = sorted(relation["constraints"], key=lambda constraint: ORDER[constraint["type"]])
     shown = [
-        {"name": one["name"], "type": one["type"], "columns": [] if one["type"] == "CHECK" else [*one["columns"]]}
-        for one in listed
+        {"name": constraint["name"], "type": constraint["type"],
+         "columns": [] if constraint["type"] == "CHECK" else [*constraint["columns"]]}
+        for constraint in listed
     ]  # fmt: skip
     for number, column in enumerate(relation["columns"], 1):
         if not column["nullable"] and relation["kind"] == "BASE TABLE":

@@ -25,7 +25,7 @@ def _explained(world, catalog, statement, sql, message):
         explain = {"UNIQUE": _duplicate, "NOT NULL": _missing, "CHECK": _check, "FOREIGN KEY": _foreign}[failed["kind"]]
         return explain(world, catalog, statement, table, failed["what"] or "")
     if match := re.search(r"no such column: (\S+)", message):
-        name, tables = match[1], {one.alias_or_name for one in statement.find_all(exp.Table)}
+        name, tables = match[1], {used.alias_or_name for used in statement.find_all(exp.Table)}
         if "." in name and name.partition(".")[0] not in tables:
             return f'missing FROM-clause entry for table "{name.partition(".")[0]}"{place_of(name, sql)}'
         shown = f"column {name}" if "." in name else f'column "{name}"'
@@ -38,9 +38,9 @@ def _explained(world, catalog, statement, sql, message):
 
 
 def _no_function(statement, sql, name):
-    call = next((one for one in statement.find_all(exp.Anonymous) if one.name.lower() == name), None)
+    call = next((function for function in statement.find_all(exp.Anonymous) if function.name.lower() == name), None)
     given = call.expressions if call else []
-    shown = ["integer" if one.is_int else "numeric" if one.is_number else "unknown" for one in given]
+    shown = ["integer" if argument.is_int else "numeric" if argument.is_number else "unknown" for argument in given]
     at = max(sql.lower().find(name), 0)
     hint = "HINT:  No function matches the given name and argument types. You might need to add explicit type casts."
     return f"function {name}({', '.join(shown)}) does not exist{pointer(sql, at)}\n{hint}"
@@ -119,18 +119,25 @@ def _updated_row(world, catalog, statement, table):
 
 
 def _duplicate(world, catalog, statement, table, what):
-    names = [one.rpartition(".")[2] for one in what.split(", ")]
+    names = [column.rpartition(".")[2] for column in what.split(", ")]
     known = catalog.table(table)["constraints"]
-    name = next((one["name"] for one in known if one["columns"] == names and one["type"] != "FOREIGN KEY"), None)
+    name = next(
+        (
+            constraint["name"]
+            for constraint in known
+            if constraint["columns"] == names and constraint["type"] != "FOREIGN KEY"
+        ),
+        None,
+    )
     if name is None:
-        found = (
+        indexes = (
             index["name"] for index in catalog.table(table)["indexes"] if f"({', '.join(names)})" in index["definition"]
         )
-        name = next(found, "_".join([table, *names, "idx"]))
+        name = next(indexes, "_".join([table, *names, "idx"]))
     message = f'duplicate key value violates unique constraint "{name}"'
     for row in _given(catalog, statement, table):
-        if count_rows(world, table, {one: row[one] for one in names}):
-            values = ", ".join(str(row[one]) for one in names)
+        if count_rows(world, table, {column: row[column] for column in names}):
+            values = ", ".join(str(row[column]) for column in names)
             return f"{message}\nDETAIL:  Key ({', '.join(names)})=({values}) already exists."
     return message
 
@@ -152,14 +159,14 @@ def _foreign(world, catalog, statement, table, _what):
 
 def _still_used(world, catalog, statement, table):
     where = statement.args.get("where")
-    for user, one in catalog.references(table) if isinstance(statement, exp.Delete) else ():
-        own, other = one["target"]["columns"], one["columns"]
+    for user, constraint in catalog.references(table) if isinstance(statement, exp.Delete) else ():
+        own, other = constraint["target"]["columns"], constraint["columns"]
         chosen = exp.select(*own).from_(table)
         chosen = chosen.where(where.this.copy()) if where else chosen
         used = exp.select(*other).from_(user).subquery()
         chosen = chosen.where(exp.In(this=exp.Tuple(expressions=[exp.column(name) for name in own]), query=used))
         for row in world.sql.query(chosen.limit(1).sql("postgres"), dialect="postgres").facts["rows"]:
-            broken = f'violates foreign key constraint "{one["name"]}" on table "{user}"'
+            broken = f'violates foreign key constraint "{constraint["name"]}" on table "{user}"'
             message = f'update or delete on table "{table}" {broken}'
             shown = f"Key ({', '.join(own)})=({', '.join(map(str, row.values()))}) is still referenced"
             return f'{message}\nDETAIL:  {shown} from table "{user}".'

@@ -25,7 +25,7 @@ def plan_of(world, catalog, sql, *, analyze=False):
         raise Failed(f'syntax error at or near "{word}"{place_of(word, full)}')
     statement = parsed(sql, text, at)
     Statement(catalog, statement.copy(), full).prepared()
-    found = run(world, sql) if analyze else None
+    rows = run(world, sql) if analyze else None
     try:
         lines = _lines(world, catalog, statement)
     except Refused as refusal:
@@ -33,7 +33,7 @@ def plan_of(world, catalog, sql, *, analyze=False):
     if not analyze:
         return "\n".join(lines)
     spent = 0.02 * len(lines)
-    lines[0] += f" [Actual: 0.01..{spent:.2f} ms, Rows: {len(found or ())}, Loops: 1]"
+    lines[0] += f" [Actual: 0.01..{spent:.2f} ms, Rows: {len(rows or ())}, Loops: 1]"
     return "\n".join([f"Planning Time: {0.1 + spent:.3f} ms", f"Execution Time: {spent + 0.02:.3f} ms", *lines])
 
 
@@ -98,7 +98,7 @@ def _scan(world, catalog, table, where, *, is_alone=True):
     condition = where.this
     if isinstance(condition, exp.EQ) and isinstance(condition.this, exp.Column):
         column = condition.this.name
-        index = next((one for one in known["indexes"] if f"({column}" in one["definition"]), None)
+        index = next((definition for definition in known["indexes"] if f"({column}" in definition["definition"]), None)
         if index is not None:
             rows = 1 if "UNIQUE" in index["definition"] else max(count // SELECTIVITY, 1)
             return ("Index Scan", table.name, rows, 0.15, 8.17, "", [])

@@ -41,7 +41,7 @@ def split(sql):
     """Return the statements of a text: first word, text and place of each. Raises `Failed` for a quote without end."""
     if "\0" in sql:
         raise Failed("a statement cannot contain NUL (0x00) characters")
-    found, first = [], None
+    statements, first = [], None
     try:
         tokens = sqlglot.tokenize(sql, read="postgres")
     except SqlglotError:
@@ -52,9 +52,9 @@ def split(sql):
             first = token.start if first is None else first
         elif first is not None:
             text = sql[first : len(sql) if token is None else token.start]
-            found.append((WORD.match(text)[1].lower(), text, first))
+            statements.append((WORD.match(text)[1].lower(), text, first))
             first = None
-    return found
+    return statements
 
 
 def answer(word, text):

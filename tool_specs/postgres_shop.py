@@ -64,19 +64,19 @@ def shop(world, orders=48):
         f"('{sku}', '{title}', {price}, {stock}, {str(sku != 'TIN-500').lower()})"
         for sku, title, price, stock in PRODUCTS
     ]
-    made, items = [], []
+    orders_placed, items = [], []
     for number in range(1, orders + 1):
         hours = number * 24 * 119 / orders + chance.randrange(10)
         status = chance.choice(
             ["shipped", "shipped", "shipped", "cancelled"] if number < orders * 0.8 else ["pending", "paid"]
         )
         note = f"'{chance.choice(NOTES)}'" if chance.random() < 0.2 else "NULL"
-        made.append(f"({chance.randrange(1, len(CUSTOMERS) + 1)}, '{status}', '{moment(hours)}', {note})")
+        orders_placed.append(f"({chance.randrange(1, len(CUSTOMERS) + 1)}, '{status}', '{moment(hours)}', {note})")
         for sku, _, price, _ in chance.sample(PRODUCTS, chance.choice([1, 1, 2, 3])):
             items.append(f"({number}, '{sku}', {chance.choice([1, 1, 1, 2, 2, 4])}, {price})")
     rows = {
         "customers (name, email, city, created_at)": customers, "products": products,
-        "orders (customer_id, status, placed_at, note)": made,
+        "orders (customer_id, status, placed_at, note)": orders_placed,
         "order_items (order_id, sku, quantity, unit_price)": items,
     }  # fmt: skip
     return SCHEMA + "\n".join(f"INSERT INTO {table} VALUES {', '.join(values)};" for table, values in rows.items())  # noqa: S608 (our own rows)

@@ -25,7 +25,7 @@ def run(world, sql):
         outcome = world.sql.execute(ready, dialect="postgres") if ready else None
     except Refused as refusal:
         catalog.save_numbers()
-        _, text, at = [one for one in split(sql) if one[0] not in SESSION][-1]
+        _, text, at = [script for script in split(sql) if script[0] not in SESSION][-1]
         statement = parsed(sql, text, at)
         raise Failed(explained(world, catalog, statement, sql, str(refusal))) from None
     except Failed:
@@ -90,7 +90,7 @@ class Statement:
         return columns_of(self.statement, self.catalog.schema())
 
     def check_tables(self):
-        common = {one.alias for one in self.statement.find_all(exp.CTE)}
+        common = {common_table.alias for common_table in self.statement.find_all(exp.CTE)}
         for table in self.statement.find_all(exp.Table):
             name, schema = table.name, table.db
             if schema in ("information_schema", "pg_catalog") or name.startswith("pg_") or not name or name in common:
@@ -102,13 +102,13 @@ class Statement:
     def _check_compared(self):
         """Raise `Failed` if a column is compared with a text that is no value of its type."""
         tables = [*self.statement.find_all(exp.Table)]
-        for one in self.statement.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE):
-            column, value = one.this, one.expression
+        for comparison in self.statement.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE):
+            column, value = comparison.this, comparison.expression
             if isinstance(column, exp.Column) and isinstance(value, exp.Literal) and value.is_string:
                 owners = (table.name for table in tables if column.table in ("", table.alias_or_name))
-                found = next((owner for owner in owners if self._has(owner, column.name)), None)
-                if found:
-                    self._check_value(value, self._column(self.catalog.table(found), column.name))
+                known = next((owner for owner in owners if self._has(owner, column.name)), None)
+                if known:
+                    self._check_value(value, self._column(self.catalog.table(known), column.name))
 
     def _check_groups(self, query):
         """Raise `Failed` for a column that is neither grouped nor within an aggregate."""
@@ -120,9 +120,9 @@ class Statement:
         named = {select.alias: select.unalias().sql() for select in query.selects if select.alias}
         grouped = {selects[int(key) - 1].sql() if key.isdigit() else named.get(key, key) for key in keys}
         plain = {key.rpartition(".")[2] for key in grouped}
-        tables = [one for one in query.find_all(exp.Table) if one.parent_select is query]
+        tables = [source for source in query.find_all(exp.Table) if source.parent_select is query]
         for column in (
-            found for select in selects if select.sql() not in grouped for found in select.find_all(exp.Column)
+            inner for select in selects if select.sql() not in grouped for inner in select.find_all(exp.Column)
         ):
             owners = [
                 table
@@ -141,7 +141,7 @@ class Statement:
             raise Failed(f'column "{owners[0].alias_or_name}.{column.name}" {message}{self._at(column.sql())}')
 
     def _has(self, table, column):
-        return any(one["name"] == column for one in self.catalog.table(table)["columns"])
+        return any(known["name"] == column for known in self.catalog.table(table)["columns"])
 
     def _key(self, table):
         return next(
@@ -160,19 +160,21 @@ class Statement:
             if rows is not None and table.name not in self.catalog.relations:
                 rest = sqlglot.parse_one(selected(rows)).subquery(table.alias or table.name)
                 table.replace(rest)
-        for one in list(self.statement.find_all(exp.Func)):
-            name = one.name.lower() if isinstance(one, exp.Anonymous) else one.sql_name().lower()
+        for function in list(self.statement.find_all(exp.Func)):
+            name = function.name.lower() if isinstance(function, exp.Anonymous) else function.sql_name().lower()
             if name in KNOWN:
                 column, text = KNOWN[name]
                 value = exp.Literal.string(text)
-                one.replace(exp.alias_(value, column) if isinstance(one.parent, exp.Select) else value)
+                function.replace(exp.alias_(value, column) if isinstance(function.parent, exp.Select) else value)
         for query in [self.statement] if isinstance(self.statement, exp.Select) else ():
-            for one in query.selects:
-                if not isinstance(one, exp.Column | exp.Star | exp.Alias):
-                    one.replace(exp.alias_(one.copy(), function_name(one), quoted=True))
-        aliases = {one.alias for one in self.statement.find_all(exp.Alias)}
-        for one in self.statement.find_all(exp.Identifier):
-            one.set("quoted", one.args.get("quoted") or one.name in aliases)
+            for selected_value in query.selects:
+                if not isinstance(selected_value, exp.Column | exp.Star | exp.Alias):
+                    selected_value.replace(
+                        exp.alias_(selected_value.copy(), function_name(selected_value), quoted=True)
+                    )
+        aliases = {alias.alias for alias in self.statement.find_all(exp.Alias)}
+        for identifier in self.statement.find_all(exp.Identifier):
+            identifier.set("quoted", identifier.args.get("quoted") or identifier.name in aliases)
         return self.statement
 
     # rows
@@ -278,9 +280,9 @@ class Statement:
             raise Failed(f'relation "{table}" does not exist')
         keys = index.args["params"].args.get("columns") or ()
         columns = [key.this.sql("postgres") + (" DESC" if key.args.get("desc") else "") for key in keys]
-        made = name or f"{table}_{'_'.join(columns)}_idx"
-        index.set("this", exp.to_identifier(made))
-        self.catalog.add_index(table, made, columns, is_unique=is_unique)
+        index_name = name or f"{table}_{'_'.join(columns)}_idx"
+        index.set("this", exp.to_identifier(index_name))
+        self.catalog.add_index(table, index_name, columns, is_unique=is_unique)
 
     def drop(self):
         kind, names = self.statement.args["kind"].upper(), [table.name for table in self.statement.args["tables"]]
@@ -303,12 +305,13 @@ class Statement:
     def _drop_relation(self, kind, name, together):
         if self.catalog.relations[name]["kind"] != DROPPED[kind]:
             raise Failed(f'"{name}" is not a {kind.lower()}')
-        used = [(table, one) for table, one in self.catalog.references(name) if table not in together]
+        used = [(table, constraint) for table, constraint in self.catalog.references(name) if table not in together]
         if used and self.statement.args.get("cascade"):
             raise Failed("DROP TABLE ... CASCADE of a table that others refer to is not supported by this database")
         if used:
             lines = "\n".join(
-                f"constraint {one['name']} on table {table} depends on table {name}" for table, one in used
+                f"constraint {constraint['name']} on table {table} depends on table {name}"
+                for table, constraint in used
             )
             hint = "HINT:  Use DROP ... CASCADE to drop the dependent objects too."
             raise Failed(f"cannot drop table {name} because other objects depend on it\nDETAIL:  {lines}\n{hint}")
@@ -316,12 +319,12 @@ class Statement:
 
     def _users_first(self, tables):
         """Return tables in an order in which each comes after those that refer to it, as far as there is one."""
-        left, found = [*tables], []
+        left, ordered = [*tables], []
         while left:
             used = {name for name in left if any(table in left for table, _ in self.catalog.references(name))}
-            found.append(next((name for name in left if name not in used), left[0]))
-            left.remove(found[-1])
-        return found
+            ordered.append(next((name for name in left if name not in used), left[0]))
+            left.remove(ordered[-1])
+        return ordered
 
     def truncate(self):
         self.check_tables()

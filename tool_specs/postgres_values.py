@@ -30,12 +30,12 @@ def columns_of(statement, schema):
     except SqlglotError:
         return {}
     written = [select for select in query.selects if not select.is_star]
-    names = [one.output_name for one in written] if len(written) == len(known.selects) else []
-    found = {}
+    names = [select.output_name for select in written] if len(written) == len(known.selects) else []
+    types = {}
     for at, column in enumerate(known.selects):
         name = names[at] or function_name(written[at]) if names else column.alias_or_name
-        found[name] = _typed(column.unalias())
-    return found
+        types[name] = _typed(column.unalias())
+    return types
 
 
 def function_name(column):
@@ -74,7 +74,7 @@ def _typed(column):
         return {"type": "numeric", "size": [0, 0]}
     if isinstance(column, exp.Literal) and not column.is_string and "." in column.name:
         return {"type": "numeric", "size": [0, len(column.name.partition(".")[2])]}
-    is_exact = kind["type"] == "numeric" or any("." in one.name for one in column.find_all(exp.Literal))
+    is_exact = kind["type"] == "numeric" or any("." in literal.name for literal in column.find_all(exp.Literal))
     if isinstance(column, exp.Div) and is_exact:
         return {"type": "numeric", "size": [0, MEAN]}
     return kind
@@ -111,10 +111,10 @@ def _mean(value):
 
 
 def _moment(value, is_zoned):
-    found = datetime.fromisoformat(re.sub(r"([+-]\d\d)$", r"\1:00", str(value).strip()))
+    when = datetime.fromisoformat(re.sub(r"([+-]\d\d)$", r"\1:00", str(value).strip()))
     if is_zoned:
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    return found.replace(tzinfo=None)
+        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    return when.replace(tzinfo=None)
 
 
 _CONVERTED = {
@@ -144,9 +144,9 @@ def check_literal(value, column):
         raise Failed(f'invalid input syntax for type boolean: "{text}"')
     readers = {
         "integer": int, "bigint": int, "smallint": int, "numeric": Decimal, "real": float, "double precision": float,
-        "date": lambda one: date.fromisoformat(one[:10]), "json": json.loads, "jsonb": json.loads, "uuid": UUID,
-        "timestamp without time zone": lambda one: _moment(one, is_zoned=False),
-        "timestamp with time zone": lambda one: _moment(one, is_zoned=True),
+        "date": lambda literal: date.fromisoformat(literal[:10]), "json": json.loads, "jsonb": json.loads, "uuid": UUID,
+        "timestamp without time zone": lambda literal: _moment(literal, is_zoned=False),
+        "timestamp with time zone": lambda literal: _moment(literal, is_zoned=True),
     }  # fmt: skip
     try:
         readers.get(kind, str)(text)

@@ -412,9 +412,11 @@ def issue_read(world, method, owner, repo, issue_number, page=1, perPage=30):
     if method == "get":
         return issue_view(world, row)
     if method == "get_comments":
-        return [comment_view(world, one) for one in paged(world.comment, comments_of(world, row), page, perPage)]
+        return [
+            comment_view(world, comment) for comment in paged(world.comment, comments_of(world, row), page, perPage)
+        ]
     if method == "get_labels":
-        labels = [one for one in world.label.find(repository=row["repository"]) if one["name"] in row["labels"]]
+        labels = [label for label in world.label.find(repository=row["repository"]) if label["name"] in row["labels"]]
         return {"labels": [label_view(label) for label in labels], "totalCount": len(labels)}
     return []
 
@@ -538,11 +540,11 @@ def pull_request_read(world, method, owner, repo, pullNumber, page=1, perPage=30
     row = numbered(world, world.pull_request, owner, repo, pullNumber, "get pull request", "pulls")
     view = pull_view(world, row)
     start = (int(page) - 1) * int(perPage)
-    part = slice(start, start + int(perPage))
+    shown = slice(start, start + int(perPage))
     if method == "get":
         return view
     if method == "get_files":
-        return pull_files(world, row)[part]
+        return pull_files(world, row)[shown]
     if method == "get_diff":
         parts = (
             "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n{1}\n".format(f["filename"], f["patch"])
@@ -551,12 +553,12 @@ def pull_request_read(world, method, owner, repo, pullNumber, page=1, perPage=30
         return "".join(parts)
     if method == "get_commits":
         repository = world.repository.get(row["head_repository"])
-        return [short_commit(world, repository, commit) for commit in pull_commits(world, row)[part]]
+        return [short_commit(world, repository, commit) for commit in pull_commits(world, row)[shown]]
     if method == "get_reviews":
         rows = world.review.find(pull_request=row["id"])
-        return [review_view(world, row, one) for one in rows if one["state"] != "PENDING"][part]
+        return [review_view(world, row, review) for review in rows if review["state"] != "PENDING"][shown]
     if method == "get_comments":
-        return [comment_view(world, one) for one in comments_of(world, row)[part]]
+        return [comment_view(world, comment) for comment in comments_of(world, row)[shown]]
     if method == "get_status":
         return {"state": "pending", "sha": row["head_sha"], "total_count": 0, "statuses": []}
     if method == "get_check_runs":
@@ -612,7 +614,7 @@ def merge_pull_request(world, owner, repo, pullNumber, merge_method="merge", com
 def pull_request_review_write(world, method, owner, repo, pullNumber, body="", event=None, commitID=None):
     row = numbered(world, world.pull_request, owner, repo, pullNumber, "get pull request", "pulls")
     me = world.me["login"]
-    pending = [one for one in world.review.find(pull_request=row["id"], user=me) if one["state"] == "PENDING"]
+    pending = [review for review in world.review.find(pull_request=row["id"], user=me) if review["state"] == "PENDING"]
     if method == "create":
         if event == "APPROVE" and row["user"] == me:
             raise Refused("Review Can not approve your own pull request")

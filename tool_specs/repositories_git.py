@@ -26,19 +26,19 @@ def invalid(what, path, resource, field, message):
 
 
 def known_repository(world, owner, repo, what, path="", method="GET"):
-    found = world.repository.get(f"{owner}/{repo}")
-    if found is None:
+    repository = world.repository.get(f"{owner}/{repo}")
+    if repository is None:
         raise refused(what, method, f"repos/{owner}/{repo}{path}", "404 Not Found []")
-    return found
+    return repository
 
 
 def numbered(world, table, owner, repo, number, what, path, method="GET"):
     at = f"/{path}/{int(number)}"
     repository = known_repository(world, owner, repo, what, at, method)
-    found = table.find(repository=repository["full_name"], number=int(number))
-    if not found:
+    rows = table.find(repository=repository["full_name"], number=int(number))
+    if not rows:
         raise refused(what, method, f"repos/{owner}/{repo}{at}", "404 Not Found []")
-    return found[0]
+    return rows[0]
 
 
 def check_assignees(world, assignees, what, path):
@@ -49,10 +49,10 @@ def check_assignees(world, assignees, what, path):
 
 
 def known_branch(world, repository, name, what, path, method="GET", status="404 Not Found []"):
-    found = world.branch.get(f"{repository['full_name']}:{name}")
-    if found is None:
+    branch = world.branch.get(f"{repository['full_name']}:{name}")
+    if branch is None:
         raise refused(what, method, f"repos/{repository['full_name']}/{path}", status)
-    return found
+    return branch
 
 
 # Git ------------------------------------------------------------------------------------------------------------------
@@ -97,21 +97,21 @@ def commit_to(world, branch, message, changes, author=None, moment=None):
 
 def history(world, sha):
     """Return a commit and its ancestors, the newest first."""
-    found, waiting = {}, [sha]
+    commits, waiting = {}, [sha]
     while waiting:
         commit = world.commit.get(waiting.pop(0))
-        if commit is not None and commit["sha"] not in found:
-            found[commit["sha"]] = commit
+        if commit is not None and commit["sha"] not in commits:
+            commits[commit["sha"]] = commit
             waiting += commit["parents"]
-    return sorted(found.values(), key=lambda commit: commit["date"], reverse=True)
+    return sorted(commits.values(), key=lambda commit: commit["date"], reverse=True)
 
 
 def tree_before(world, commit):
     return world.commit.get(commit["parents"][0])["tree"] if commit["parents"] else {}
 
 
-def common_ancestor(world, one, other):
-    known = {commit["sha"] for commit in history(world, one)}
+def common_ancestor(world, sha, other):
+    known = {commit["sha"] for commit in history(world, sha)}
     return next((commit for commit in history(world, other) if commit["sha"] in known), None)
 
 
@@ -146,8 +146,8 @@ def resolve(world, repository, ref):
     """Return the commit that a branch, a tag, a pull request or a SHA names; None if nothing does."""
     name, full = (ref or repository["default_branch"]).removeprefix("refs/"), repository["full_name"]
     if pull := re.fullmatch(r"pull/(\d+)/head", name):
-        found = world.pull_request.find(repository=full, number=int(pull[1]))
-        return world.commit.get(found[0]["head_sha"]) if found else None
+        pulls = world.pull_request.find(repository=full, number=int(pull[1]))
+        return world.commit.get(pulls[0]["head_sha"]) if pulls else None
     row = world.branch.get(f"{full}:{name.removeprefix('heads/')}") or world.tag.get(
         f"{full}:{name.removeprefix('tags/')}"
     )
@@ -249,14 +249,14 @@ def short_commit(world, repository, row):
 def folder_view(world, repository, commit, path):
     """Show what is in a folder. Raises `Refused` if there is no such path."""
     start = f"{path}/" if path else ""
-    inside = [one.removeprefix(start) for one in commit["tree"] if one.startswith(start)]
+    inside = [file.removeprefix(start) for file in commit["tree"] if file.startswith(start)]
     if not inside:
         raise Refused(
             "Failed to get file contents. The path does not point to a file or directory, "
             "or the file does not exist in the repository."
         )
     entries = []
-    for name in sorted({one.partition("/")[0] for one in inside}):
+    for name in sorted({file.partition("/")[0] for file in inside}):
         full, sha = f"{start}{name}", commit["tree"].get(f"{start}{name}")
         kind = "dir" if sha is None else "file"
         size = 0 if sha is None else len(world.blob.get(sha)["content"].encode())

@@ -58,23 +58,23 @@ COMMENTS = [
 LIMITS = "# Limits of the quay, in metres\nmax_length: 366\nmax_draught: 41.5\nmin_clearance: 0.6\n"
 
 
-def module(language, part, revision):
+def module(language, component, revision):
     """Return the text of a source file after some revisions."""
     limit = 50 + 10 * revision
     if language == "Python":
-        body = f"def {part}(rows):\n    return list(rows)[:LIMIT]\n"
-        return f'"""The {part} of the service."""\n\nLIMIT = {limit}\n\n\n{body}'
+        body = f"def {component}(rows):\n    return list(rows)[:LIMIT]\n"
+        return f'"""The {component} of the service."""\n\nLIMIT = {limit}\n\n\n{body}'
     if language == "TypeScript":
-        body = f"export function {part}Rows<T>(rows: T[]): T[] {{\n  return rows.slice(0, limit);\n}}\n"
+        body = f"export function {component}Rows<T>(rows: T[]): T[] {{\n  return rows.slice(0, limit);\n}}\n"
         return f"export const limit = {limit};\n\n{body}"
     if language == "Go":
         body = "func Rows(all []string) []string {\n\treturn all[:min(limit, len(all))]\n}\n"
-        return f"package {part}\n\nconst limit = {limit}\n\n{body}"
-    return f"# {part.capitalize()}\n\nAsk before you change more than {limit} rows.\n"
+        return f"package {component}\n\nconst limit = {limit}\n\n{body}"
+    return f"# {component.capitalize()}\n\nAsk before you change more than {limit} rows.\n"
 
 
-def source_path(language, part):
-    return f"{'docs' if language == 'Markdown' else 'src'}/{part}.{SUFFIX[language]}"
+def source_path(language, component):
+    return f"{'docs' if language == 'Markdown' else 'src'}/{component}.{SUFFIX[language]}"
 
 
 def fill(given, world):
@@ -121,36 +121,36 @@ def fill_repository(given, world, owner, name, description, language, topics):
         "LICENSE": "All rights reserved.\n",
         "config/limits.yaml": LIMITS,
     }
-    files |= {source_path(language, part): module(language, part, 0) for part in PARTS[:4]}
+    files |= {source_path(language, component): module(language, component, 0) for component in PARTS[:4]}
     commit_to(world, main, "Initial commit", files, people[0], begun)
     for at in range(events):
         moment = begun + timedelta(days=9 * at + 1, minutes=chance.randrange(1, 1400))
-        part, who = PARTS[at % len(PARTS)], chance.choice(people)
+        subject, who = PARTS[at % len(PARTS)], chance.choice(people)
         if at % 3 == 0:
-            fill_change(world, repository, main, language, part, at, who, moment)
+            fill_change(world, repository, main, language, subject, at, who, moment)
         elif at % 3 == 1:
-            fill_issue(world, repository, part, who, moment, at > events * 2 // 3)
+            fill_issue(world, repository, subject, who, moment, at > events * 2 // 3)
         else:
-            fill_pull(world, repository, main, part, at, who, moment, at > events - 4)
+            fill_pull(world, repository, main, subject, at, who, moment, at > events - 4)
 
 
-def fill_change(world, repository, main, language, part, at, who, moment):
-    change = {source_path(language, part): module(language, part, at + 1)}
-    commit_to(world, main, f"Raise the limit of {part} to {60 + 10 * at} rows", change, who, moment)
+def fill_change(world, repository, main, language, component, at, who, moment):
+    change = {source_path(language, component): module(language, component, at + 1)}
+    commit_to(world, main, f"Raise the limit of {component} to {60 + 10 * at} rows", change, who, moment)
     if at % 9 == 0:
         version, full = f"v1.{at // 9}.0", repository["full_name"]
         world.tag.add(ref=f"{full}:{version}", repository=full, name=version, sha=main["sha"])
-        body = f"- The limit of {part} is {60 + 10 * at} rows."
+        body = f"- The limit of {component} is {60 + 10 * at} rows."
         world.release.add(
             repository=full, tag_name=version, name=version, body=body, author=who, published_at=stamp(moment)
         )
 
 
-def fill_issue(world, repository, part, who, moment, is_open):
+def fill_issue(world, repository, component, who, moment, is_open):
     is_bug = world.random.random() < 0.7
     title, body = world.random.choice(BUGS if is_bug else WISHES)
     labels = ["bug" if is_bug else "enhancement", *(["priority: high"] if world.random.random() < 0.2 else [])]
-    texts = [text.format(part=part, Part=part.capitalize()) for text in (title, body)]
+    texts = [text.format(part=component, Part=component.capitalize()) for text in (title, body)]
     assignees = [world.random.choice([*PEOPLE])] if world.random.random() < 0.6 else []
     issue = open_issue(world, repository, *texts, who, moment, labels=labels, assignees=assignees)
     last = fill_comments(world, issue, moment)
@@ -166,13 +166,16 @@ def fill_comments(world, row, moment):
     return moment
 
 
-def fill_pull(world, repository, main, part, at, who, moment, is_open):
-    full, name = repository["full_name"], f"{part}-{at}"
+def fill_pull(world, repository, main, component, at, who, moment, is_open):
+    full, name = repository["full_name"], f"{component}-{at}"
     branch = world.branch.add(ref=f"{full}:{name}", repository=full, name=name, sha=main["sha"])
-    path, text = f"docs/{part}.md", f"# {part.capitalize()}\n\nHow the {part} works, as of change {at}.\n"
-    commit_to(world, branch, f"Describe {part}", {path: text}, who, moment)
-    body = f"Adds a page about the {part}."
-    pull = open_pull(world, repository, repository, branch, main, f"Describe {part}", body, False, who, moment)
+    path, text = (
+        f"docs/{component}.md",
+        f"# {component.capitalize()}\n\nHow the {component} works, as of change {at}.\n",
+    )
+    commit_to(world, branch, f"Describe {component}", {path: text}, who, moment)
+    body = f"Adds a page about the {component}."
+    pull = open_pull(world, repository, repository, branch, main, f"Describe {component}", body, False, who, moment)
     reviewer = world.random.choice([person for person in PEOPLE if person != who])
     last = fill_comments(world, pull, moment) + timedelta(hours=2)
     if is_open:

@@ -135,15 +135,15 @@ def wrong(field):
 
 def numeric(field, value):
     try:
-        found = float(value)
+        number = float(value)
     except (TypeError, ValueError):
         raise wrong(field) from None
-    return int(found) if found.is_integer() else found
+    return int(number) if number.is_integer() else number
 
 
 def date_of(field, value):
     day = value[:10].split("-")
-    if len(day) != 3 or not all(part.isdecimal() for part in day) or not 1 <= int(day[1]) <= 12:
+    if len(day) != 3 or not all(digits.isdecimal() for digits in day) or not 1 <= int(day[1]) <= 12:
         raise wrong(field)
     return value[:10] if field["type"] == "date" else value
 
@@ -165,18 +165,18 @@ def several(world, field, value):
     return [attachment(world, item) for item in items]
 
 
-def linked(world, field, one):
+def linked(world, field, given):
     """Return the id of a record that a link names by its id or its name."""
-    target, name = field["options"]["linkedTableId"], one.get("id") if isinstance(one, dict) else one
+    target, name = field["options"]["linkedTableId"], given.get("id") if isinstance(given, dict) else given
     record = world.record.get(name)
-    found = [record] if record is not None else world.record.find(table=target, name=name)
-    if not found or found[0]["table"] != target:
+    records = [record] if record is not None else world.record.find(table=target, name=name)
+    if not records or records[0]["table"] != target:
         raise unprocessable("ROW_DOES_NOT_EXIST", f"Record ID {name} does not exist in this table")
-    return found[0]["id"]
+    return records[0]["id"]
 
 
-def attachment(world, one):
-    given = one if isinstance(one, dict) else {"url": str(one)}
+def attachment(world, value):
+    given = value if isinstance(value, dict) else {"url": str(value)}
     if "id" in given:
         return given
     name = given.get("filename") or given.get("url", "").rpartition("/")[2] or "attachment"
@@ -201,21 +201,21 @@ def write(world, table, record, fields):
 def point_back(world, record, field, new):
     inverse = field["options"].get("inverseLinkFieldId")
     old = record["values"].get(field["id"], [])
-    for one in {*old, *new} if inverse else ():
-        other = world.record.get(one)
+    for key in {*old, *new} if inverse else ():
+        other = world.record.get(key)
         if other is not None:
             links = [link for link in other["values"].get(inverse, []) if link != record["id"]]
-            other["values"][inverse] = [*links, record["id"]] if one in new else links
+            other["values"][inverse] = [*links, record["id"]] if key in new else links
 
 
 def fields_of(table, record, names=None):
     """Return the fields of a record by name, those that are not empty, in the order of the table."""
-    found = {}
+    values = {}
     for field in table["fields"]:
         value = record["createdTime"] if field["type"] == "createdTime" else record["values"].get(field["id"])
         if value not in (None, []) and (not names or field["id"] in names or field["name"] in names):
-            found[field["name"]] = value
-    return found
+            values[field["name"]] = value
+    return values
 
 
 def view_of(table, record, names=None):
@@ -243,8 +243,8 @@ def field_from(base, table, name, kind, more=None):
     field = {"id": id_of("fld", base, table, name), "name": name, "type": kind}
     if kind in ("singleSelect", "multipleSelects"):
         field["options"] = {"choices": []}
-        for one in more:
-            chosen(field, one)
+        for choice in more:
+            chosen(field, choice)
     if kind == "multipleRecordLinks":
         target, inverse = more
         field["options"] = {"linkedTableId": id_of("tbl", base, target), "isReversed": False,
@@ -274,7 +274,9 @@ def table_view(table, level):
         return view
     if level == "identifiersOnly":
         parts = {"fields": table["fields"], "views": table["views"]}
-        return view | {name: [{"id": one["id"], "name": one["name"]} for one in part] for name, part in parts.items()}
+        return view | {
+            name: [{"id": entry["id"], "name": entry["name"]} for entry in objects] for name, objects in parts.items()
+        }
     described = {"description": table["description"]} if table["description"] else {}
     return view | described | {"fields": table["fields"], "views": table["views"]}
 
@@ -331,7 +333,7 @@ def create_table(world, baseId, name, fields, description=""):
 @tool
 def update_table(world, baseId, tableId, name=None, description=None):
     table = known_table(world, baseId, tableId)
-    if name is not None and any(one is not table for one in world.table.find(base=baseId, name=name)):
+    if name is not None and any(other is not table for other in world.table.find(base=baseId, name=name)):
         raise unprocessable("DUPLICATE_TABLE_NAME", f"There is a table with the name {name}")
     table.update({key: value for key, value in {"name": name, "description": description}.items() if value is not None})
     return shown({"table": table_view(table, "full") | {"primaryFieldId": table["fields"][0]["id"]}})
@@ -341,7 +343,7 @@ def update_table(world, baseId, tableId, name=None, description=None):
 def create_field(world, baseId, tableId, nested):
     table = known_table(world, baseId, tableId)
     field = new_field(table["id"], nested["field"])
-    if field["name"] in [one["name"] for one in table["fields"]]:
+    if field["name"] in [other["name"] for other in table["fields"]]:
         raise unprocessable("DUPLICATE_OR_EMPTY_FIELD_NAME", f"There is a field with the name {field['name']}")
     table["fields"].append(field)
     return shown({"field": field})
@@ -359,7 +361,7 @@ def update_field(world, baseId, tableId, fieldId, name=None, description=None):
 
 def selected(world, table, formula=None, view=None, most=None):
     """Return the records for which a formula is true. Raises `Refused` for a formula or view that is unknown."""
-    if view is not None and view not in [part for one in table["views"] for part in (one["id"], one["name"])]:
+    if view is not None and view not in [name for known in table["views"] for name in (known["id"], known["name"])]:
         raise unprocessable("VIEW_NAME_NOT_FOUND", f"View {view} not found")
     rows = world.record.find(table=table["id"])
     if formula:
@@ -374,7 +376,7 @@ def selected(world, table, formula=None, view=None, most=None):
 
 def checked(table, tree):
     """Return a formula whose fields the table has. Raises `Wrong`."""
-    unknown = names(tree) - {part for field in table["fields"] for part in (field["id"], field["name"])}
+    unknown = names(tree) - {name for field in table["fields"] for name in (field["id"], field["name"])}
     if unknown:
         raise Wrong(f"unknown field names: {', '.join(sorted(unknown))}")
     return tree
@@ -391,8 +393,8 @@ def list_records(
 ):  # fmt: skip
     table = known_table(world, baseId, tableId)
     rows = selected(world, table, filterByFormula, view)
-    for one in [*(sort or [])][::-1]:
-        field = known_field(table, one["field"])
+    for rule in [*(sort or [])][::-1]:
+        field = known_field(table, rule["field"])
         filled = [row for row in rows if field["id"] in row["values"]]
         empty = [row for row in rows if field["id"] not in row["values"]]
         is_number = field["type"] in NUMBERS
@@ -400,9 +402,9 @@ def list_records(
             key=lambda row, field=field, is_number=is_number: (
                 row["values"][field["id"]] if is_number else str(row["values"][field["id"]]).lower()
             ),
-            reverse=one.get("direction") == "desc",
+            reverse=rule.get("direction") == "desc",
         )
-        rows = [*filled, *empty] if one.get("direction") == "desc" else [*empty, *filled]
+        rows = [*filled, *empty] if rule.get("direction") == "desc" else [*empty, *filled]
     for name in fields or ():
         known_field(table, name)
     rows = rows if maxRecords is None else rows[: int(maxRecords)]
@@ -447,11 +449,11 @@ def update_records(world, baseId, tableId, records):
     if len(records) > MOST_UPDATED:
         raise unprocessable("INVALID_RECORDS", f"At most {MOST_UPDATED} records can be updated at once")
     updated = []
-    for one in world.each(records):
-        record = world.record.get(one["id"])
+    for given in world.each(records):
+        record = world.record.get(given["id"])
         if record is None or record["table"] != table["id"]:
-            raise unprocessable("ROW_DOES_NOT_EXIST", f"Record ID {one['id']} does not exist in this table")
-        write(world, table, record, one["fields"])
+            raise unprocessable("ROW_DOES_NOT_EXIST", f"Record ID {given['id']} does not exist in this table")
+        write(world, table, record, given["fields"])
         updated.append(record)
     return shown({"records": [view_of(table, record) for record in updated]})
 

@@ -81,8 +81,8 @@ def single(tokens, at):
 def arguments(tokens, at):
     parts = []
     while at < len(tokens) and tokens[at] != ("sign", ")"):
-        part, at = comparison(tokens, at)
-        parts.append(part)
+        argument, at = comparison(tokens, at)
+        parts.append(argument)
         if at < len(tokens) and tokens[at] == ("sign", ","):
             at += 1
     return parts, closed(tokens, at)
@@ -98,8 +98,8 @@ def names(tree):
     """Return the names of fields in a formula."""
     if tree[0] == "field":
         return {tree[1]}
-    inner = tree[2] if tree[0] == "call" else [part for part in tree[1:] if isinstance(part, tuple)]
-    return {name for part in inner for name in names(part)}
+    inner = tree[2] if tree[0] == "call" else [branch for branch in tree[1:] if isinstance(branch, tuple)]
+    return {name for branch in inner for name in names(branch)}
 
 
 def holds(tree, values, now):
@@ -114,7 +114,7 @@ def value_of(tree, values, now):
         return plain(values.get(tree[1]))
     if tree[0] == "sign":
         return signed(tree[1], value_of(tree[2], values, now), value_of(tree[3], values, now))
-    return called(tree[1], [value_of(part, values, now) for part in tree[2]], now)
+    return called(tree[1], [value_of(argument, values, now) for argument in tree[2]], now)
 
 
 def plain(value):
@@ -123,7 +123,7 @@ def plain(value):
     if isinstance(value, int):
         return float(value)
     if isinstance(value, list):
-        return ", ".join(text(one.get("filename", "") if isinstance(one, dict) else one) for one in value)
+        return ", ".join(text(item.get("filename", "") if isinstance(item, dict) else item) for item in value)
     return value
 
 
@@ -184,7 +184,7 @@ FUNCTIONS = {
     "AND": lambda *values: all(truth(value) for value in values),
     "OR": lambda *values: any(truth(value) for value in values),
     "NOT": lambda value: not truth(value),
-    "IF": lambda test, one, other=None: one if truth(test) else other,
+    "IF": lambda test, then, other=None: then if truth(test) else other,
     "FIND": lambda what, where, start=0.0: float(text(where).find(text(what), max(int(number(start)) - 1, 0)) + 1),
     "SEARCH": lambda what, where: float(text(where).lower().find(text(what).lower()) + 1) or None,
     "LOWER": lambda value: text(value).lower(),
@@ -194,7 +194,7 @@ FUNCTIONS = {
     "ROUND": lambda value, digits=0.0: float(round(number(value), int(digits))),
     "VALUE": number,
     "CONCATENATE": lambda *values: "".join(map(text, values)),
-    "IS_BEFORE": lambda one, other: bool(text(one)) and text(one) < text(other),
-    "IS_AFTER": lambda one, other: text(one) > text(other),
-    "IS_SAME": lambda one, other, *_unit: text(one)[:10] == text(other)[:10],
+    "IS_BEFORE": lambda day, other: bool(text(day)) and text(day) < text(other),
+    "IS_AFTER": lambda day, other: text(day) > text(other),
+    "IS_SAME": lambda day, other, *_unit: text(day)[:10] == text(other)[:10],
 }

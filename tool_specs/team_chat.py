@@ -222,7 +222,7 @@ def slack_get_thread_replies(world, channel_id, thread_ts):
         return no("thread_not_found")
     parent = world.message.get(row["thread"]) if row["thread"] else row
     rows = [parent, *ordered(world.message.find(thread=parent["key"]))]
-    return {"ok": True, "messages": [view(world, one) for one in rows], "has_more": False}
+    return {"ok": True, "messages": [view(world, reply) for reply in rows], "has_more": False}
 
 
 @tool(verb="list", entity="user", rows="members")

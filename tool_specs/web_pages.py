@@ -47,12 +47,12 @@ def found_pages(pages, query, first, count):
     """Return some of the pages that a question finds: described ones with most of its words, then computed ones."""
     wanted = {*words_of(query)} - STOP_WORDS or {*words_of(query)}
     hits = [(len(wanted & words_in(row)), row["url"]) for row in pages.find(computed=False, status=200)]
-    found = [url for n, url in sorted(hits, key=lambda hit: -hit[0]) if 2 * n > len(wanted)]
+    urls = [url for n, url in sorted(hits, key=lambda hit: -hit[0]) if 2 * n > len(wanted)]
     topic = " ".join(words_of(query))
     chance = chance_of(f"search {topic}")
     forms, sites = chance.sample(FORMS, len(FORMS)), [chance.choice(SITES) for _ in FORMS]
-    found += [address(site, form.format(topic=topic)) for site, form in zip(sites, forms, strict=True)]
-    return [page_at(pages, url) for url in found[first : first + count]]
+    urls += [address(site, form.format(topic=topic)) for site, form in zip(sites, forms, strict=True)]
+    return [page_at(pages, url) for url in urls[first : first + count]]
 
 
 def words_in(page):
@@ -63,9 +63,9 @@ def page_at(pages, url):
     """Return the page at an address, also if the address has a fragment, or a query that no page is described for."""
     without = url.partition("#")[0]
     plain = without.partition("?")[0]
-    near = (pages.get(one) for one in (without.rstrip("/"), plain, plain.rstrip("/")))
-    found = (page for page in near if page and not page["computed"])
-    return pages.get(url) or pages.get(without) or next(found, None) or pages.add(page_of(without))
+    near = (pages.get(form) for form in (without.rstrip("/"), plain, plain.rstrip("/")))
+    kept = (page for page in near if page and not page["computed"])
+    return pages.get(url) or pages.get(without) or next(kept, None) or pages.add(page_of(without))
 
 
 def address(site, title):
@@ -78,7 +78,7 @@ def page_of(url):
     title = " ".join(words_of(path)).capitalize() or re.sub(r"^\w+://", "", url).split("/")[0]
     chance = chance_of(f"page {url}")
     topic = topic_of(words_of(path)) or title
-    lines = [one.format(topic=topic, **figures(chance)) for one in chance.sample(LINES, 9)]
+    lines = [line.format(topic=topic, **figures(chance)) for line in chance.sample(LINES, 9)]
     parts = [" ".join(lines[at : at + 3]) for at in (0, 3, 6)]
     heads = chance.sample(("Background", "In practice", "Figures", "What to watch for", "Sources"), 2)
     text = f"# {title}\n\n{parts[0]}\n\n## {heads[0]}\n\n{parts[1]}\n\n## {heads[1]}\n\n{parts[2]}\n"
@@ -88,7 +88,7 @@ def page_of(url):
 def topic_of(words):
     """Return what a page with these words in its address is about."""
     for form in FORMS:
-        first, last = (words_of(part) for part in form.split("{topic}"))
+        first, last = (words_of(side) for side in form.split("{topic}"))
         end = len(words) - len(last)
         if len(first) < end and words[: len(first)] == first and words[end:] == last:
             return " ".join(words[len(first) : end])

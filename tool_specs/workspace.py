@@ -107,12 +107,12 @@ def search(world, query="", sort=None, filter=None, start_cursor=None, page_size
     kind = mapping(filter or {"value": None}, "body.filter").get("value")
     if kind not in (None, "page", "data_source"):
         raise invalid("body.filter.value", '`"page"` or `"data_source"`', kind)
-    found = [row for row in world.page.search(query, "title") if kind != "data_source"]
-    found += [row for row in world.data_source.search(query, "title") if kind != "page"]
-    found = [row for row in found if not objects.trashed(world, row)]
+    rows = [row for row in world.page.search(query, "title") if kind != "data_source"]
+    rows += [row for row in world.data_source.search(query, "title") if kind != "page"]
+    rows = [row for row in rows if not objects.trashed(world, row)]
     last_first = mapping(sort or {}, "body.sort").get("direction") != "ascending"
-    found.sort(key=lambda row: row["last_edited_time"], reverse=last_first)
-    return listed("page_or_data_source", found, start_cursor, page_size, lambda row: objects.found(world, row))
+    rows.sort(key=lambda row: row["last_edited_time"], reverse=last_first)
+    return listed("page_or_data_source", rows, start_cursor, page_size, lambda row: objects.found(world, row))
 
 
 # pages ----------------------------------------------------------------------------------------------------------------
@@ -292,5 +292,5 @@ def update_a_data_source(world, data_source_id, title=None, description=None, pr
 @answering
 def list_data_source_templates(world, data_source_id, start_cursor=None, page_size=None):
     rows = known_source(world, data_source_id)["templates"]
-    found = listed("template", rows, start_cursor, page_size, dict)
-    return {"templates": found["results"], "next_cursor": found["next_cursor"], "has_more": found["has_more"]}
+    answer = listed("template", rows, start_cursor, page_size, dict)
+    return {"templates": answer["results"], "next_cursor": answer["next_cursor"], "has_more": answer["has_more"]}

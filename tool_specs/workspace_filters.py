@@ -48,10 +48,10 @@ def condition(schemas, given, now, path="body.filter"):
     for name, combine in (("and", all), ("or", any)):
         if name in mapping(given, path):
             parts = [
-                condition(schemas, one, now, f"{path}.{name}[{at}]")
-                for at, one in enumerate(array(given[name], f"{path}.{name}"))
+                condition(schemas, inner, now, f"{path}.{name}[{at}]")
+                for at, inner in enumerate(array(given[name], f"{path}.{name}"))
             ]
-            return lambda row: combine(part(row) for part in parts)
+            return lambda row: combine(fits(row) for fits in parts)
     schema = filtered(schemas, given)
     kind = schema["type"]
     if kind not in given:
@@ -60,10 +60,13 @@ def condition(schemas, given, now, path="body.filter"):
                     f"database property {kind} does not match filter {other}")  # fmt: skip
     tests = mapping(given[kind], f"{path}.{kind}")
     if not tests or not tests.keys() <= {*CONDITIONS[kind]}:
-        lines = (f"{path}.{kind}.{one} should be defined, instead was `undefined`." for one in CONDITIONS[kind])
+        lines = (
+            f"{path}.{kind}.{condition_name} should be defined, instead was `undefined`."
+            for condition_name in CONDITIONS[kind]
+        )
         raise Wrong("\n".join(["body failed validation. Fix one:", *lines]))
-    found = [test(kind, name, wanted, now, f"{path}.{kind}.{name}") for name, wanted in tests.items()]
-    return lambda row: all(one(content(schema, row)) for one in found)
+    fitting = [test(kind, name, wanted, now, f"{path}.{kind}.{name}") for name, wanted in tests.items()]
+    return lambda row: all(fits(content(schema, row)) for fits in fitting)
 
 
 def filtered(schemas, given):
@@ -94,7 +97,7 @@ def test(kind, name, wanted, now, path):
 
 def folded(have):
     if isinstance(have, list):
-        return [one.casefold() for one in have]
+        return [text.casefold() for text in have]
     return have.casefold() if isinstance(have, str) else have
 
 
@@ -126,8 +129,8 @@ def dates(name, wanted, now, path):
     def holds(have):
         if have is None:
             return False
-        found = moment(have, path)
-        return compare(found.date(), limit.date()) if by_day else compare(found, limit)
+        time = moment(have, path)
+        return compare(time.date(), limit.date()) if by_day else compare(time, limit)
 
     return holds
 
@@ -153,5 +156,5 @@ def rank(schema, value):
             (at for at, option in enumerate(schema[schema["type"]]["options"]) if option["name"] == value), None
         )
     if isinstance(value, list):
-        return [str(one).casefold() for one in value]
+        return [str(item).casefold() for item in value]
     return value.casefold() if isinstance(value, str) else value

@@ -64,10 +64,10 @@ def parsed(markdown):
         if not bare.strip():
             continue
         depth = min(len(line) - len(bare), len(levels) - 1)
-        one = code(bare, lines, "\t" * depth) if bare.startswith("```") else line_block(bare.strip())
+        block = code(bare, lines, "\t" * depth) if bare.startswith("```") else line_block(bare.strip())
         del levels[1 + depth :]
-        levels[-1].append(one)
-        levels.append(one[2] if isinstance(one, tuple) else levels[-1])
+        levels[-1].append(block)
+        levels.append(block[2] if isinstance(block, tuple) else levels[-1])
     return top
 
 
@@ -80,11 +80,11 @@ def code(first, lines, indent):
 
 def named(content):
     """Yield the ids of the pages and blocks that parsed lines name."""
-    for one in content:
-        if isinstance(one, tuple):
-            yield from named(one[2])
+    for block in content:
+        if isinstance(block, tuple):
+            yield from named(block[2])
         else:
-            yield one
+            yield block
 
 
 def line_block(line):
@@ -109,13 +109,13 @@ def edited(text, kind, given):
     if kind == "replace_content":
         return text_at(given, "new_str", path), given.get("allow_deleting_content", False)
     if kind == "update_content":
-        for one in array(given.get("content_updates") or [], f"{path}.content_updates"):
-            old, new = text_at(one, "old_str", path), text_at(one, "new_str", path)
+        for update in array(given.get("content_updates") or [], f"{path}.content_updates"):
+            old, new = text_at(update, "old_str", path), text_at(update, "new_str", path)
             if not old:
                 raise invalid(f"{path}.content_updates.old_str.length", "≥ `1`", 0)
             if old not in text:
                 raise Wrong(f"{path}: the text {old!r} is not in the page.")
-            text = text.replace(old, new, -1 if one.get("replace_all_matches") else 1)
+            text = text.replace(old, new, -1 if update.get("replace_all_matches") else 1)
         return text, given.get("allow_deleting_content", False)
     start, end = selected(text, given.get("content_range" if kind == "replace_content_range" else "after"), given, path)
     new = text_at(given, "content", path)

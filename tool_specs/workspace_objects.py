@@ -42,10 +42,10 @@ def any_block(world, given, path="path.block_id"):
 
 def editable(world, row):
     """Return a row. Raises `Wrong` if it, or one that it is in, is in the trash."""
-    found = trashed(world, row)
-    if found is row:
+    discarded = trashed(world, row)
+    if discarded is row:
         raise Wrong("Can't edit block that is archived. You must unarchive the block before editing.")
-    if found is not None:
+    if discarded is not None:
         raise Wrong(
             "Can't edit page on block with an archived ancestor. You must unarchive the ancestor before editing."
         )
@@ -88,8 +88,8 @@ def listed(kind, rows, start_cursor, page_size, shown):
             raise Wrong(f"The start_cursor provided is invalid: {start_cursor}")
         start = ids.index(start_cursor)
     after = rows[start + size] if start + size < len(rows) else None
-    found = {"object": "list", "results": [shown(row) for row in rows[start : start + size]]}
-    return found | {"next_cursor": after and after["id"], "has_more": after is not None, "type": kind, kind: {}}
+    answer = {"object": "list", "results": [shown(row) for row in rows[start : start + size]]}
+    return answer | {"next_cursor": after and after["id"], "has_more": after is not None, "type": kind, kind: {}}
 
 
 # objects --------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def parent(world, key):
 
 
 def address(title, key):
-    words = "-".join("".join(one if one.isalnum() else " " for one in title).split())
+    words = "-".join("".join(letter if letter.isalnum() else " " for letter in title).split())
     return f"https://www.notion.so/{words}-{key.replace('-', '')}".replace("/-", "/")
 
 
@@ -165,11 +165,11 @@ def shown_value(world, schema, row, value):
             option["name"]: {name: option[name] for name in ("id", "name", "color")}
             for option in schema[kind]["options"]
         }
-        return [options[one] for one in value or [] if one in options] if kind == "multi_select" else options.get(value)
+        return [options[key] for key in value or [] if key in options] if kind == "multi_select" else options.get(value)
     if kind == "people":
-        return [user(world.user.get(one)) for one in value or []]
+        return [user(world.user.get(key)) for key in value or []]
     if kind == "relation":
-        return [{"id": one} for one in value or []]
+        return [{"id": key} for key in value or []]
     if kind == "checkbox":
         return bool(value)
     return value if kind in PLAIN or kind == "date" else value or []
@@ -184,14 +184,14 @@ def property_item(world, row, name, start_cursor, page_size):
     kind = shown["type"]
     if kind not in ("title", "rich_text", "people", "relation"):
         return {"object": "property_item", **shown}
-    rows = [{"object": "property_item", **shown, kind: one} for one in shown[kind]]
-    numbered = [{"id": str(at), "item": one} for at, one in enumerate(rows)]
-    found = listed("property_item", numbered, start_cursor, page_size, lambda one: one["item"])
-    return found | {"property_item": {"id": schema["id"], "next_url": None, "type": kind, kind: {}}}
+    rows = [{"object": "property_item", **shown, kind: item} for item in shown[kind]]
+    numbered = [{"id": str(at), "item": item} for at, item in enumerate(rows)]
+    answer = listed("property_item", numbered, start_cursor, page_size, lambda entry: entry["item"])
+    return answer | {"property_item": {"id": schema["id"], "next_url": None, "type": kind, kind: {}}}
 
 
 def database(world, row):
-    sources = [{"id": one["id"], "name": one["title"]} for one in world.data_source.find(parent=row["id"])]
+    sources = [{"id": source["id"], "name": source["title"]} for source in world.data_source.find(parent=row["id"])]
     return head(world, "database", row) | outside(row) | {"data_sources": sources}
 
 
@@ -259,7 +259,7 @@ def lines_of(world, key, unknown, depth=0):
             text = f' alt="{kind}"/>' if "type" in row else f">{row['title']}</{kind}>"
             line = f'<{tag} url="{address(row.get("title", ""), row["id"])}"{text}'
             unknown += [row["id"]] if "type" in row else []
-        lines += ["\t" * depth + one for one in line.split("\n")]
+        lines += ["\t" * depth + wrapped for wrapped in line.split("\n")]
         if "type" in row and row["id"] not in unknown:
             lines += lines_of(world, row["id"], unknown, depth + 1)
     return lines

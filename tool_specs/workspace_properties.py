@@ -25,9 +25,9 @@ def schema_of(source, name, given):
     """Return a property of a data source as the service shows it. Raises `Wrong`."""
     path = f"body.properties.{name}"
     mapping(given, path)
-    kind = given.get("type") or next((one for one in TYPES if one in given), None)
+    kind = given.get("type") or next((word for word in TYPES if word in given), None)
     if kind not in TYPES:
-        lines = (f"{path}.{one} should be defined, instead was `undefined`." for one in TYPES)
+        lines = (f"{path}.{word} should be defined, instead was `undefined`." for word in TYPES)
         raise Wrong("\n".join(["body failed validation. Fix one:", *lines]))
     config = dict(mapping(given.get(kind) or {}, f"{path}.{kind}"))
     shown = {"id": property_id(source, name, kind), "name": name, "description": None, "type": kind, kind: config}
@@ -36,9 +36,9 @@ def schema_of(source, name, given):
     if kind in OPTIONS:
         given = config.pop("options", None) or ([{"name": name} for name in STATES] if kind == "status" else [])
         config["options"] = []
-        for at, one in enumerate(array(given, f"{path}.{kind}.options")):
-            name = mapping(one, f"{path}.{kind}.options[{at}]").get("name")
-            option(shown, string(name, f"{path}.{kind}.options[{at}].name"), one.get("color"))
+        for at, choice in enumerate(array(given, f"{path}.{kind}.options")):
+            name = mapping(choice, f"{path}.{kind}.options[{at}]").get("name")
+            option(shown, string(name, f"{path}.{kind}.options[{at}].name"), choice.get("color"))
     if kind == "status":
         parts = [config["options"][:1], config["options"][1:-1], config["options"][-1:]]
         config["groups"] = [
@@ -46,9 +46,9 @@ def schema_of(source, name, given):
                 "id": property_id(name, group, ""),
                 "name": group,
                 "color": color,
-                "option_ids": [one["id"] for one in part],
+                "option_ids": [entry["id"] for entry in choices],
             }
-            for (group, color), part in zip(GROUPS, parts, strict=True)
+            for (group, color), choices in zip(GROUPS, parts, strict=True)
         ]
     return shown
 
@@ -56,12 +56,12 @@ def schema_of(source, name, given):
 def option(schema, name, color=None):
     """Return an option of a property, which is added if it is new."""
     options = schema[schema["type"]]["options"]
-    found = next((one for one in options if one["name"] == name), None)
-    if found is None:
-        found = {"id": property_id(schema["id"], name, ""), "name": name,
+    known = next((choice for choice in options if choice["name"] == name), None)
+    if known is None:
+        known = {"id": property_id(schema["id"], name, ""), "name": name,
                  "color": color or COLORS[len(options) % len(COLORS)], "description": None}  # fmt: skip
-        options.append(found)
-    return found
+        options.append(known)
+    return known
 
 
 def property_of(schemas, name):
@@ -74,13 +74,13 @@ def property_of(schemas, name):
 
 def values(world, schemas, given):
     """Return the given values by the ids of their properties, as pages keep them. Raises `Wrong`."""
-    found = {}
+    kept = {}
     for name, value in mapping(given, "body.properties").items():
         schema = property_of(schemas, name)
         if schema is None:
             raise Wrong(f"{name} is not a property that exists.")
-        found[schema["id"]] = value_of(world, schema, value, f"body.properties.{name}")
-    return found
+        kept[schema["id"]] = value_of(world, schema, value, f"body.properties.{name}")
+    return kept
 
 
 def value_of(world, schema, given, path):
@@ -100,10 +100,10 @@ def chosen(_world, schema, given, path):
         return None
     options = schema[schema["type"]]["options"]
     name = mapping(given, path).get("name") or next(
-        (one["name"] for one in options if one["id"] == given.get("id")), None
+        (choice["name"] for choice in options if choice["id"] == given.get("id")), None
     )
     string(name, f"{path}.name")
-    if schema["type"] == "status" and name not in [one["name"] for one in options]:
+    if schema["type"] == "status" and name not in [choice["name"] for choice in options]:
         raise Wrong(f'Invalid status option. Status option "{name}" does not exist".')
     if "," in name:
         raise Wrong(f"Invalid select option, commas not allowed: {name}")
@@ -111,7 +111,7 @@ def chosen(_world, schema, given, path):
 
 
 def several(world, schema, given, path):
-    return [chosen(world, schema, one, f"{path}[{at}]") for at, one in enumerate(array(given, path))]
+    return [chosen(world, schema, choice, f"{path}[{at}]") for at, choice in enumerate(array(given, path))]
 
 
 def dated(_world, _schema, given, path):
@@ -127,15 +127,15 @@ def dated(_world, _schema, given, path):
 def moment(value, path):
     """Return the moment of a date or a time in ISO 8601. Raises `Wrong`."""
     try:
-        found = datetime.fromisoformat(value)
+        time = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise invalid(path, "a valid ISO 8601 date string", value) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def references(table, name):
     def read(world, _schema, given, path):
-        keys = [mapping(one, f"{path}[{at}]").get("id") for at, one in enumerate(array(given, path))]
+        keys = [mapping(reference, f"{path}[{at}]").get("id") for at, reference in enumerate(array(given, path))]
         for key in keys:
             if table(world).get(string(key, f"{path}.id")) is None:
                 raise Wrong(f"Could not find {name} with ID: {key}.", 404, "object_not_found")

@@ -50,7 +50,7 @@ def answering(function):
 
 def decoded(value):
     if isinstance(value, list):
-        return [decoded(one) for one in value]
+        return [decoded(item) for item in value]
     if not isinstance(value, str) or value.strip()[:1] not in ("{", "["):
         return value
     try:
@@ -95,7 +95,7 @@ def string(value, path):
 
 def rich(given, path):
     """Return a rich text as the service shows it. Raises `Wrong`."""
-    return [piece(mapping(one, f"{path}[{at}]"), f"{path}[{at}]") for at, one in enumerate(array(given, path))]
+    return [piece(mapping(item, f"{path}[{at}]"), f"{path}[{at}]") for at, item in enumerate(array(given, path))]
 
 
 def piece(given, path):
@@ -115,7 +115,7 @@ def piece(given, path):
 
 
 def plain(pieces):
-    return "".join(one["plain_text"] for one in pieces)
+    return "".join(fragment["plain_text"] for fragment in pieces)
 
 
 # blocks ---------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def plain(pieces):
 
 def blocks(given, path="body.children"):
     """Return the type, the content and the children of each given block. Raises `Wrong`."""
-    return [block(mapping(one, f"{path}[{at}]"), f"{path}[{at}]") for at, one in enumerate(array(given, path))]
+    return [block(mapping(item, f"{path}[{at}]"), f"{path}[{at}]") for at, item in enumerate(array(given, path))]
 
 
 def block(given, path):

@@ -160,23 +160,29 @@ def write(world, above, blocks, author, days):
         write(world, row, children, author, days)
 
 
-def fill_database(world, name, one, place, most):
-    about = {"description": one["description"], "icon": icon(one["icon"]), **times(world, PEOPLE[0], 30, 400)}
+def fill_database(world, name, described, place, most):
+    about = {
+        "description": described["description"],
+        "icon": icon(described["icon"]),
+        **times(world, PEOPLE[0], 30, 400),
+    }
     database = world.database.add(
         about, id=id_of("database", name), title=name, parent=id_of("page", COMPANY), place=place
     )
     key = id_of("source", name)
-    schemas = {title: schema_of(key, title, given) for title, given in one["properties"].items()}
+    schemas = {title: schema_of(key, title, given) for title, given in described["properties"].items()}
     if "Supplier" in schemas:
         target = {"data_source_id": id_of("source", "Suppliers"), "database_id": id_of("database", "Suppliers")}
         schemas["Supplier"]["relation"] = {**target, "type": "single_property", "single_property": {}}
     templates = (
-        [{"id": id_of("template", name), "name": one["template"], "is_default": True}] if one["template"] else []
+        [{"id": id_of("template", name), "name": described["template"], "is_default": True}]
+        if described["template"]
+        else []
     )
     source = world.data_source.add(
         about, id=key, title=name, parent=database["id"], properties=schemas, templates=templates
     )
-    for at, values in enumerate(one["rows"][:most]):
+    for at, values in enumerate(described["rows"][:most]):
         author = PEOPLE[at % len(PEOPLE)]
         row = world.page.add(id=id_of("page", values[0]), title=values[0], parent=key, place=at,
                              **times(world, author, at + 1, 40 - 2 * at))  # fmt: skip
@@ -196,7 +202,7 @@ def value_from(world, schema, value):
         return value and {"start": str((world.now + timedelta(days=value)).date()), "end": None, "time_zone": None}
     if kind in ("people", "relation"):
         table, name = (world.user, "user") if kind == "people" else (world.page, "page")
-        return [key for key in (id_of(name, one) for one in value) if table.get(key) is not None]
-    for one in value if kind == "multi_select" else [value] if kind in ("select", "status") else ():
-        option(schema, one)
+        return [key for key in (id_of(name, title) for title in value) if table.get(key) is not None]
+    for choice in value if kind == "multi_select" else [value] if kind in ("select", "status") else ():
+        option(schema, choice)
     return value

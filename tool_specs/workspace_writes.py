@@ -71,7 +71,10 @@ def numbers(world, schemas, key):
     """Return the numbers of a new row by the ids of the properties that number rows."""
     ids = [schema["id"] for schema in schemas.values() if schema["type"] == "unique_id"]
     rows = world.page.find(parent=key) if ids else ()
-    return {one: 1 + max((row["properties"].get(one, 0) for row in rows), default=0) for one in ids}
+    return {
+        property_key: 1 + max((row["properties"].get(property_key, 0) for row in rows), default=0)
+        for property_key in ids
+    }
 
 
 def add_page(world, parent, properties, content, icon, cover):
@@ -139,12 +142,12 @@ def append(world, above, given, after):
 def room_after(world, row, count):
     """Return the place of a block and the step between new ones after it. Number all again if it is too small."""
     rows = objects.all_children(world, row["parent"])
-    at = [one["id"] for one in rows].index(row["id"])
+    at = [sibling["id"] for sibling in rows].index(row["id"])
     step = (rows[at + 1]["place"] - row["place"]) / (count + 1) if at + 1 < len(rows) else 1
     if step >= SMALLEST:
         return row["place"], step
-    for number, one in enumerate(rows, 1):
-        one["place"] = number
+    for number, child in enumerate(rows, 1):
+        child["place"] = number
     return at + 1, 1 / (count + 1)
 
 
@@ -177,7 +180,7 @@ def new_source(world, above, properties, title):
     """Add a data source to a database. Raises `Wrong`."""
     name = plain(rich(title or [], "body.title"))
     given = mapping(properties, "body.properties").items()
-    schemas = {one: schema_of(f"{above['id']}/{name}", one, schema) for one, schema in given}
+    schemas = {heading: schema_of(f"{above['id']}/{name}", heading, schema) for heading, schema in given}
     if [schema["type"] for schema in schemas.values()].count("title") != 1:
         raise Wrong("Title is not provided.")
     return world.data_source.add(made(world), parent=above["id"], title=name, properties=schemas)
@@ -209,7 +212,7 @@ def changed(source, schemas, name, change):
     title = string(mapping(change, path).get("name", old["name"]), f"{path}.name")
     if title != old["name"] and title in schemas:
         raise Wrong(f"There is a property with the name {title} already.")
-    new = schema_of(source, title, change) if any(one in change for one in TYPES) else {**old, "name": title}
+    new = schema_of(source, title, change) if any(word in change for word in TYPES) else {**old, "name": title}
     new["id"] = old["id"] if new["type"] == old["type"] else new["id"]
     return {new["name"] if schema is old else key: new if schema is old else schema for key, schema in schemas.items()}
 
@@ -241,9 +244,9 @@ def inside(world, key, kept):
 
 def place_all(world, key, content, old):
     """Add parsed blocks to a page or a block, and put those that a line names where the line is."""
-    for at, one in enumerate(content, 1):
-        if isinstance(one, tuple):
-            (row,) = add_blocks(world, key, [(*one[:2], [])], at - 1, 1)
-            place_all(world, row["id"], one[2], old)
-        elif one in old:
-            old[one].update(parent=key, place=at)
+    for at, block in enumerate(content, 1):
+        if isinstance(block, tuple):
+            (row,) = add_blocks(world, key, [(*block[:2], [])], at - 1, 1)
+            place_all(world, row["id"], block[2], old)
+        elif block in old:
+            old[block].update(parent=key, place=at)

@@ -51,7 +51,9 @@ def called(params: dict[str, Any]) -> dict[str, Any]:
         answer = {**params["inputResponses"]["who"], "state": params["requestState"]}
     else:
         return {"resultType": "input_required", "inputRequests": {"who": QUESTION}, "requestState": "s-1"}
-    own = {name: part for name, part in meta.items() if name != "progressToken" and "modelcontextprotocol" not in name}
+    own = {
+        name: value for name, value in meta.items() if name != "progressToken" and "modelcontextprotocol" not in name
+    }
     text = json.dumps({"answer": answer, "meta": own})
     complete = {"resultType": "complete"} if is_modern else {}
     return {"content": [{"type": "text", "text": text}], "_meta": {"shop/cost": 3}, **complete}

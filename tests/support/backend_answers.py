@@ -21,7 +21,7 @@ NUMBERS: dict[str, Json] = {"type": "array", "items": NUMBER}
 def tool(name: str, arguments: Json = None, output: Json = None, about: str = "", optional: Sequence[str] = ()) -> Json:
     """Return a tool definition; arguments are required unless they are in `optional`."""
     given: dict[str, Json] = arguments or {}
-    required = [one for one in given if one not in optional]
+    required = [argument for argument in given if argument not in optional]
     schema: Json = {"type": "object", "properties": given, "required": required}
     shown: Json = {"outputSchema": {"type": "object", "properties": output, "required": [*output]}} if output else {}
     return {"name": name, "description": about, "inputSchema": schema, **shown}

@@ -77,8 +77,8 @@ async def over_http(folder: Path, *entries: dict[str, Any]) -> list[dict[str, di
     shown = list[dict[str, dict[str, Any]]]()
     with listening(odd(folder, *entries)) as served:
         for era in ERAS:
-            async with caller(f"{served.url}/w/{era}/mcp", era) as one:
-                tools = (await one.post("tools/list")).json()["result"]["tools"]
+            async with caller(f"{served.url}/w/{era}/mcp", era) as client:
+                tools = (await client.post("tools/list")).json()["result"]["tools"]
                 shown.append({tool["name"]: tool for tool in tools})
     return shown
 

@@ -95,10 +95,10 @@ def shown(region: str, written_out: Mapping[str, str] = WRITTEN_OUT) -> str:
 
 def page() -> str:
     """Return the whole page."""
-    found = list(clients())
-    rows = [f"| [{one.title}](#{anchor(one.title)}) | `{one.install}` | {one.errors} |" for one in found]
+    known = list(clients())
+    rows = [f"| [{client.title}](#{anchor(client.title)}) | `{client.install}` | {client.errors} |" for client in known]
     table = "\n".join(["| client | tried in this version | an error of a tool is |", "| --- | --- | --- |", *rows])
-    sections = [f"## {one.title}\n\n```{one.language}\n{one.lines}\n```\n" for one in found]
+    sections = [f"## {client.title}\n\n```{client.language}\n{client.lines}\n```\n" for client in known]
     return "\n".join([HEAD, table, "", *sections])
 
 

@@ -156,9 +156,9 @@ def valid(schema: Body, random: Random) -> Json:
 
 def _text(schema: Body, random: Random) -> str:
     if "pattern" in schema:
-        found = matching_text(schema["pattern"], Chance(random.randbytes(8)))
-        assert found is not None, schema
-        return found
+        text = matching_text(schema["pattern"], Chance(random.randbytes(8)))
+        assert text is not None, schema
+        return text
     least = schema.get("minLength", 0)
     length = random.randint(least, min(schema.get("maxLength", least + 300), least + 300))
     return "".join(random.choice("abcdé \t\x01漢😀") for _ in range(length))

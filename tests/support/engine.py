@@ -54,5 +54,5 @@ def texts_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
         parts = (
             cast("dict[str, Any]", value).items() if isinstance(value, dict) else enumerate(cast("list[Any]", value))
         )
-        for name, part in parts:
-            yield from texts_in(part, f"{path}.{name}" if path else str(name))
+        for name, inner in parts:
+            yield from texts_in(inner, f"{path}.{name}" if path else str(name))

@@ -24,7 +24,7 @@ def created(answer: dict[str, Any]) -> str:
     return answer["result"]["structuredContent"]["id"]
 
 
-async def deals(one: Caller, **given: Any) -> int:
+async def deals(client: Caller, **given: Any) -> int:
     """Return the number of deals in the world of a client."""
-    answer = await one.call("list_deals", {"limit": 1}, **given)
+    answer = await client.call("list_deals", {"limit": 1}, **given)
     return answer["result"]["structuredContent"]["total"]

@@ -45,7 +45,7 @@ class HttpTee:
 
     def exchanges(self) -> list[Exchange]:
         """Return all exchanges, sorted: over several connections they have no order."""
-        found = list[Exchange]()
+        exchanges = list[Exchange]()
         for sent, received in self._logs:
             requests, responses = _Reader(), _Reader()
             httptools.HttpRequestParser(requests).feed_data(bytes(sent))
@@ -54,8 +54,8 @@ class HttpTee:
             with suppress(httptools.HttpParserError):  # a stream that was cut off
                 parser.feed_data(bytes(received))
             for request, response in zip(requests.whole, responses.all(), strict=False):
-                found.append((request[0], request[1], *request[2:4], response[4], *response[2:4]))
-        return sorted(found, key=repr)
+                exchanges.append((request[0], request[1], *request[2:4], response[4], *response[2:4]))
+        return sorted(exchanges, key=repr)
 
     def _accept(self) -> None:
         with suppress(OSError):

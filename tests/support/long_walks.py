@@ -88,12 +88,12 @@ async def walked(scenario: Scenario, seed: int, calls: int) -> Walked:
         result = Walked()
         walker = Walker(tools_of(world), seed, world)
         start = rows_of(world)
-        made = [one async for one in _walk(world, walker, calls, result)]
+        created = [record async for record in _walk(world, walker, calls, result)]
         plans = plans_json(scenario.domain)
         if scenario.domain.programs:
             result.report = judged_tables(world.ledger, plans, start)
             return result
-        await _look_for(world, walker, made, result)
+        await _look_for(world, walker, created, result)
         result.report = judged(world.ledger, plans)
         return result
 
@@ -118,8 +118,8 @@ async def _walk(world: World, walker: Walker, calls: int, result: Walked) -> Asy
         result.calls, result.succeeded = result.calls + 1, result.succeeded + observation.ok
         if not observation.ok:
             result.failures.setdefault(tool.name, []).append(f"{json.dumps(arguments)[:200]} -> {text_of(observation)}")
-        for made in _made(world, tool, observation):
-            yield made
+        for record in _made(world, tool, observation):
+            yield record
 
 
 async def _called(world: World, tool: Tool, arguments: dict[str, Any], result: Walked) -> Observation | None:
@@ -156,27 +156,29 @@ def _made(world: World, tool: Tool, observation: Observation) -> Iterator[Made]:
             yield Made(tool, change["entity"], change["key"])
 
 
-async def _look_for(world: World, walker: Walker, made: Sequence[Made], result: Walked) -> None:
-    alive = [one for one in made if one.key is None or world.view.get(one.entity, one.key) is not None]
-    for one in alive[:: max(1, len(alive) // MOST_PROBES)]:
+async def _look_for(world: World, walker: Walker, created: Sequence[Made], result: Walked) -> None:
+    alive = [
+        record for record in created if record.key is None or world.view.get(record.entity, record.key) is not None
+    ]
+    for probe in alive[:: max(1, len(alive) // MOST_PROBES)]:
         for kind in ("get", "list"):
-            readers = _readers(world, one, kind)
+            readers = _readers(world, probe, kind)
             if not readers:
                 continue
             result.created[kind] += 1
-            asked = readers if one.key is not None else []
-            shown = [reader for reader in asked if await _shows(world, walker, reader, one, result)]
+            asked = readers if probe.key is not None else []
+            shown = [reader for reader in asked if await _shows(world, walker, reader, probe, result)]
             if shown:
                 result.found[kind] += 1
             else:
-                result.lost.append(f"{one.tool.name}: {one.entity} {one.key!r} by {kind} ({readers[0].tool})")
+                result.lost.append(f"{probe.tool.name}: {probe.entity} {probe.key!r} by {kind} ({readers[0].tool})")
 
 
-def _readers(world: World, made: Made, kind: str) -> list[Plan]:
+def _readers(world: World, created: Made, kind: str) -> list[Plan]:
     """Return the tools that should show a record: by their plans, or by their names if nothing was written."""
     domain = world.scenario.domain
-    if made.key is None:
-        nouns = set(words(made.tool.name)) - MAKING
+    if created.key is None:
+        nouns = set(words(created.tool.name)) - MAKING
         return [
             plan
             for plan in domain.plans.values()
@@ -185,8 +187,8 @@ def _readers(world: World, made: Made, kind: str) -> list[Plan]:
             and nouns <= {*words(domain.tools[plan.tool].name)}
         ]
     verbs = {"get"} if kind == "get" else {"list", "search"}
-    mine = [plan for plan in domain.plans.values() if plan.entity == made.entity and plan.verb in verbs]
-    record = world.view.get(made.entity, made.key) or {}
+    mine = [plan for plan in domain.plans.values() if plan.entity == created.entity and plan.verb in verbs]
+    record = world.view.get(created.entity, created.key) or {}
     return [
         plan
         for plan in mine
@@ -200,9 +202,9 @@ def _can_ask_for(plan: Plan, record: Record, tool: Tool) -> bool:
     return all(record.get(rule.field) for argument, rule in plan.filters.items() if argument in needed)
 
 
-async def _shows(world: World, walker: Walker, plan: Plan, made: Made, result: Walked) -> bool:
+async def _shows(world: World, walker: Walker, plan: Plan, created: Made, result: Walked) -> bool:
     """Whether a tool shows a record when it is called with the record's values."""
-    record = world.view.get(made.entity, made.key) or {}
+    record = world.view.get(created.entity, created.key) or {}
     tool = world.scenario.domain.tools[plan.tool]
     schemas = expanded(tool.input_schema).get("properties", {})
     known: Record = {argument: record[rule.field] for argument, rule in plan.filters.items() if rule.field in record}
@@ -210,17 +212,17 @@ async def _shows(world: World, walker: Walker, plan: Plan, made: Made, result: W
         if "array" in types_of(schemas.get(argument, {})) and not isinstance(value, list):
             known[argument] = [value]
     if plan.key is not None:
-        known[plan.key] = made.key
+        known[plan.key] = created.key
     needed = {*tool.input_schema.get("required", ())}
     arguments = {**walker.needed(tool), **{name: value for name, value in known.items() if name in needed}}
     if plan.verb == "get" and plan.key is not None:
-        arguments[plan.key] = made.key
-    arguments |= {name: str(made.key).rpartition("/")[2] for name in needed if ASKING.intersection(words(name))}
+        arguments[plan.key] = created.key
+    arguments |= {name: str(created.key).rpartition("/")[2] for name in needed if ASKING.intersection(words(name))}
     for _ in range(MOST_PAGES):
         observation = await _called(world, tool, arguments, result)
         if observation is None or not observation.ok:
             return False
-        if json.dumps(made.key).strip('"') in text_of(observation, 10**9):
+        if json.dumps(created.key).strip('"') in text_of(observation, 10**9):
             return True
         following = _next_page(plan, arguments, observation)
         if following is None:
@@ -248,8 +250,8 @@ def _next_page(plan: Plan, arguments: dict[str, Any], observation: Observation) 
 
 
 def _at(value: Any, path: str | None) -> Any:
-    for part in path.split(".") if path else ():
-        value = cast("Record", value).get(part) if isinstance(value, dict) else None
+    for name in path.split(".") if path else ():
+        value = cast("Record", value).get(name) if isinstance(value, dict) else None
     return None if path is None else value
 
 

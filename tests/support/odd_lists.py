@@ -56,18 +56,22 @@ def _family(random: Random) -> list[Schema]:
     key = random.choice(("id", "id", "thing_id", "name"))
     record = {"type": "object", "properties": {key: named, **fields}, "required": [key, *random.sample([*fields], 1)]}
     record |= random.choice(({}, {}, {"additionalProperties": False}, _part(random)))
-    one = {"type": "object", "properties": {key: named}, "required": [key]}
+    reference = {"type": "object", "properties": {key: named}, "required": [key]}
     paged = {"type": "object", "properties": {"cursor": cursor, "limit": {"type": "integer"}}}
     listed = {"things": {"type": "array", "items": record}, "next_cursor": {"type": ["string", "null"]}}
     rows = {"type": "object", "required": ["things"], "properties": {**listed, "total": {"type": "integer"}}}
     family = [
         {"name": "create_thing", "inputSchema": {"type": "object", "properties": fields}, "outputSchema": record},
-        {"name": "get_thing", "inputSchema": one, "outputSchema": record},
+        {"name": "get_thing", "inputSchema": reference, "outputSchema": record},
         {"name": "list_things", "inputSchema": paged, "outputSchema": rows},
-        {"name": "update_thing", "inputSchema": {**one, "properties": {**fields, key: named}}, "outputSchema": record},
-        {"name": "delete_thing", "inputSchema": one},
+        {
+            "name": "update_thing",
+            "inputSchema": {**reference, "properties": {**fields, key: named}},
+            "outputSchema": record,
+        },
+        {"name": "delete_thing", "inputSchema": reference},
     ]
-    return [_dressed(one, random) for one in random.sample(family, random.randint(2, len(family)))]
+    return [_dressed(tool, random) for tool in random.sample(family, random.randint(2, len(family)))]
 
 
 def _tool(random: Random) -> Schema:
@@ -103,7 +107,7 @@ _DRESSED = 0.03
 
 def _dressed(tool: Schema, random: Random) -> Schema:
     """Return the tool, sometimes with an odd part besides its names and schemas."""
-    tool = {word: _with_definitions(part) if _refers(part) else part for word, part in tool.items()}
+    tool = {word: _with_definitions(value) if _refers(value) else value for word, value in tool.items()}
     return random.choice(_DRESSES)(tool) if random.random() < _DRESSED else tool
 
 
@@ -119,15 +123,15 @@ def _object(random: Random, names: list[str]) -> Schema:
     if random.random() < 0.2:
         schema["additionalProperties"] = random.choice((False, False, True, {"type": "integer"}))
     if random.random() < 0.15:
-        schema |= {word: part for word, part in _part(random).items() if word not in schema}
+        schema |= {word: value for word, value in _part(random).items() if word not in schema}
     if random.random() < 0.08:
         schema["$schema"] = random.choice(DIALECTS)
     return _with_definitions(schema) if random.random() < 0.1 else schema
 
 
-def _refers(part: Json) -> bool:
-    text = json.dumps(part)
-    return isinstance(part, dict) and ('"$ref"' in text or '"$dynamicRef"' in text)
+def _refers(value: Json) -> bool:
+    text = json.dumps(value)
+    return isinstance(value, dict) and ('"$ref"' in text or '"$dynamicRef"' in text)
 
 
 def _with_definitions(schema: Schema) -> Schema:
@@ -137,7 +141,9 @@ def _with_definitions(schema: Schema) -> Schema:
 def _part(random: Random) -> Schema:
     """Return odd keywords for an object."""
     odd: list[Schema] = [
-        one for one in ODD if isinstance(one, dict) and cast("Schema", one).get("type", "object") == "object"
+        schema
+        for schema in ODD
+        if isinstance(schema, dict) and cast("Schema", schema).get("type", "object") == "object"
     ]
     return random.choice(odd)
 
@@ -187,7 +193,7 @@ def odd_arguments(tool: Schema, random: Random) -> Schema:
 
 def _fitting(tool: Schema) -> Callable[[float], Schema]:
     """Return a maker of arguments that mostly fit the inputSchema."""
-    schema = {word: part for word, part in expanded(tool["inputSchema"]).items() if word != "minProperties"}
+    schema = {word: value for word, value in expanded(tool["inputSchema"]).items() if word != "minProperties"}
     schema["properties"] = dict([*schema.get("properties", {}).items()][:10])
     make = value_maker("agent", "", schema)
 

@@ -103,7 +103,7 @@ class Caller:
 
     async def send(self, body: bytes, headers: Mapping[str, str]) -> httpx2.Response:
         response = await self._client.post(self.url, content=body, headers=dict(headers))
-        self._heard += [part for header in response.headers.raw for part in header]
+        self._heard += [piece for header in response.headers.raw for piece in header]
         self._heard.append(response.content)
         return response
 
@@ -161,7 +161,7 @@ async def caller(
     async with httpx2.AsyncClient(
         verify=CERTIFICATES, timeout=PATIENCE, headers=dict(headers or {}), trust_env=False, limits=limits
     ) as client:
-        one = Caller(url, era, client, heard)
-        if not one.is_modern:
-            await one.shake_hands()
-        yield one
+        mcp_client = Caller(url, era, client, heard)
+        if not mcp_client.is_modern:
+            await mcp_client.shake_hands()
+        yield mcp_client

@@ -128,4 +128,4 @@ def shown(expected: str, printed: str) -> bool:
 def _line_pattern(line: str) -> str:
     if line.strip() == "...":
         return r"(?:.*\n)*?"
-    return ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"\n"
+    return ".*?".join(re.escape(text) for text in line.rstrip().split("...")) + r"\n"

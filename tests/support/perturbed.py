@@ -46,20 +46,20 @@ def outcomes(world: World) -> list[list[str]]:
     return [[decided["outcome"] for decided in step["perturbations"]] for step in calls(world)]
 
 
-async def run(simulator: Simulator, made: Calls, seed: int) -> list[dict[str, Any]]:
+async def run(simulator: Simulator, asked: Calls, seed: int) -> list[dict[str, Any]]:
     """Return the ledger of a run, without its first entry."""
     async with simulator.open(seed=seed) as world:
-        for tool, arguments in made:
+        for tool, arguments in asked:
             await world.call(tool, arguments)
         return world.ledger.steps[1:]
 
 
-async def repeats_and_differs(simulator: Simulator, made: Calls, seen: str = "perturbations") -> bool:
+async def repeats_and_differs(simulator: Simulator, asked: Calls, seen: str = "perturbations") -> bool:
     """Whether the same seed gives the same run, and one of ten other seeds other `seen` parts of steps."""
-    first = await run(simulator, made, 1)
-    others = [await run(simulator, made, seed) for seed in range(2, 12)]
+    first = await run(simulator, asked, 1)
+    others = [await run(simulator, asked, seed) for seed in range(2, 12)]
     shown = [[step.get(seen) for step in steps] for steps in (first, *others)]
-    return first == await run(simulator, made, 1) and any(steps != shown[0] for steps in shown[1:])
+    return first == await run(simulator, asked, 1) and any(steps != shown[0] for steps in shown[1:])
 
 
 HALF = "when: {probability: 0.5}"

@@ -34,7 +34,7 @@ def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return message.get("result") or {"isError": True, **message["error"]}
 
 
-def careful(write: tuple[str, Any], look: tuple[str, Any], *, found: str) -> int:
+def careful(write: tuple[str, Any], look: tuple[str, Any], *, effect: str) -> int:
     """Make a write. After a failure, look for its effect, and repeat it only if it is not found."""
     for _ in range(3):
         if not call(*write).get("isError"):
@@ -42,7 +42,7 @@ def careful(write: tuple[str, Any], look: tuple[str, Any], *, found: str) -> int
         looked = call(*look)
         while looked.get("isError"):
             looked = call(*look)
-        if found in json.dumps(looked):
+        if effect in json.dumps(looked):
             break
     return 0
 
@@ -56,7 +56,7 @@ def main() -> int:
     args = parser.parse_args()
     calls = list(zip(args.calls[::2], args.calls[1::2], strict=True))
     if args.unless is not None:
-        return careful(*((tool, json.loads(arguments)) for tool, arguments in calls), found=args.unless)
+        return careful(*((tool, json.loads(arguments)) for tool, arguments in calls), effect=args.unless)
     for tool, arguments in calls:
         result = call(tool, json.loads(arguments))
         for _ in range(3):

@@ -72,10 +72,10 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, note)
     for line in sys.stdin:
         try:
-            found: Any = json.loads(line)
+            parsed: Any = json.loads(line)
         except ValueError:
             continue
-        batch = cast("list[dict[str, Any]]", found if isinstance(found, list) else [found])
-        for one in batch:
-            take(one)
+        batch = cast("list[dict[str, Any]]", parsed if isinstance(parsed, list) else [parsed])
+        for request in batch:
+            take(request)
     sys.exit(7)

@@ -22,7 +22,7 @@ def leaves(value: Json) -> Counter[str]:
     """Return how often each plain value occurs in a value. Names of columns do not count."""
     if isinstance(value, dict):
         parts = cast("dict[str, Json]", value)
-        return sum((leaves(one) for name, one in parts.items() if name != "columns"), Counter[str]())
+        return sum((leaves(inner) for name, inner in parts.items() if name != "columns"), Counter[str]())
     if isinstance(value, list):
-        return sum((leaves(one) for one in cast("list[Json]", value)), Counter[str]())
+        return sum((leaves(inner) for inner in cast("list[Json]", value)), Counter[str]())
     return Counter([repr(value)])

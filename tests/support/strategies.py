@@ -33,7 +33,10 @@ TEXTS: tuple[Schema, ...] = (
     {"type": "string", "minLength": 25, "maxLength": 40},
     *({"type": "string", "format": form} for form in ("email", "date", "date-time", "uri", "uuid")),
     {"type": "string", "enum": ["open", "in progress", "closed"]},
-    *({"type": "string", "pattern": one} for one in (r"^[A-Z]{2}-\d{4}$", r"^(north|south)\d+$", r"^[a-f0-9]{8}$")),
+    *(
+        {"type": "string", "pattern": pattern}
+        for pattern in (r"^[A-Z]{2}-\d{4}$", r"^(north|south)\d+$", r"^[a-f0-9]{8}$")
+    ),
 )
 PARTS = ("street", "amount", "unit", "since")
 
@@ -93,19 +96,19 @@ class Entity:
 def entities(draw: st.DrawFn) -> list[Entity]:
     """One to three entities; a later one may link to an earlier one."""
     nouns: list[str] = draw(st.lists(st.sampled_from(sorted(NOUNS)), min_size=1, max_size=3, unique=True))
-    made: list[Entity] = []
+    chosen: list[Entity] = []
     for noun in nouns:
         names: list[str] = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6, unique=True))
         fields = {name: draw(field_schemas()) for name in names}
-        link = draw(st.sampled_from([None, *made]))
+        link = draw(st.sampled_from([None, *chosen]))
         if link is not None:
             fields[link.key_argument] = link.key
         required = draw(st.sets(st.sampled_from(sorted(fields))))
         nullable = draw(st.sets(st.sampled_from(sorted(fields))))
         key = draw(st.sampled_from(KEYS))
         target = link.noun if link is not None else None
-        made.append(Entity(noun, key, fields, frozenset(required), frozenset(nullable), target, draw(st.booleans())))
-    return made
+        chosen.append(Entity(noun, key, fields, frozenset(required), frozenset(nullable), target, draw(st.booleans())))
+    return chosen
 
 
 @st.composite
@@ -125,15 +128,15 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 def scenario_of(definitions: list[Schema], *, seed: int = 1, count: int = 5) -> Scenario:
     """Return a scenario without faults over a tool list, as loaded from a plain tools/list result."""
     tools = {tool["name"]: Tool(tool["name"], "generated", tool) for tool in definitions}
-    found = infer(tools, {}, {}, ())
+    inferred = infer(tools, {}, {}, ())
     model = WorldModelEntry(world_models["builtin"](), "builtin")
     return Scenario(
         name="generated",
-        domain=Domain(tools, found.entities, found.plans, "", NOW),
+        domain=Domain(tools, inferred.entities, inferred.plans, "", NOW),
         servers={"generated": ServerSpec("generated", tuple(tools))},
         world_models=(model,),
         seed=seed,
-        records={name: GivenRecords(count) for name in found.entities},
+        records={name: GivenRecords(count) for name in inferred.entities},
         now=NOW,
     )
 
@@ -158,8 +161,8 @@ def values(schema: Schema) -> st.SearchStrategy[Json]:
         case "array":
             return st.lists(values(schema["items"]), max_size=schema.get("maxItems", 4))
         case _:
-            needed = {name: values(part) for name, part in schema["properties"].items() if name in schema["required"]}
-            others = {name: values(part) for name, part in schema["properties"].items() if name not in needed}
+            needed = {name: values(inner) for name, inner in schema["properties"].items() if name in schema["required"]}
+            others = {name: values(inner) for name, inner in schema["properties"].items() if name not in needed}
             return st.fixed_dictionaries(needed, optional=others)
 
 
@@ -190,11 +193,11 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _tools(entity: Entity, style: str, *, wrapped: bool) -> list[Schema]:
-    one, many = entity.noun, NOUNS[entity.noun]
+    single, many = entity.noun, NOUNS[entity.noun]
     key = {entity.key_argument: entity.key}
     record: Schema = entity.record
     if wrapped:
-        record = {"type": "object", "properties": {one: record}, "required": [one]}
+        record = {"type": "object", "properties": {single: record}, "required": [single]}
     needed = sorted(entity.required & entity.fields.keys())
     filters = {
         name: field for name, field in entity.fields.items() if field["type"] in {"string", "boolean", "integer"}
@@ -221,9 +224,9 @@ def _tools(entity: Entity, style: str, *, wrapped: bool) -> list[Schema]:
         return {"name": name, "inputSchema": schema, "outputSchema": output}
 
     return [
-        tool("create", one, entity.fields, needed, record),
-        tool("get", one, key, [entity.key_argument], record),
+        tool("create", single, entity.fields, needed, record),
+        tool("get", single, key, [entity.key_argument], record),
         tool("list", many, {**filters, **pages}, [], page),
-        tool("update", one, {**entity.fields, **key}, [entity.key_argument], record),
-        tool("delete", one, key, [entity.key_argument], deleted),
+        tool("update", single, {**entity.fields, **key}, [entity.key_argument], record),
+        tool("delete", single, key, [entity.key_argument], deleted),
     ]

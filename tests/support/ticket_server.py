@@ -55,8 +55,8 @@ def get_ticket(ticket_id: str) -> str:
 def list_tickets(status: str | None = None) -> str:
     """List tickets, optionally only those with a status."""
     _note("list_tickets", status=status)
-    found = [ticket for ticket in tickets.values() if status in (None, ticket["status"])]
-    return json.dumps({"tickets": found, "total": len(found)})
+    shown = [ticket for ticket in tickets.values() if status in (None, ticket["status"])]
+    return json.dumps({"tickets": shown, "total": len(shown)})
 
 
 @SERVER.tool(structured_output=False, annotations=READS)

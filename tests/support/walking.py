@@ -85,7 +85,7 @@ class Walker:
     def needed(self, tool: Tool) -> dict[str, Json]:
         """Return arguments that a tool declares."""
         schema = self.schemas[tool.id]
-        parts = {name: part for name, part in properties(schema).items() if name in required(schema)}
+        parts = {name: inner for name, inner in properties(schema).items() if name in required(schema)}
         return in_order(self._object({**schema, "properties": parts}, tool, ""))
 
     def learn(self, tool: Tool, arguments: dict[str, Json], observation: Observation) -> None:
@@ -169,7 +169,7 @@ class Walker:
 
     def _branch(self, spec: dict[str, Json]) -> dict[str, Json]:
         """Return one of the alternatives of a schema, if it has any."""
-        branches = [as_object(part) for part in as_list(spec.get("anyOf")) or as_list(spec.get("oneOf"))]
+        branches = [as_object(branch) for branch in as_list(spec.get("anyOf")) or as_list(spec.get("oneOf"))]
         branches = [branch for branch in branches if branch.get("type") != "null"]
         return {**spec, **self.random.choice(branches)} if branches and not types_of(spec) else spec
 

@@ -74,9 +74,9 @@ class Knowledge:
             entity, key = change["entity"], change["key"]
             before = self.facts[entity].get(key)
             if change["op"] == "put":
-                made = before is None or not before.exists or before.made
+                is_created = before is None or not before.exists or before.made
                 moved = not creates if before is None else before.moved or _moves(before.fields, change["record"])
-                self.facts[entity][key] = Fact(True, made, moved, is_whole=True, written=dict(change["record"]))
+                self.facts[entity][key] = Fact(True, is_created, moved, is_whole=True, written=dict(change["record"]))
             elif change["op"] == "remove":
                 self.facts[entity][key] = Fact(False, made=before.made if before is not None else False)
 

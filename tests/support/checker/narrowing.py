@@ -33,10 +33,10 @@ class Question:
 
     def fits(self, fact: Fact) -> bool | None:
         """Whether a record belongs to the answer."""
-        found = [test(fact) for test in self.tests]
-        if False in found:
+        fits = [test(fact) for test in self.tests]
+        if False in fits:
             return False
-        return None if None in found or not self.clear else True
+        return None if None in fits or not self.clear else True
 
 
 def question(plan: Record, call: Answered, specs: Specs) -> Question:
@@ -65,7 +65,7 @@ def _wanted(rule: Record, value: Json) -> Json:
 
 def paging_names(plan: Record) -> Iterator[str]:
     """Return the arguments that choose a page."""
-    return (plan["paging"][part] for part in _PAGING if plan["paging"].get(part))
+    return (plan["paging"][word] for word in _PAGING if plan["paging"].get(word))
 
 
 def _unknown(_fact: Fact) -> bool | None:
@@ -96,7 +96,7 @@ def _equal(value: Json, wanted: Json) -> bool | None:
 def _contains(value: Json, wanted: Json) -> bool | None:
     if isinstance(value, list):
         parts = cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
-        return True if all(part in cast("list[Json]", value) for part in parts) else None
+        return True if all(item in cast("list[Json]", value) for item in parts) else None
     if isinstance(value, str) and isinstance(wanted, str):
         return True if wanted.lower() in value.lower() else None
     return None

@@ -95,8 +95,8 @@ class Lists:
         if number is not None and number > paging["first_page"]:
             return (number - paging["first_page"]) * limit if limit is not None else None
         start = given(call, paging["offset"]) if paging["offset"] else 0
-        found = 0 if start is NOWHERE else _whole(start)
-        return None if found is None or found < 0 else found
+        offset = 0 if start is NOWHERE else _whole(start)
+        return None if offset is None or offset < 0 else offset
 
     def _course(self, asked: str, page: Page) -> tuple[Course, list[Finding]]:
         version = self._knowledge.version
@@ -124,8 +124,8 @@ class Lists:
                 yield ("R5" if fact.referred else "R3" if fact.made else "R2"), f"{entity} {known!r} is not in the list"
         if wanted.asks_for_all:
             self._knowledge.complete.add(entity)
-            for found in keys:
-                self._knowledge.refer(entity, cast("Key", found))
+            for listed in keys:
+                self._knowledge.refer(entity, cast("Key", listed))
         elif entity in self._knowledge.complete:
             yield from self._strangers(entity, wanted, keys)
 
@@ -177,12 +177,12 @@ def _page_problems(course: Course, verb: str) -> Iterator[Finding]:
 
 def _every_row(course: Course) -> list[Json] | None:
     """Return the rows of all pages, if all were read."""
-    found = list[Json]()
-    while len(found) in course.rows:
-        rows, is_last = course.rows[len(found)], course.is_last[len(found)]
-        found += rows
-        if is_last or len(found) == course.total:
-            return found
+    listed = list[Json]()
+    while len(listed) in course.rows:
+        rows, is_last = course.rows[len(listed)], course.is_last[len(listed)]
+        listed += rows
+        if is_last or len(listed) == course.total:
+            return listed
         if not rows:
             return None
     return None

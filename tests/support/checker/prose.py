@@ -39,6 +39,6 @@ def _names(text: str, key: str) -> bool:
 
 def _labelled(text: str, name: str) -> str | None:
     """Return the text after `Name:` on a line of its own."""
-    label = r"[ _]?".join(re.escape(part) for part in re.findall(r"[A-Z]?[a-z0-9]+", name))
+    label = r"[ _]?".join(re.escape(word) for word in re.findall(r"[A-Z]?[a-z0-9]+", name))
     match = re.search(rf"(?im)^[\W_]*{label}[\W_]*:[ *_]*(\S.*?)[ *_]*$", text) if label else None
     return " ".join(match[1].split()) if match is not None else None

@@ -62,7 +62,7 @@ def _other_parents(plan: Record, call: Answered, fact: Fact) -> Record | None:
     asked = {rule["field"]: call.arguments[name] for name, rule in rules if name in call.arguments}
     if not fact.is_whole and not asked.keys() <= fact.fields.keys():
         return None
-    return {name: held for name, one in asked.items() if (held := fact.fields.get(name)) not in (None, one)}
+    return {name: held for name, wanted in asked.items() if (held := fact.fields.get(name)) not in (None, wanted)}
 
 
 def time_problems(entity: str, key: Key, record: Record, now: str) -> Iterator[Finding]:

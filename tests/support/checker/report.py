@@ -63,8 +63,8 @@ def judged(lines: Iterable[Json], plans: Record, world: str | None = None, *, ow
             continue
         if entry.judged:
             calls, succeeded = calls + 1, succeeded + (not entry.failed)
-            found = _findings(entry, specs, knowledge, lists)
-            violations += [Violation(rule, entry.n, entry.tool, what) for rule, what in found]
+            findings = _findings(entry, specs, knowledge, lists)
+            violations += [Violation(rule, entry.n, entry.tool, what) for rule, what in findings]
         else:
             knowledge.write(entry.written)
     return Report(calls, succeeded, tuple(violations))

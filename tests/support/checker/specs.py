@@ -20,10 +20,10 @@ def at(value: Json, path: str | None) -> Any:
     """Return the value at a dotted path; '' is the whole, NOWHERE if there is none."""
     if path is None:
         return NOWHERE
-    for part in path.split(".") if path else ():
-        if not isinstance(value, dict) or part not in value:
+    for name in path.split(".") if path else ():
+        if not isinstance(value, dict) or name not in value:
             return NOWHERE
-        value = cast("Record", value)[part]
+        value = cast("Record", value)[name]
     return value
 
 
@@ -56,7 +56,7 @@ class Specs:
     def texts(self, entity: str) -> list[str]:
         """Return the fields of an entity that certainly hold free text."""
         fields = self.entities[entity]["fields"].items()
-        free = {name: one["schema"] for name, one in fields if not (one.get("link") or one.get("derived"))}
+        free = {name: field["schema"] for name, field in fields if not (field.get("link") or field.get("derived"))}
         texts = (name for name, schema in free.items() if schema.get("type") == "string" and not _KINDS & schema.keys())
         return [name for name in texts if name != self.key_of(entity)]
 
@@ -102,5 +102,5 @@ def given(call: Answered, path: str) -> Any:
 def is_set_whole(plan: Record, field: str) -> bool:
     """Whether a single argument replaces a field completely."""
     return plan["how"].get(field, "set") == "set" and not any(
-        one.startswith(f"{field}.") for one in plan["sets"].values()
+        target.startswith(f"{field}.") for target in plan["sets"].values()
     )

@@ -133,5 +133,5 @@ def _objects(value: Json) -> Iterator[Record]:
         parts = body.values()
     elif isinstance(value, list):
         parts = cast("list[Json]", value)
-    for part in parts:
-        yield from _objects(part)
+    for item in parts:
+        yield from _objects(item)

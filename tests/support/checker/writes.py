@@ -66,15 +66,15 @@ def _says_line(written: Json, value: Json) -> bool:
     if not (isinstance(written, dict) and isinstance(value, dict)):
         return written == value
     line = cast("Record", written)
-    return all(name in line and line[name] == part for name, part in cast("Record", value).items())
+    return all(name in line and line[name] == item for name, item in cast("Record", value).items())
 
 
 def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: list[Record]) -> Iterator[Finding]:
-    made = {(put["entity"], put["key"]) for put in puts}
+    put_keys = {(put["entity"], put["key"]) for put in puts}
     for name, target in specs.links(change["entity"]):
         value = change["record"].get(name)
         for key in cast("list[Json]", value) if isinstance(value, list) else [value]:
-            if isinstance(key, str | int) and (target, key) not in made and knowledge.is_absent(target, key):
+            if isinstance(key, str | int) and (target, key) not in put_keys and knowledge.is_absent(target, key):
                 yield "R5", f"{change['entity']} {change['key']!r} is written with {name} {key!r}, which is no {target}"
 
 
@@ -90,9 +90,9 @@ def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -
     shapes = Counter(look(known) for known in siblings)
     if sum(shapes.values()) >= _SIBLINGS and look(key) not in shapes:
         yield "R4", f"the new {entity} has the key {key!r}, unlike {siblings[-1]!r}"
-    made = [known for known in siblings if knowledge.facts[entity][known].made]
-    if made and all(_number(known) is not None for known in (*made, key)):
-        last = made[-1]
+    created = [known for known in siblings if knowledge.facts[entity][known].made]
+    if created and all(_number(known) is not None for known in (*created, key)):
+        last = created[-1]
         if look(last) == look(key) and cast("int", _number(last)) > cast("int", _number(key)):
             yield "R7", f"the new {entity} has the key {key!r}, after {last!r}"
 
@@ -131,5 +131,5 @@ def _scalars(value: Json) -> Iterator[Any]:
         parts = cast("list[Json]", value)
     elif isinstance(value, str | int | float):
         yield value
-    for part in parts:
-        yield from _scalars(part)
+    for item in parts:
+        yield from _scalars(item)
