@@ -41,7 +41,6 @@ MOST_TRIED: Final = 6_000
 _EACH: Final = 60
 """The number of candidates of one type for one alternative of a schema."""
 _DEEPEST: Final = 80
-_SIZES: Final = 6
 _ANYTHING: Final[Record] = {}
 _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})
 _USUAL: Final[Record] = {"string": "text", "integer": 1, "number": 1, "boolean": False, "array": [], "null": None}

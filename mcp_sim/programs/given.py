@@ -11,7 +11,7 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, words
 
 _MOST = 10_000
-"""How many objects are searched."""
+"""How many objects are searched. A given state may be a whole export, and each start searches it."""
 
 
 def records(given: Json, *names: str, key: str = "id", value: str = "") -> list[Record]:

@@ -44,10 +44,11 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 SESSION_HEADER = "mcp-session-id"
 STREAM = "text/event-stream"
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 10.0  # a host that drops packets is given up by TCP only after minutes
 
 NOTIFY_SECONDS = 2.0
-"""Seconds that later messages wait for the server to accept a notification."""
+"""Seconds that later messages wait for the server to accept a notification. Longer, and a server that never accepts one
+would delay every later call."""
 
 ACCEPT_SECONDS = 30.0
 """Seconds after which a notification that the server has not accepted is abandoned."""

@@ -24,7 +24,8 @@ SILENT_SECONDS = 60.0
 """Seconds until the first request of a connection must begin. Clients on a busy machine may be slow."""
 
 HEAD_SECONDS = 15.0
-"""Seconds that the head of a request may take."""
+"""Seconds that the head of a request may take. A head fits into a few packets; clients that send a byte at a time would
+hold their connection for ever."""
 
 STUCK_SECONDS = 35.0
 """Seconds that a request may take from the end of its head; most late requests get a 408 before."""
@@ -32,13 +33,13 @@ STUCK_SECONDS = 35.0
 MOST_SILENT = 4096
 """With more connections that have not sent a request, those older than HASTE_SECONDS are closed."""
 
-HASTE_SECONDS = 2.0
+HASTE_SECONDS = 2.0  # shorter would close clients that have just connected
 
 LOST_MILLISECONDS = 60_000
 """Milliseconds without acknowledgement after which a peer is considered gone."""
 
 LONGEST_HEAD = 64 * 1024
-"""Bytes of the request line and the headers of a request."""
+"""Bytes of the request line and the headers of a request. A head is parsed before anyone is authorized."""
 
 PIECE = 4096
 """Bytes that are parsed at a time. The rest, and requests that a client sends ahead, wait until it is their turn."""

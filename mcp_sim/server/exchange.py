@@ -35,7 +35,8 @@ EMPTY_RESULT = b'"result":{}}'
 LEAVING = "The server is shutting down"
 
 UNWATCHED = 0.05
-"""Seconds after which the server starts to check that the client of a request is still connected."""
+"""Seconds after which the server starts to check that the client of a request is still connected. Most calls end
+before, and are spared the cost of watching."""
 
 
 class Exchange:
@@ -282,7 +283,7 @@ class Refusal(McpSimError):
         await respond(send, self.status, [(name.encode(), value.encode()) for name, value in headers.items()], body)
 
 
-LONGEST_BODY = 4 * 1024 * 1024
+LONGEST_BODY = 4 * 1024 * 1024  # as much as the MCP SDK for TypeScript accepts
 BODY_SECONDS = 30.0
 """Seconds that a client may take to send a request."""
 

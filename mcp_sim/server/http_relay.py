@@ -15,7 +15,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 from mcp_sim.server.access import LOOPBACK, Access
 from mcp_sim.server.exchange import CONNECTION, App, Receive, Refusal, Scope, Send
 
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 10.0  # a host that drops packets is given up by TCP only after minutes
 
 _HOP_BY_HOP = frozenset({
     b"connection", b"expect", b"host", b"keep-alive", b"proxy-authenticate", b"proxy-authorization",

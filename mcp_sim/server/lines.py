@@ -21,7 +21,7 @@ from mcp_sim.types.json_values import decode, encode
 LONGEST_LINE = 32 * 1024 * 1024
 """Longer messages, in bytes, are refused and not held in memory."""
 
-CHUNK = 65536
+CHUNK = 65536  # the capacity of a pipe on Linux: a larger one would not read more
 ID_SEARCH_BYTES = 4096  # clients write the id near the beginning; a long line is not searched
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')

@@ -26,9 +26,9 @@ from mcp_sim.types.errors import UsageError
 LAST_SECONDS = 2
 """Seconds that the server waits for connections after the grace period of running calls."""
 
-KEEP_ALIVE_SECONDS = 75
-BACKLOG = 2048
-MOST_CONNECTIONS = 65_536
+KEEP_ALIVE_SECONDS = 75  # the default of nginx: longer than agents pause between calls
+BACKLOG = 2048  # the default of uvicorn; a trainer opens hundreds of connections at once
+MOST_CONNECTIONS = 65_536  # as many as one client address has ports
 
 
 def parse_address(text: str, option: str = "--http") -> tuple[str, int]:

@@ -33,7 +33,7 @@ from mcp_sim.types import Json, Observation, Record
 from mcp_sim.world.world import World
 
 MAX_WATCHED = 1000
-"""Resources that one client may watch."""
+"""Resources that one client may watch. Every write looks through them."""
 
 STALL_SECONDS = 0.25
 """Seconds after which a client that does not read is skipped until its next request."""

@@ -21,10 +21,11 @@ from mcp_sim.types.json_values import decode, encode
 from mcp_sim.world.world import World
 
 SILENCE = 0.1
-"""Seconds without a message after which the client waits for nothing, so that the SDK is imported meanwhile."""
+"""Seconds without a message after which the client waits for nothing, so that the SDK is imported meanwhile. A client
+that sends its messages one after the other pauses less."""
 
-CHUNK = 65536
-SAFE_INTEGER = 2**53
+CHUNK = 65536  # the capacity of a pipe on Linux: a larger one would not read more
+SAFE_INTEGER = 2**53  # clients in JavaScript cannot tell apart larger integers
 
 HANDSHAKES = frozenset({"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"})
 """Versions of the protocol with a handshake."""

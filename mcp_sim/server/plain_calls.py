@@ -24,7 +24,7 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
 
 METHOD = "tools/call"
-SAFE_INTEGER = 2**53
+SAFE_INTEGER = 2**53  # clients in JavaScript cannot tell apart larger integers
 
 _ENVELOPE_KEYS = {"jsonrpc", "id", "method", "params"}
 _PARAMS_KEYS = frozenset({"name", "arguments", "_meta"})

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from mcp_sim.server.descriptors import write_all
 from mcp_sim.types.errors import UsageError
 
-CHUNK = 65536
+CHUNK = 65536  # the capacity of a pipe on Linux: a larger one would not read more
 
 DRAIN_SECONDS = 0.05
 """Seconds between looks at the output of a server that has ended."""

@@ -28,7 +28,8 @@ LEAVE_SECONDS = 1.0
 """Seconds that the shutdown may take after that, or after a signal."""
 
 LINES_AHEAD = 4
-"""Messages that are read ahead of processing."""
+"""Messages that are read ahead of processing. The next message is parsed while a call runs; more would only hold
+memory."""
 
 
 class Served(Protocol):

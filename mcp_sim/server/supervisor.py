@@ -20,7 +20,8 @@ logger = logging.getLogger(__name__)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 LEAST_SECONDS = 1.0
-"""Seconds from the start of a worker to that of the next one of its number."""
+"""Seconds from the start of a worker to that of the next one of its number. A worker that fails at its start would
+otherwise be started again and again at full load."""
 
 Work: TypeAlias = Callable[[Worker], int]
 """Serves in a worker until it ends. Returns its exit code."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.scenario import Scenario
 
-MOST_DIGITS = 10
+MOST_DIGITS = 10  # the position in a list of tools is shorter, and int() is slow for long texts
 
 
 def offers(scenario: Scenario, name: str) -> frozenset[str]:

@@ -8,19 +8,21 @@ from itertools import count
 
 MOST_AT_WORK = 16
 """Requests that are worked on at the same time, and that begin in one round of the loop. Those that wait for something
-else are not counted."""
+else are not counted. More would let a flood fill the loop before the next queue is looked at."""
 
 LONG = 65_536
 """Bytes from which on a request is long: reading it takes a while."""
 
 TURN_SECONDS = 0.05
-"""Seconds after which a request is no longer counted: it waits for something, such as a language model."""
+"""Seconds after which a request is no longer counted: it waits for something, such as a language model. A call that
+only computes has ended by then."""
 
 LATE_SECONDS = 0.01
 """Delay of a timer from which on the loop is considered busy."""
 
 PATIENCE_SECONDS = 1.0
-"""Seconds after which a request is no longer counted although the loop is busy."""
+"""Seconds after which a request is no longer counted although the loop is busy. Without it, requests that wait would
+keep all turns of a loop that stays busy."""
 
 
 NEWCOMERS = "/"

@@ -28,12 +28,14 @@ MOST_WAITING = 1024
 """Connections that wait until a busy worker takes them."""
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Bytes of requests that wait with them, for all workers together."""
+"""Bytes of requests that wait with them, for all workers together. A worker that hangs must not fill the memory of the
+process that accepts."""
 
 MOST_AT_ONCE = 32
-"""Connections that are taken over in one round of the loop."""
+"""Connections that are taken over in one round of the loop. More would keep the calls of connections that are open
+waiting."""
 
-RETRY_SECONDS = 0.002
+RETRY_SECONDS = 0.002  # zero would keep the loop busy, and new connections wait for it
 
 BUSY = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EINTR, errno.ENOBUFS, errno.ETOOMANYREFS})
 """Errors after which a message can be sent later."""

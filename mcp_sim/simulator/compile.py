@@ -47,7 +47,8 @@ from mcp_sim.types.scenario import (
 from mcp_sim.types.surface import Choices
 
 MOST_UNUSED = 10
-"""How many unused parts of a given state are reported one by one."""
+"""How many unused parts of a given state are reported one by one. Further ones are reported as a number, so that other
+warnings are not lost between them."""
 _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 

@@ -21,7 +21,8 @@ from mcp_sim.world.commits import Faults
 PLACE = "the injected perturbation"
 
 KEPT = 256
-"""The most sets of perturbations that are kept compiled, besides those of worlds."""
+"""The most sets of perturbations that are kept compiled, besides those of worlds. A trainer draws faults for each
+episode: kept without a limit, the sets would fill the memory."""
 
 
 class FaultSet(Faults):

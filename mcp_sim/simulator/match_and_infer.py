@@ -15,7 +15,8 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.kinds import Match, ServerEvidence
 
 _MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200_000
-"""A state with more values than this, or with longer texts, is not compared with others."""
+"""A state with more values than this, or with longer texts, is not compared with others. The states of all servers are
+compared in pairs at each start."""
 
 
 def match_and_infer(

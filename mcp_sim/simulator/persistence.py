@@ -37,7 +37,8 @@ SHORT = 64 * 1024
 one; no call waits for it."""
 
 SHORT_WAIT = 1.0
-"""How long the end of a process waits for another one, in seconds."""
+"""How long the end of a process waits for another one, in seconds. Clients end a stdio server two seconds after they
+close its stdin."""
 
 
 class StoreKeeper:

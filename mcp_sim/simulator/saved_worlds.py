@@ -29,7 +29,7 @@ from mcp_sim.world.trace import History, Ledger, observation_of, step_from_json
 from mcp_sim.world.world import World
 
 TAGGED = tuple(field.name for field in fields(Version) if field.name not in ("state", "faults", "kept"))
-MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)  # the finest time that Python has: nothing is lost
 
 
 # deltas ---------------------------------------------------------------------------------------------------------------

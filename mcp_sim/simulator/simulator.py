@@ -34,9 +34,10 @@ from mcp_sim.world.world import Engine, World
 T = TypeVar("T")
 
 BASES_KEPT = 16
-"""The number of seeds whose initial states are kept."""
+"""The number of seeds whose initial states are kept. A kept state costs memory, and a world of another seed generates
+its records again."""
 
-UNKNOWN_TOOL = -32602
+UNKNOWN_TOOL = -32602  # invalid params: what MCP specifies for unknown tools
 
 
 class Keeper(Sink, Engine, Protocol):

@@ -18,7 +18,7 @@ from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.frozen import is_frozen
 from mcp_sim.types.json_values import decode, encode
 
-MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)  # the finest time that Python has: nothing is lost
 SCALARS = (str, int, float, bool, type(None))
 
 

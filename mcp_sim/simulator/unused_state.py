@@ -20,9 +20,10 @@ from mcp_sim.types.programs import PROGRAM
 _KNOWN_VERBS = frozenset({"get", "list", "search", "update", "delete"})
 """Verbs of tools on records that exist."""
 _MOST_TOOLS = 3
-"""How many tools are tried for one part."""
+"""How many tools are tried for one part. The check runs with every start, and calls each of them once for each
+entry."""
 _MOST_ENTRIES = 5
-"""How many entries of a part are tried."""
+"""How many entries of a part are tried. If the first ones are not shown, later ones of the same form are not either."""
 
 
 def unused_parts(inferred: Inferred, domain: Domain, named: Collection[str], state: Json, rest: Json) -> list[Path]:

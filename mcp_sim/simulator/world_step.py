@@ -31,7 +31,8 @@ from mcp_sim.types.surface import (
 from mcp_sim.world.consistency import Inspection
 
 MOST_RAW = 20_000
-"""The maximum length of a rejected answer in the ledger, in characters."""
+"""The maximum length of a rejected answer in the ledger, in characters. A rejected reply may repeat until its tokens
+run out, and the ledger keeps each of them."""
 
 
 async def refused(turn: Turn) -> Transition:

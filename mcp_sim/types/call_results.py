@@ -8,7 +8,7 @@ from typing import Any, cast
 from mcp_sim.types.json_values import Json, Record, nests_deeper
 from mcp_sim.types.tools import Observation, RpcError, ToolResult
 
-_DEEPEST = 64
+_DEEPEST = 64  # deeper ones would exceed Python's recursion limit where they are compared and written
 
 PROTOCOL = "io.modelcontextprotocol/"
 """The prefix of the keys that the protocol has in `_meta`."""

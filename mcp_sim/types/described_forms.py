@@ -21,10 +21,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _DOTS = ("...", "…")
 _TYPE_OF = by_word("results.type")
 _MIN_NAMES = 2
-"""Number of names from which a list of them is a form."""
+"""Number of names from which a list of them is a form. A single name in braces is more often a placeholder in a
+text."""
 
 _MAX_PLACES, _MAX_TOKENS, _MAX_DEPTH = 20, 5_000, 30
-"""Limits for descriptions with many or very deep forms."""
+"""Limits for descriptions with many or very deep forms. Descriptions come from strangers, and forms in forms take
+quadratic time."""
 
 _Form: TypeAlias = "list[str | _Form]"
 """The tokens from an opening brace or bracket to the closing one, with inner forms as lists."""

@@ -26,7 +26,8 @@ from typing import Any, Literal, TypeAlias
 from mcp_sim.types.frozen import frozen
 
 CRASH_CODE = -32019
-"""The JSON-RPC code of a crash. No simulated error may have it."""
+"""The JSON-RPC code of a crash. No simulated error may have it. It lies in the range that JSON-RPC leaves to servers
+(-32000 to -32099), where MCP uses others."""
 
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -177,7 +178,7 @@ def nearest(name: str, choices: Iterable[str]) -> str | None:
     return next(iter(swapped or near), None)
 
 
-MOST_COMPARED = 2000
+MOST_COMPARED = 2000  # difflib takes quadratic time for each, and a catalogue has many thousands
 LONGEST_COMPARED = 200
 """How many choices, and how long a name, are compared for a suggestion."""
 

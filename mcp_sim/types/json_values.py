@@ -22,9 +22,10 @@ NOWHERE = object()
 """The result of looking up a path that leads to no value, as opposed to null."""
 
 MOST_WEIGHT = 200_000
-"""Items of lists and, each counting FIELD_WEIGHT, fields of objects in a JSON text that is parsed."""
+"""Items of lists and, each counting FIELD_WEIGHT, fields of objects in a JSON text that is parsed. 300,000 keys in 4
+MiB kept all worlds waiting for seconds."""
 
-FIELD_WEIGHT = 10
+FIELD_WEIGHT = 10  # a field is a hash and a string of its own, an item only its value
 
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 """The texts in a JSON text, also one that does not end."""

@@ -109,9 +109,11 @@ EFFECT = ("verb", "entity", "key")
 _PARTS = ("paging", "envelope")
 """The fields of a plan that have parts of their own, which a spec may declare one by one."""
 _SURE = 0.6
-"""The confidence from which on a value is not a guess."""
+"""The confidence from which on a value is not a guess. Lower, and calls whose effect rests on a description alone are
+not marked in the ledger."""
 _CERTAIN = 0.85
-"""The confidence from which on a tool that seems to read may be called on a real server that must not change."""
+"""The confidence from which on a tool that seems to read may be called on a real server that must not change. Lower,
+and a list of new tools may be tried out by a call that writes."""
 
 
 @frozen

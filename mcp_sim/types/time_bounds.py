@@ -17,7 +17,8 @@ EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 LATEST: Final = datetime.max.replace(tzinfo=UTC)
 UNLIMITED: Final = sys.maxsize
 MOST_TRIED: Final = 10_000
-"""The most numbers that `are_disjoint` tries."""
+"""The most numbers that `are_disjoint` tries. Periods that have no common divisor repeat together only after their
+product."""
 
 
 @frozen

@@ -29,7 +29,7 @@ _ZEROS = re.compile(r"(?<!\d)0(?=\d(?!\d))")
 _EPOCHS = ((10**8, 10**11, 1), (10**11, 10**14, 1000), (10**14, 10**17, 10**6))
 """From, below: numbers that are times since 1970; how many there are in a second."""
 _START = datetime(1970, 1, 1, tzinfo=UTC)
-_LONGEST = 64
+_LONGEST = 64  # no notation of a time is as long: long texts are not matched against the expression
 
 
 @frozen

@@ -12,7 +12,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json, Key, Record, to_integer
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
-_MOST_DIGITS = 400
+_MOST_DIGITS = 400  # int() refuses texts of more than 4,300 digits, and takes quadratic time for shorter ones
 
 
 @frozen

@@ -41,7 +41,7 @@ FUNCTIONS: Final = frozenset(
 OURS: Final = frozenset({"find", "max", "min", "sum"})
 """Functions that every expression has besides; `functions` makes them."""
 
-MOST_SAID = 300
+MOST_SAID = 300  # a value may be a whole table, and the message is one line of a report
 
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 

@@ -36,9 +36,10 @@ from mcp_sim.world.kept_answers import NO_ANSWERS, KeptAnswers
 from mcp_sim.world.state import State
 
 DEEPEST = 64
-"""The arguments of a call may nest this many levels."""
+"""The arguments of a call may nest this many levels. Deeper ones would exceed Python's recursion limit where they are
+checked, compared and written."""
 
-MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)  # the finest time that Python has: no occasion falls between two
 NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
 
 ACTED_UNTIL = ("", "acted-until")

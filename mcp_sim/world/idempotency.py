@@ -12,12 +12,14 @@ from mcp_sim.types import Call, Observation, ToolResult
 from mcp_sim.types.errors import UsageError
 
 KEPT = 1000
-"""The most keys that a world remembers; then the oldest is forgotten."""
+"""The most keys that a world remembers; then the oldest is forgotten. A retry follows its call closely, and an agent
+makes far fewer calls."""
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The most bytes of remembered answers; then the oldest is forgotten."""
+"""The most bytes of remembered answers; then the oldest is forgotten. Answers may have megabytes, and a thousand of
+them would fill the memory."""
 
-LONGEST_KEY = 256
+LONGEST_KEY = 256  # keys are kept as long as the world; real APIs allow as many or fewer (Stripe: 255)
 
 
 class KeyReused(UsageError):

@@ -26,7 +26,8 @@ KEPT = 1000
 its repetition."""
 
 MOST_BYTES = 16 * 1024 * 1024
-"""The most bytes of kept answers; then the oldest is forgotten."""
+"""The most bytes of kept answers; then the oldest is forgotten. A world in a flood of large answers must not crowd out
+the others."""
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from mcp_sim.world.tables import Hit, Rows, Table
 RECENT = 32
 """The most writes in the map. rpds maps iterate in random order, at a microsecond a row."""
 
-_FEW = 64
+_FEW = 64  # row by row is cheaper than a pass over all rows, as long as few have changed
 
 Find = Callable[[Table], Sequence[Hit]]
 """Returns the rows of a table that match something."""

@@ -20,7 +20,8 @@ from mcp_sim.world.overlay import Find, Overlay, Row
 from mcp_sim.world.tables import EMPTY_TABLE, Tables
 
 PROBES = 16
-"""How many neighbours are tried for a record that still exists."""
+"""How many neighbours are tried for a record that still exists. More would make a call on a world that has lost most of
+its records slow; then the newest serves as well."""
 
 
 @dataclass(slots=True)

@@ -37,10 +37,11 @@ OPERATOR = "operator"
 """The actor of an act whose actor is not named."""
 
 MOST_INJECTED = 100
-"""The most faults that may be added to one world."""
+"""The most faults that may be added to one world. Each call tries the triggers of all of them."""
 
 MOST_VERSIONS = 256
-"""The most versions of the state that are kept for perturbations that read them."""
+"""The most versions of the state that are kept for perturbations that read them. Versions share records, but what was
+replaced lives as long as they do."""
 
 
 class Steered(Protocol):

@@ -18,10 +18,12 @@ Hit = tuple[Key, Record]
 Rows = list[Hit]
 
 FEW_HITS = 1000
-"""The most rows whose texts are read one by one."""
+"""The most rows whose texts are read one by one. More are searched in the index of texts, which costs the same for each
+search but must be built."""
 
 BLOCK = 64
-"""How many texts are searched at once."""
+"""How many texts are searched at once. One search of the joined text replaces this many; where it succeeds, each is
+searched again."""
 
 _SHARE = 8
 """More than this part of the rows are many: then all are looked at in their order, which is faster than sorting."""

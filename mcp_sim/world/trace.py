@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 D = TypeVar("D", bound="DataclassInstance")
 
-FORMAT = 2
+FORMAT = 2  # raised when older readers would misread a trace
 MOST_BYTES = 64 * 1024 * 1024
-"""The most bytes that one world keeps of its ledger."""
+"""The most bytes that one world keeps of its ledger. A world without `--trace` would otherwise grow with every call."""
 
 
 def header_line(scenario: str, sha256: str, version: str, path: str = "") -> bytes:

@@ -21,7 +21,7 @@ from mcp_sim.types.time_formats import parse_time, seconds_of
 Unchecked: TypeAlias = AbstractSet[tuple[str, Key, str]]
 """Entity, key and field of values that are not checked."""
 
-_A_DAY = timedelta(days=1)
+_A_DAY = timedelta(days=1)  # a value without a time zone may be a day ahead of now, without being wrong
 
 
 class RecordsAfter:

@@ -30,7 +30,7 @@ TYPES: Mapping[str, Sequence[str]] = {
 }
 """The types of fields that can be corrupted in each way."""
 
-_FACTORS = (0.001, 0.01, 100, 1000)
+_FACTORS = (0.001, 0.01, 100, 1000)  # the usual mistakes of units: thousands, and cents for whole amounts
 
 
 @frozen

@@ -10,7 +10,7 @@ from pydantic import Field
 from mcp_sim.types import Observation, Proceed, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 
-UNKNOWN_TOOL = -32602
+UNKNOWN_TOOL = -32602  # invalid params: what MCP specifies for unknown tools
 
 
 @perturbations.register("hide_tool")

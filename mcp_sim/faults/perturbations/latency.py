@@ -15,7 +15,7 @@ from mcp_sim.types.delays import LONGEST, USUAL_SIGMA, LogNormal, scaled
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import CountFromZero, Duration, PositiveDuration
 
-MOST_PROGRESS = 100
+MOST_PROGRESS = 100  # each is a message that the client must read; a mistyped number would flood it
 
 
 @perturbations.register("latency")

@@ -19,7 +19,7 @@ from mcp_sim.types.options import Count, PositiveDuration, duration_text
 MOST_SLIDING = 10_000
 """The largest quota of a sliding window, which remembers each call in it."""
 
-MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)  # counters are integers, so that the same calls give the same ledger
 SECOND = 1_000_000
 
 Admit: TypeAlias = Callable[[Any, int], tuple[Any, int]]

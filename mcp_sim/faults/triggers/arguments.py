@@ -17,7 +17,7 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 from mcp_sim.types.options import MatcherSource
 
-MOST_SHOWN = 120
+MOST_SHOWN = 120  # the reason is one line of the ledger, and a value may have megabytes
 
 
 @triggers.register("arguments")

@@ -30,7 +30,8 @@ BATCH_SIZE = 8
 CONCURRENT_BATCHES = 4
 """Number of concurrent requests about one table."""
 MAX_ATTEMPTS = 3
-"""How often a batch is requested; rows that are still invalid are generated without a model."""
+"""How often a batch is requested; rows that are still invalid are generated without a model. Each costs a whole
+request."""
 
 OnProgress: TypeAlias = Callable[[int, str], None]
 """Called with the number of records so far, and the entity of the last ones."""

@@ -14,7 +14,7 @@ from mcp_sim.types.frozen import frozen
 
 MAX_TAKEN = 80
 """How many of the values that were taken last a question lists."""
-MAX_LABEL = 120
+MAX_LABEL = 120  # up to 32 candidates are listed in each question
 MAX_QUOTE = 20_000
 """How much of a rejected reply is quoted, in characters."""
 

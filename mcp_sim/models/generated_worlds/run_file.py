@@ -12,7 +12,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import decode, encode
 
-FORMAT = 1
+FORMAT = 1  # a file of another version is refused rather than continued wrongly
 
 
 @frozen

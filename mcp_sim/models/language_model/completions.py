@@ -64,7 +64,7 @@ TOO_LONG = re.compile(
 )
 _UNREACHABLE = "cannot be reached; start the server, or correct `base_url`"
 _BROKEN = "the connection broke before the answer was complete; look at the server's log"
-REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS = (301, 302, 303, 307, 308)  # a redirected request would send the key to another address
 _ADVICE = {
     **dict.fromkeys(REDIRECTS, "the endpoint redirects: use the new address as `base_url`"),
     400: "check `model`, `extra_body` and the context length",

@@ -36,11 +36,11 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical, encode
 from mcp_sim.types.options import duration_text
 
-FORMS_KEPT = 1_024
+FORMS_KEPT = 1_024  # a forgotten schema costs one refused request more
 FEWEST_CHARACTERS = 2.0
 """Assumed number of characters per token, until a reply reports its tokens."""
 
-_PROBE = timedelta(seconds=20)
+_PROBE = timedelta(seconds=20)  # shorter, a busy engine looks absent
 _VERSION = re.compile(r"/v\d+\w*/?$")
 ABSENT = (404, 405, 501)
 """The statuses of servers that have no such page."""

@@ -26,7 +26,7 @@ MAX_ROWS = 20
 """How many rows of a list one turn shows at most."""
 MAX_SIZE = 8_000
 """How many characters of rows, and of related records, one turn shows at most."""
-SHORTEST_NAME = 3
+SHORTEST_NAME = 3  # shorter keys and names, such as `1` or `de`, occur in arguments by chance
 NAMES = ("name", "title", "path", "slug", "email", "username", "full_name")
 """Fields by which arguments name records, besides their keys."""
 

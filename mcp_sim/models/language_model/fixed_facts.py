@@ -38,7 +38,8 @@ MAX_PROVISIONAL = 50
 MAX_PLACES = 4
 """How many entities with a record of the same id are remembered."""
 ALIKE = 0.6
-"""The share of common fields from which objects with the same id are the same."""
+"""The share of common fields from which objects with the same id are the same. Higher, and an excerpt with a few extra
+fields is no longer held to the record; lower, and records of other kinds whose ids start at 1 contradict each other."""
 LARGEST_SHIFT = timedelta(days=1)
 """How far two notations of one moment may be apart, as they may name other time zones or the day alone."""
 MAX_NAME = 300
@@ -51,7 +52,8 @@ EVERY = "*"
 LONG = 40
 """The length from which on a text has sections, in characters."""
 LEAST_SECTION = 8
-"""The length of the shortest section of a text, in characters."""
+"""The length of the shortest section of a text, in characters. Random replies under the grammar showed that shorter
+ones are parts of other texts by chance."""
 EMPTY: tuple[Json, ...] = (None, "", [], {})
 """Ways to show a missing value."""
 

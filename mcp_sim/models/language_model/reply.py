@@ -15,11 +15,11 @@ from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import nests_deeper
 
-MAX_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000  # longer ones are repetitions until the tokens ran out, and are read several times
 CUT_OFF = "the answer was cut off"
 NOT_JSON = "the answer is not JSON"
 MAX_DEPTH = 64
-"""Maximum nesting depth of JSON."""
+"""Maximum nesting depth of JSON. Deeper ones would exceed Python's recursion limit where they are compared."""
 TOO_DEEP = f"the answer nests more than {MAX_DEPTH} levels deep"
 COMPLAINT = "That answer cannot be used."
 """What a model reads about a rejected answer, after its problems."""

@@ -17,14 +17,14 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.shapes import as_object, type_name
 
-MAX_NUMBER = 1_000_000
+MAX_NUMBER = 1_000_000  # without a bound a model may write digits until its tokens run out
 LARGEST = 2**53 - 1
 """The largest integer that every JSON parser reads exactly."""
-MAX_CHOICES = 100
-MAX_BRANCHES = 32
+MAX_CHOICES = 100  # each is a branch of the grammar, which an engine compiles before it answers
+MAX_BRANCHES = 32  # two alternatives of `allOf` multiply, and engines compile each branch
 MAX_NODES = 4_000
 """Maximum number of nodes of a tightened schema; optional parts beyond it are left out."""
-MAX_DEPTH = 10
+MAX_DEPTH = 10  # definitions that refer to themselves have no end
 IMPOSSIBLE: Record = {"type": "object", "properties": {}, "additionalProperties": False}
 """Replaces a schema that no small value satisfies."""
 

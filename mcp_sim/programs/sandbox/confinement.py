@@ -18,10 +18,10 @@ from mcp_sim.types.frozen import frozen
 
 _CREATE, _ADD, _ENTER = 444, 445, 446
 """The system calls of Landlock, on all machines."""
-_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
+_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3  # access rights of linux/landlock.h
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Version of Landlock -> how many rights on files it knows; 16 from version 5 on."""
-_NO_NEW_PRIVILEGES, _SIGNAL_OF_PARENT, _KILLED = 38, 1, 9
+_NO_NEW_PRIVILEGES, _SIGNAL_OF_PARENT, _KILLED = 38, 1, 9  # of linux/prctl.h, and SIGKILL
 _MODULES = ("stdlib", "platstdlib", "purelib", "platlib")
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 """Where the libraries are that Python's modules load."""

@@ -20,13 +20,15 @@ _LOAD, _IS, _HAS, _RETURN = 0x20, 0x15, 0x45, 0x06
 """Instructions: load a word; skip lines unless it equals a value, or has a bit of it; return."""
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 """Offsets in `struct seccomp_data`."""
-_ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
-_NOT_PERMITTED, _NOT_KNOWN = 1, 38
-_CLONE_THREAD = 0x10000
+_ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000  # what linux/seccomp.h has a filter return
+_NOT_PERMITTED, _NOT_KNOWN = 1, 38  # EPERM and ENOSYS
+_CLONE_THREAD = 0x10000  # of linux/sched.h
 _TERMINAL_SETTINGS, _BLOCKING, _CLOSE_ON_EXEC, _AVAILABLE = 0x5401, 0x5421, (0x5450, 0x5451), 0x541B
+"""TCGETS, FIONBIO, FIONCLEX and FIOCLEX, FIONREAD of asm-generic/ioctls.h."""
 _DUPLICATE, _FLAGS, _DUPLICATE_CLOSING = 0, (1, 2, 3, 4), 1030
-_UNIX = 1
-_SET_FILTER, _ALL_THREADS = 1, 1
+"""Commands of fcntl: F_DUPFD, F_GETFD to F_SETFL, F_DUPFD_CLOEXEC."""
+_UNIX = 1  # AF_UNIX
+_SET_FILTER, _ALL_THREADS = 1, 1  # SECCOMP_SET_MODE_FILTER and SECCOMP_FILTER_FLAG_TSYNC
 _NUMBERS_OF_SECCOMP = {"x86_64": 317, "aarch64": 277}
 
 
@@ -39,7 +41,7 @@ class _Condition:
     bit: int = 0
 
 
-_NO_POINTER = (0,)
+_NO_POINTER = (0,)  # compared by identity: the value also has its upper 32 bits checked
 
 
 def _conditions() -> Mapping[str, _Condition]:

@@ -31,10 +31,11 @@ from mcp_sim.types.json_values import decode, encode, nests_deeper
 logger = logging.getLogger(__name__)
 
 DEEPEST = 64
-"""The values of a request may nest this many levels."""
+"""The values of a request may nest this many levels. Deeper ones would exceed Python's recursion limit where they are
+validated."""
 
 MOST_STREAMS = 1000
-"""The most ledgers that are followed at a time."""
+"""The most ledgers that are followed at a time. Each holds a connection and a task as long as its reader likes."""
 
 ALIVE_EVERY = 15
 """Seconds without an entry after which a stream sends a comment, so that both ends notice a broken connection."""

@@ -33,7 +33,8 @@ from mcp_sim.world.world import World
 T = TypeVar("T")
 
 BUSY_SECONDS = 30.0
-"""Seconds that an act waits for the call that a world is answering."""
+"""Seconds that an act waits for the call that a world is answering. A language model may take as long; then the act is
+refused, not the call."""
 
 
 @frozen

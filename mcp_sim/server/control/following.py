@@ -10,7 +10,8 @@ import anyio
 from mcp_sim.world.world import World
 
 AT_ONCE = 100
-"""The most entries that are taken from a ledger at a time."""
+"""The most entries that are taken from a ledger at a time. A reader of a long ledger must not keep the loop from
+calls."""
 
 LOOK_SECONDS = 1.0
 """Seconds without an entry after which a reader is asked whether it goes on."""

@@ -147,7 +147,7 @@ class Restore(Act):
 
 # queries --------------------------------------------------------------------------------------------------------------
 
-MOST_ROWS = 1000
+MOST_ROWS = 1000  # more are read page by page, so that the calls of agents come between
 
 Offset: TypeAlias = Annotated[int, Field(ge=0, le=2**53, description="How many to skip.")]
 Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="How many to return at most.")]

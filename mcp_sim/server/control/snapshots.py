@@ -10,7 +10,7 @@ from mcp_sim.world.moments import Moment
 from mcp_sim.world.world import World
 
 MOST = 100
-"""The most snapshots of one world."""
+"""The most snapshots of one world. Snapshots keep alive what the world has replaced since."""
 
 MOST_BYTES = 512 * 1024 * 1024
 """The most bytes that all snapshots keep alive."""

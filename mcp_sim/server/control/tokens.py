@@ -17,7 +17,7 @@ from mcp_sim.types.frozen import frozen
 
 CONTROL_VARIABLE = "MCP_SIM_CONTROL_TOKEN"
 SHORTEST = 16
-"""The fewest characters of a token."""
+"""The fewest characters of a token. Shorter ones can be guessed by trying."""
 
 
 @frozen

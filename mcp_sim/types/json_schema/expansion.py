@@ -20,7 +20,8 @@ _DEEPEST = (12, 8, 5, 3)
 
 
 _BOTTOM = 80
-"""Nothing is expanded below this depth."""
+"""Nothing is expanded below this depth. What reads schemas takes several frames for each level, and Python allows a
+thousand."""
 
 
 _MOST = 5_000
@@ -54,7 +55,7 @@ _INNER = (
 _LISTED = (*_BRANCHES, "prefixItems", "allOf")
 
 
-_MOST_KNOWN = 2048
+_MOST_KNOWN = 2048  # bounds the memory of processes that load catalogue after catalogue
 _known = dict[int, tuple[Record, Record]]()
 """The identity of a schema -> the schema, which keeps its identity, and its expansion."""
 

@@ -16,8 +16,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import count_unfolded
 
-LONGEST_SENTENCE = 300
-MOST_SENTENCES = 10
+LONGEST_SENTENCE = 300  # keeps both ends, which say where and why
+MOST_SENTENCES = 10  # an agent corrects a few at a time
 MOST_EXPLAINED = 1_000
 MOST_CHECKED = 100_000
 """Schemas that unfold to more than MOST_EXPLAINED schemas are not explained, and those beyond MOST_CHECKED are refused:

@@ -103,6 +103,7 @@ class Store(Kind):
 
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.01
+"""In seconds. Another process keeps a store for the time of a commit; its end is not announced."""
 
 
 def pauses(patience: float) -> Iterator[float]:

@@ -49,9 +49,9 @@ _LASTS = re.compile(
 
 _MINUTES: Record = {"type": "integer", "minimum": 4, "maximum": 240, "description": "in minutes"}
 _COUNT: Record = {"type": "integer", "minimum": 0, "maximum": 240}
-_LONGEST = 2
+_LONGEST = 2  # the nouns in record_kinds.json have at most two words
 _WORDS = re.compile(r"[a-z]+")
-_MOST_READ = 1000
+_MOST_READ = 1000  # what a tool is about is said first; later words are about errors and formats
 
 
 @cache

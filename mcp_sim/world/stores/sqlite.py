@@ -19,7 +19,7 @@ from pydantic import Field
 from mcp_sim.types.errors import StoreBusy, StoreFailure
 from mcp_sim.types.kinds import Snapshot, Store, StoredEntry, pauses, stores
 
-FORMAT = 4
+FORMAT = 4  # a file of another version is refused with a message instead of misread
 TABLES = (
     "CREATE TABLE about (identity TEXT NOT NULL)",
     "CREATE TABLE entries (world TEXT NOT NULL, at INTEGER NOT NULL, line BLOB NOT NULL, delta BLOB NOT NULL, "
@@ -28,7 +28,7 @@ TABLES = (
     "checksum INTEGER NOT NULL)",
     f"PRAGMA user_version = {FORMAT}",
 )
-LAST = 2**63 - 1
+LAST = 2**63 - 1  # the largest integer of SQLite
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 UNWRITABLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
