@@ -31,8 +31,8 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.scenario import Scenario
 
-FOUND, CRASHED, UNDECIDED = 1, 3, 4
-MOST_ALSO = 6
+FOUND, CRASHED, UNDECIDED = 1, 3, 4  # 2 is argparse's; the others are those of `mcp-sim run`
+MOST_ALSO = 6  # the report of a weakness fits on a screen
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -33,7 +33,7 @@ from mcp_sim.types.scenario import Scenario
 NO_ANSWER = 4
 """The exit code if a server does not answer."""
 
-MOST_DOUBTS = 20
+MOST_DOUBTS = 20  # a list of hundreds of tools would scroll the result away
 LONGEST_LINE = 1000
 """The most characters of a server's message that are shown."""
 

@@ -18,7 +18,7 @@ from mcp_sim.types.errors import UsageError
 NO_ANSWER = 4
 """The exit code if no server answers."""
 
-MOST_DOUBTS = 5
+MOST_DOUBTS = 5  # a beginner sees the files first; `mcp-sim check` lists all
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

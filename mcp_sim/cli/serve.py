@@ -37,7 +37,7 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 STDERR = 2
-MOST_DOUBTS = 10
+MOST_DOUBTS = 10  # a client shows stderr in a small window; `mcp-sim check` lists all
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

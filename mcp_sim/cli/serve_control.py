@@ -15,8 +15,8 @@ from mcp_sim.server.control.tokens import ControlToken, control_token
 from mcp_sim.server.listening import bind, parse_address, serving, url
 from mcp_sim.types.errors import UsageError
 
-GRACE_SECONDS = 1.0
-UNREAD_SECONDS = 60.0
+GRACE_SECONDS = 1.0  # acts are short; only streams last, and they are cut off
+UNREAD_SECONDS = 60.0  # a reader that has stopped must not keep its ledger in memory
 
 
 @contextmanager

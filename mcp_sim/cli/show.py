@@ -24,7 +24,7 @@ from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_js
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
 """Share of each long column in the remaining width."""
 
-NARROWEST = 100
+NARROWEST = 100  # narrower columns cut off every value
 INDENT = "                 "
 
 

@@ -15,7 +15,7 @@ from mcp_sim.types.json_values import decode
 from mcp_sim.world.trace import FORMAT, entry_problems
 
 LONGEST = 64 * 1024 * 1024
-"""The longest line that is read, in bytes."""
+"""The longest line that is read, in bytes. A damaged file may have no line break at all."""
 
 
 @dataclass(slots=True)

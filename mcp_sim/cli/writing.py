@@ -35,7 +35,7 @@ from mcp_sim.spec.tool_specs import is_tool_list
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Unanswered, UsageError
 
-MAX_TOKENS = 32_768
+MAX_TOKENS = 32_768  # room for a program of a large server after the model has reasoned
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from mcp_sim.generate.patterns import matching_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
 
-LARGEST_LIST: Final = 10_000
+LARGEST_LIST: Final = 10_000  # `minItems` of a stranger's schema may be a billion
 LONGEST_TEXT: Final = 1_000_000
 """The most items, properties and characters that are generated because a schema requires them."""
 

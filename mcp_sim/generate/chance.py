@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _NUMBERS = Struct(">8I").unpack
-_STEP = 2.0**-32
+_STEP = 2.0**-32  # draws are integers of 32 bits
 
 
 class Chance:

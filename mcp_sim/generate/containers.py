@@ -22,8 +22,8 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake
 
 _OPTIONAL = 0.8  # most optional fields are there, and some are missing, as in real records
-_USUAL_ITEMS = 3
-_LONG_LIST = (3, 6)
+_USUAL_ITEMS = 3  # a list of this length shows that it is a list, and keeps records readable
+_LONG_LIST = (3, 6)  # enough that sorting and paging them shows something
 _TRIES = 12  # items must be unique, and small sets of values repeat soon
 
 

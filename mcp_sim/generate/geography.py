@@ -12,7 +12,7 @@ from mcp_sim.generate.shipped_data import load, word_set
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import snake
 
-_EARTH_KM = 6371.0
+_EARTH_KM = 6371.0  # the mean radius
 _LOCATED = re.compile(r"(?:^|[,;]\s*|\b(?:in|near|around|at|to|from|of)\s+)$", re.IGNORECASE)
 """What stands before the name of a city that is also another word, or that is written in lower case."""
 

@@ -37,10 +37,11 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 
 MOST_TRIED: Final = 6_000
-"""The number of candidates that one search judges."""
+"""The number of candidates that one search judges. Without a limit, a schema that nothing satisfies would be searched
+for ever."""
 _EACH: Final = 60
 """The number of candidates of one type for one alternative of a schema."""
-_DEEPEST: Final = 80
+_DEEPEST: Final = 80  # definitions that refer to themselves have no end, and Python allows a thousand frames
 _ANYTHING: Final[Record] = {}
 _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})
 _USUAL: Final[Record] = {"string": "text", "integer": 1, "number": 1, "boolean": False, "array": [], "null": None}

@@ -33,9 +33,10 @@ _LEAST_TURNS = 3
 """In a random token, letters and digits alternate at least as often. Other tokens are words and numbers."""
 
 MAX_TRIES = 50
-"""How many keys are drawn before a number is appended to make one unique."""
+"""How many keys are drawn before a number is appended to make one unique. By then the possible keys are as good as used
+up."""
 
-MAX_NUMBERED = 1000
+MAX_NUMBERED = 1000  # bounds the search where a schema accepts none of them
 _DRAWN_AGAIN = 8  # by then almost all keys are taken
 
 KeyMaker: TypeAlias = Callable[[int, Chance], Key]

@@ -20,9 +20,9 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
 
-_MOST_LINKED = 3
-_TRIES = 6
-_REPLIES = 0.4
+_MOST_LINKED = 3  # enough to be a list; more would link everything to everything in a world of 20 records
+_TRIES = 6  # bounds the search for a record that is old enough
+_REPLIES = 0.4  # threads are short, and most messages begin one
 _AT_FIRST = 3
 """How many records of an entity can be linked to before they were created."""
 

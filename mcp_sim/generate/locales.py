@@ -58,7 +58,7 @@ def locale_of(code: str) -> Locale | None:
 
 _SEED = 1  # fixed, so that the pools of names are the same in every world
 _FIRST, _LAST, _PLACES = 260, 600, 300
-_TRIES = 3
+_TRIES = 3  # the library repeats common names
 
 
 @frozen

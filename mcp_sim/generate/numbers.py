@@ -28,7 +28,7 @@ _WHOLE = {"JPY": 150, "KRW": 1300, "HUF": 380, "ISK": 140}
 """Currencies without cents, and roughly how many units are worth a dollar or a euro."""
 
 _COORDINATE = re.compile(r"(.*_)?(lat|latitude|lon|lng|long|longitude)")
-_NEAR = 20
+_NEAR = 20  # of neighbouring multiples, some divide without a remainder in floating point
 _FEW = 4
 """Ranges with fewer steps are divided into smaller ones."""
 
@@ -183,6 +183,7 @@ def _within(value: Json, schema: Record) -> Json:
 
 
 _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)
+"""Prices end in .95, .99 or whole amounts more often than not."""
 
 
 def share(chance: Chance, span: Range) -> float:

@@ -19,7 +19,7 @@ from mcp_sim.types.clock import iso_seconds
 MAX_RESULTS = 50
 """Maximum number of pages about a query."""
 
-_LONGEST_SLUG = 80
+_LONGEST_SLUG = 80  # a long query must not become an address of several lines
 _OLDEST = 900  # in days: a few years, so that sorting by date shows different years
 
 

@@ -17,7 +17,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, req
 from mcp_sim.types.json_values import canonical
 
 _ANYTHING: Final[Record] = {}
-_SIZES: Final = 6
+_SIZES: Final = 6  # longer lists multiply what is judged, and decide nothing that these do not
 
 
 class Searching(Protocol):

@@ -15,7 +15,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER
 from mcp_sim.types.json_schema.validation import compiled, enforceable
 
-_MORE = 4
+_MORE = 4  # repetitions without an upper bound end soon: `\w+` is a word, not a line
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
 _PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
 _ATTEMPTS = 12  # written texts almost always match; more would slow schemas that nothing matches

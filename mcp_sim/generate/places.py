@@ -14,8 +14,8 @@ from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 
-_AT_HOME = 0.85
-_TRIES = 4
+_AT_HOME = 0.85  # most people and shops are in the country of the world; filters by country need others, too
+_TRIES = 4  # bounds the search where a locale has few cities
 _ADDRESS = ("city", "town", "zip_code", "zip", "zipCode", "postal_code", "postcode", "address", "street", "country")
 _ZONES = ("timezone", "time_zone", "timeZone", "tz")
 _NEAR = 0.06

@@ -9,7 +9,8 @@ from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.scenario import GivenRecords
 
 DEFAULT_COUNT = 20
-"""The number of records of an entity that the scenario does not mention."""
+"""The number of records of an entity that the scenario does not mention. Two pages of ten, so that paging shows
+something."""
 
 
 def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, int]:

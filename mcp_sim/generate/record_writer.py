@@ -28,8 +28,8 @@ from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
 
-_PRESENT = 0.85
-_TRIES = 8
+_PRESENT = 0.85  # most optional fields are there, and some are missing, as in real records
+_TRIES = 8  # bounds the search where a field has few values
 _MANY = 1_000
 """The number of taken values above which another draw rarely finds a free one."""
 

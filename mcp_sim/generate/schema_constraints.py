@@ -19,7 +19,7 @@ _COMBINED = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not")
 _MOST = 32
 """The largest number of alternatives of one schema that are considered."""
 
-_TRIES = 24
+_TRIES = 24  # bounds the search where alternatives exclude each other
 
 Construct = Callable[[Record], Make]
 

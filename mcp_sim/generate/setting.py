@@ -16,7 +16,8 @@ from mcp_sim.types.lexicon.english import singular, words
 
 _UNSPACED = "\u2e80"
 MAX_DESCRIPTION = 4000
-"""How many characters of a description are read."""
+"""How many characters of a description are read. Descriptions come from strangers, and patterns are searched in
+them."""
 
 
 @frozen

@@ -17,12 +17,12 @@ from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.time_formats import parse_time
 
 HISTORY = timedelta(days=730)
-"""The age of the oldest record of a world."""
+"""The age of the oldest record of a world. Reports by year have two years to compare."""
 
 _GROWTH = 1.6  # above 1: more records are new than old, as in a growing business
 _SHORTER = 0.85  # per level of links: what links to a record is younger than it
-_AHEAD = 3
-_OPENS, _HOURS = 7.0, 12.0
+_AHEAD = 3  # a forecast covers the next days
+_OPENS, _HOURS = 7.0, 12.0  # from 7 to 19 o'clock: records of a business are rarely created at night
 _DAY = 86_400
 _LATELY = timedelta(days=90)  # changes happen soon after the creation; later ones are rare
 _TO_COME = 0.4  # a good part of appointments lies ahead, so that lists of coming ones are not empty

@@ -18,7 +18,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.record_kinds.usual_fields import is_person, is_written_work
 
 _WHERE = re.compile(r"\s*\b(?:in|near|around|at|close to|next to)\s+(?P<place>.+)$", re.IGNORECASE)
-_TRIES = 4
+_TRIES = 4  # bounds the search where a noun has few titles
 _USUAL = ("{}", "{} {stem}", "{stem} {}", "The {}", "{} Central", "New {}")
 
 

@@ -25,7 +25,8 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.plans import Plan
 
 MOST_EFFECTS = 200
-"""The most effects of one call that are followed."""
+"""The most effects of one call that are followed. A batch may write thousands, and each is compared with every later
+call."""
 _LONGEST = 60
 """The most characters of a value in a sentence."""
 

@@ -18,7 +18,7 @@ _NOW = 2.0
 """Within how many seconds a time is that of the call: some servers round to seconds."""
 _SHORTEST_TOKEN = 6
 """Texts with a digit and without spaces are taken for ids, hashes and addresses from this length on."""
-_CENTS = 100
+_CENTS = 100  # payment APIs count in cents what users give as whole amounts
 
 
 class GivenValues:

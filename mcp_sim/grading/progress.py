@@ -16,7 +16,7 @@ from mcp_sim.types.frozen import frozen
 _LONG = 200
 """From how many characters on a text is not shown beside the expected one."""
 MOST_REMEMBERED = 100
-"""The most records and calls that are remembered for one effect."""
+"""The most records and calls that are remembered for one effect. Each is compared with every later call."""
 
 
 @frozen

@@ -18,7 +18,8 @@ from mcp_sim.types.frozen import frozen
 Decision: TypeAlias = Literal["PASS", "REGRESSION", "IMPROVED", "INCONCLUSIVE"]
 
 MOST_GROWTH = 1024
-"""The most often that the runs are multiplied to find how many would decide; beyond, the rates are too near to tell."""
+"""The most often that the runs are multiplied to find how many would decide; beyond, the rates are too near to tell.
+Nobody makes a thousand times as many runs."""
 
 _UNDECIDED: Decision = "INCONCLUSIVE"
 

@@ -15,9 +15,9 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 ADDRESS = "127.0.0.1"
-MOST_SESSIONS = 100_000
-GRACE_SECONDS = 1.0
-UNREAD_SECONDS = 60.0
+MOST_SESSIONS = 100_000  # each run has a session of its own: none is refused
+GRACE_SECONDS = 1.0  # the agents have ended; what is left are streams
+UNREAD_SECONDS = 60.0  # an agent that has stopped reading must not hold its answers for ever
 
 
 class Host:

@@ -26,7 +26,7 @@ from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import answer_line, header_line
 from mcp_sim.world.world import World
 
-LEDGER_KEEP = 100_000
+LEDGER_KEEP = 100_000  # verdicts need the whole ledger, and no run has as many calls
 
 
 @frozen

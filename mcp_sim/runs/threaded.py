@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mcp_sim.runs.host import Host
     from mcp_sim.server.impersonation import Context, Impersonation
 
-STEPS_SHOWN = 15
-SESSION_SECONDS = 3600.0
+STEPS_SHOWN = 15  # the end of a failing test fits on a screen
+SESSION_SECONDS = 3600.0  # someone may halt the test in a debugger
 
 ACTOR = "test"
 """Who changes faults, in the ledger."""

@@ -30,7 +30,7 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
 _SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
-MOST_SCHEMA_PROBLEMS = 5
+MOST_SCHEMA_PROBLEMS = 5  # one mistake causes several, and the first ones name it
 
 
 def usable_tools(tools: Place) -> dict[str, Place]:

@@ -17,16 +17,16 @@ from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen
 
-_SHOWN_LINES = 10
-_SHOWN_BYTES = 4096
+_SHOWN_LINES = 10  # the end of a traceback: the message and where it was raised
+_SHOWN_BYTES = 4096  # as many lines as are shown, unless they are very long
 
 _SECONDS_FOR_ENDPOINT = 5.0
-"""How long a server may take to say that it speaks HTTP+SSE."""
+"""How long a server may take to say that it speaks HTTP+SSE. A server with Streamable HTTP never says it."""
 
 _IDLE_SECONDS = 86_400.0
 """How long the stream of HTTP+SSE may be silent; each call has a limit of its own."""
 
-_UNAUTHORIZED = (401, 403)
+_UNAUTHORIZED = (401, 403)  # to both, servers answer requests without a valid token
 
 _PLAINER = {
     "Not Found": "HTTP 404: there is no MCP server at this path",

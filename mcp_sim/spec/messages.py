@@ -13,7 +13,7 @@ from mcp_sim.spec.yaml12 import Path
 from mcp_sim.types import Json
 from mcp_sim.types.errors import did_you_mean
 
-LONGEST_VALUE = 60
+LONGEST_VALUE = 60  # a problem fits on a line
 
 _TYPES = {
     "string_type": "a string",

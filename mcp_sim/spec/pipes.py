@@ -33,7 +33,8 @@ FLUSH_SECONDS = 0.5
 """Seconds that the last messages to a server may take, once its client leaves."""
 
 LEAVE_SECONDS = 2.0
-"""Seconds that a server may take to end after its stdin is closed, and once more after it is asked to."""
+"""Seconds that a server may take to end after its stdin is closed, and once more after it is asked to. Servers save
+their state then; the MCP specification has clients wait, terminate, and kill."""
 
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 """What reading and writing raise once the other side has gone."""

@@ -17,7 +17,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.programs import TableEffects
 
 _MOST_WAYS = 8
-"""How many kinds of arguments of one function are distinguished."""
+"""How many kinds of arguments of one function are distinguished. Each branch on an argument doubles them."""
 
 
 def read_effects(

@@ -54,7 +54,8 @@ _TYPES: Mapping[type, str] = {
 
 
 _MOST_ERRORS = 100
-"""The most errors that are noted; then the tables are not read further."""
+"""The most errors that are noted; then the tables are not read further. A table made by code repeats its mistake for
+each field."""
 
 
 _COMPUTED = (

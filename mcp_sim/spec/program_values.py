@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal[
 
 _STORED = frozenset({"table", "page", "row", "part", "copy"})
 _MOST = 64
-"""The largest number of atoms of a value."""
+"""The largest number of atoms of a value. Values multiply where variables are combined."""
 
 
 @frozen

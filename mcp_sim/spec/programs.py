@@ -46,7 +46,7 @@ _OPTIONS: Mapping[str, Mapping[str, type]] = {
 _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "none")
 _OTHERWISE = ", else serve it in a container with mcp-sim's Dockerfile"
 _LARGEST = 1 << 20
-"""The largest program, in bytes."""
+"""The largest program, in bytes. It is parsed at each check, and a syntax tree takes a hundred times as much memory."""
 
 
 @frozen

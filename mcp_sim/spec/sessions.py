@@ -45,7 +45,8 @@ _WITH_TOOLS = frozenset({"session", "tools"})
 """The types of lines that may have tools."""
 
 MOST_PROBLEMS = 100
-"""How many invalid lines of a file are reported; the rest is not read."""
+"""How many invalid lines of a file are reported; the rest is not read. A file of another format has as many problems as
+lines."""
 
 _PLACED = re.compile(r"(.*) at line (\d+) column (\d+)")
 """A message of the JSON parser."""

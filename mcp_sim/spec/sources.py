@@ -23,7 +23,7 @@ END = 1 << 62
 TOOL_LIST = ".tools.json"
 """The suffix of files with a tools/list result that belong to a tool spec."""
 
-MOST_FILES = 1_000
+MOST_FILES = 1_000  # a folder given by mistake, such as a home folder, is not read as a whole
 LARGEST_TOTAL = 4 * yaml12.LARGEST
 """The largest size of all files that a document consists of, in bytes."""
 

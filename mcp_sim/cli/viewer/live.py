@@ -29,8 +29,8 @@ from mcp_sim.types.errors import UsageError
 HOST = "127.0.0.1"
 KEY_HEADER = "x-mcp-sim-key"
 METHODS = ["GET", "POST", "PATCH", "DELETE"]
-CONNECT_SECONDS = 10.0
-GRACE_SECONDS, UNREAD_SECONDS = 1.0, 60.0
+CONNECT_SECONDS = 10.0  # a host that drops packets is given up by TCP only after minutes
+GRACE_SECONDS, UNREAD_SECONDS = 1.0, 60.0  # as for the control plane that it relays
 
 HEADERS = {
     "cache-control": "no-store",

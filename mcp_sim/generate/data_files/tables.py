@@ -26,9 +26,10 @@ MAX_ROWS = 1_000_000
 
 DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
-_STEPS = 100_000
+_STEPS = 100_000  # SQLite's counter is looked at once in so many steps: oftener would slow the view down
 _MAX_STEPS = 200_000_000
-"""The largest number of SQLite virtual machine steps for reading a view."""
+"""The largest number of SQLite virtual machine steps for reading a view. A join without a condition would otherwise not
+end."""
 
 MAX_CSV_VALUE = 256 * 1024
 """The largest number of characters of a value in a CSV file."""

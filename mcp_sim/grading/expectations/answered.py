@@ -25,8 +25,8 @@ _NUMBER = re.compile(
     r"(?!\w|[.:-]\w)"
 )
 """A number that is no part of a name, version, date or time; its group is the separator of thousands."""
-_CLOSE = 1e-9
-_SHOWN = 60
+_CLOSE = 1e-9  # the rounding of floating-point sums, far below what an answer can show
+_SHOWN = 60  # half a line: the message has the expected value, too
 
 
 class StateValue(BaseModel):

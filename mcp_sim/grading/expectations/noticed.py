@@ -23,7 +23,8 @@ from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
 
 MOST_WATCHED = 50
-"""The most faulted calls that are followed."""
+"""The most faulted calls that are followed. Each is compared with every later answer, and a fault at every call would
+make that quadratic."""
 
 
 @frozen

@@ -24,10 +24,12 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.kept_answers import without_key
 
 MOST_GOALS = 1000
-"""The most faulted calls that are followed."""
+"""The most faulted calls that are followed. Each is compared with every later call, and a fault at every call would
+make that quadratic."""
 
 MOST_OPEN_READS = 20
-"""The most unanswered reads for which an answer to another call is looked through."""
+"""The most unanswered reads for which an answer to another call is looked through. Each answer is searched for what
+each of them asked."""
 
 
 @frozen

@@ -18,7 +18,8 @@ from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario, in_reach
 
 MOST_NTH = 3
-"""Later calls of a tool than this are left alone: what an agent does wrong, it does wrong early."""
+"""Later calls of a tool than this are left alone: what an agent does wrong, it does wrong early. Each more is another
+run of the agent for every tool and fault."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ FEW = (0, 1, 3)
 """The numbers of generated records that are tried for an entity."""
 
 MOST_ROWS = 20
-"""Of more given rows than this, none is tried to be left out."""
+"""Of more given rows than this, none is tried to be left out. Each row that is tried costs a run of the agent."""
 
 
 class Shrinker:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
 from mcp_sim.types.grades import failed_first
 
-MOST_SHOWN = 10
+MOST_SHOWN = 10  # a comment of a pull request is cut at 65,536 characters
 
 
 def markdown(report: Report) -> str:

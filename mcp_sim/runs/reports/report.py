@@ -19,7 +19,7 @@ from mcp_sim.types.scenario import Scenario
 FORMAT = 1
 """The version of the JSON report."""
 
-MOST_SEEDS = 12
+MOST_SEEDS = 12  # a line of the report
 N = TypeVar("N", bound=str)
 
 VERDICTS = ("passed", "failed", "vacuous", "inconclusive", "not judged")

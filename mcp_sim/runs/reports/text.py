@@ -11,7 +11,7 @@ from mcp_sim.types.grades import failed_first
 
 MOST_SHOWN = 5
 """The most groups of similar runs that are shown."""
-MOST_ERROR_LINES = 5
+MOST_ERROR_LINES = 5  # the end of a traceback: the message and where it was raised
 
 NO_CALLS = (
     "The agent called no tool in {count}: its MCP client must connect to {{url}} (or $MCP_SIM_URL), "

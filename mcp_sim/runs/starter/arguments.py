@@ -14,7 +14,7 @@ from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 
-_TEXT_LIMIT = 80
+_TEXT_LIMIT = 80  # the task repeats the value, and a person reads it
 _FITTING = ("equals", "contains", "gte", "lte")
 """Operators of filters that a record passes with its own value."""
 

@@ -24,7 +24,8 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 
 SEEDS = range(5)
-"""The seeds that a first scenario is tried with."""
+"""The seeds that a first scenario is tried with. A golden run that depends on generated values fails with one of
+them."""
 
 CAREFUL, CARELESS, GIVING_UP = "verify_then_retry", "naive_retry", "give_up"
 

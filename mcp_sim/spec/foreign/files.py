@@ -120,7 +120,7 @@ def _is_function(row: Record) -> bool:
 # names ----------------------------------------------------------------------------------------------------------------
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-LONGEST = 64
+LONGEST = 64  # the name is part of file names and commands
 
 
 def file_name(text: str, otherwise: str = "server") -> str:

@@ -16,7 +16,7 @@ from mcp_sim.types.lexicon.english import plural, singular, snake
 _PARAMETER = re.compile(r"\{([^}]+)\}")
 _KEYS = ("id", "uuid", "guid", "key", "_id")
 _COMPONENT = "#/components/schemas/"
-_LONGEST_FIELD = 400
+_LONGEST_FIELD = 400  # a field with a long list of choices would hide the others in the spec
 _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
 

@@ -32,7 +32,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
-MOST_PAGES = 200
+MOST_PAGES = 200  # a server may return cursors without an end
 _LISTS = {
     "tools": "list_tools",
     "resources": "list_resources",

@@ -14,7 +14,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 
-_STEP = 2
+_STEP = 2  # the indentation of all documents that ship
 _SECTION = 2
 """Block levels of a new top-level key: each of its entries gets a line."""
 

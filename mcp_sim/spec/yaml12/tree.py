@@ -17,10 +17,11 @@ Path: TypeAlias = tuple[str | int, ...]
 """A place in a value: keys and indexes from the root."""
 
 DEEPEST = 128
-"""The deepest nesting of a value."""
+"""The deepest nesting of a value. Deeper ones would exceed Python's recursion limit where they are read."""
 
 MOST_ALIASED = 100_000
-"""The most values that the aliases of a document may expand to in total."""
+"""The most values that the aliases of a document may expand to in total. Ten aliases of ten aliases each grow to 10^n
+values ("billion laughs")."""
 
 LONGEST_PATH = 12
 """The most parts of a path that a problem shows."""
