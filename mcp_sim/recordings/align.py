@@ -24,12 +24,13 @@ _ID_KEY = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _SHORT_NUMBER = re.compile(r"\d{1,8}")
-_LONGEST_ID = 80
+_LONGEST_ID = 80  # longer texts are contents, and pairing them by chance would replace them everywhere
 _SHORTEST_IN_TEXT = 4
-"""The length from which an id is replaced within a longer text."""
+"""The length from which an id is replaced within a longer text. Shorter ids, such as 12, occur in other numbers and
+words."""
 
 _MOST_PAIRED = 2_000
-"""How many items of two lists are paired by shared values."""
+"""How many items of two lists are paired by shared values. Pairs are compared one by one, in quadratic time."""
 
 _MOST_COMPARED = 50
 """How many items are compared with another one, and how many values of each."""

@@ -19,8 +19,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 
-_MOST_NAMED = 5
-_LONGEST_SHOWN = 120
+_MOST_NAMED = 5  # a cause is one line of a table
+_LONGEST_SHOWN = 120  # a cause is one line of a table
 
 
 @frozen

@@ -18,8 +18,8 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 Kind: TypeAlias = Literal["outcome", "form", "values"]
 
-MOST_DETAILS = 4
-LONGEST_SHOWN = 80
+MOST_DETAILS = 4  # a changed server differs in all rows of a list, in the same way
+LONGEST_SHOWN = 80  # a difference fits on a line
 _LABEL = re.compile(r"^[ \t>#*•-]{0,40}([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MULTILINE)
 """A label at the beginning of a line of text."""
 

@@ -13,7 +13,8 @@ from mcp_sim.types import Json
 Source = Literal["state", "argument", "result"]
 
 _LONGEST_DOCUMENT = 4000
-"""The length up to which the parts of a given text of several lines are values."""
+"""The length up to which the parts of a given text of several lines are values. In a longer one, words occur in answers
+by chance."""
 
 
 class Seen(NamedTuple):

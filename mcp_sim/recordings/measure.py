@@ -15,7 +15,7 @@ from mcp_sim.spec.sessions import Session
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
-PARTS_PER_PROCESS = 4
+PARTS_PER_PROCESS = 4  # sessions differ in length: with one part each, all would wait for the slowest
 
 Progress = Callable[[int, str], None]
 """Gets the number of sessions that are done, and the name of one in progress."""

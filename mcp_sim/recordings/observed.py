@@ -17,7 +17,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 
 LONGEST_FAILURE = 400
-"""The length in characters up to which a text can be nothing but the report of a failure."""
+"""The length in characters up to which a text can be nothing but the report of a failure. A longer text has content,
+even if it begins with an error."""
 
 _FAILS = re.compile(
     r"^\W*(mcp )?(\w+ )?(error|failed|failure|invalid|cannot|could not|unable|no such|unknown|exception|traceback)\b"

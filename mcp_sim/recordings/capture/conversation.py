@@ -19,7 +19,8 @@ from mcp_sim.types.json_values import canonical
 Side = Literal["client", "server"]
 
 MOST_OPEN = 1000
-"""The most requests without an answer that are kept; older ones count as unanswered."""
+"""The most requests without an answer that are kept; older ones count as unanswered. A client that gives up on requests
+never says so."""
 
 META = "io.modelcontextprotocol/"
 """The prefix of the keys that messages without a handshake have in `_meta`."""

@@ -18,8 +18,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 
-MOST_NAMES = 10_000
-LONGEST_NAME = 60
+MOST_NAMES = 10_000  # a name is tried with each number in turn
+LONGEST_NAME = 60  # a file name has at most 255 bytes, with its number and suffix
 
 LONGEST_HEADER = 1_000_000
 """Bytes of the first line of a session that are read for the name of its server."""

@@ -21,7 +21,8 @@ _MOST_WARNINGS = 100
 """The most different warnings that are shown."""
 
 MOST_CLIENTS = 5000
-"""The most clients without an end that are kept apart; the session of the one that came first ends then."""
+"""The most clients without an end that are kept apart; the session of the one that came first ends then. Clients
+without a session id never say that they have left."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 

@@ -21,7 +21,8 @@ _LONGEST_EVENT = 32
 """Bytes of the name of an event that are kept."""
 
 TAIL = 256
-"""Bytes at the end of a longer message that are searched for its id."""
+"""Bytes at the end of a longer message that are searched for its id. Most servers write the id last or first; the
+beginning is known."""
 
 
 @frozen

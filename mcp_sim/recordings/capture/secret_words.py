@@ -19,7 +19,7 @@ Words: TypeAlias = tuple[str, ...]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
-_LONGEST_NAME = 80
+_LONGEST_NAME = 80  # a longer key is data, not the name of a credential
 
 re2: Any = import_module("re2")
 """Searches in linear time, whatever the pattern. The package has no types."""

@@ -19,8 +19,8 @@ from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Plan
 
 _LEAST_SURE = 0.8  # an operation matched with less certainty would mislead the author
-_LONGEST_ANSWER = 240
-_LONGEST_PART = 160
+_LONGEST_ANSWER = 240  # the prompt shows several examples for each tool
+_LONGEST_PART = 160  # the prompt shows several examples for each tool
 
 
 @frozen

@@ -16,10 +16,12 @@ from mcp_sim.world.world import World
 
 _READS = frozenset({"get", "list", "search"})
 _MOST_ROWS = 3
-"""How many records of an entity are asked for by their keys."""
+"""How many records of an entity are asked for by their keys. Each is a call of the program, and a program that finds
+these finds the others."""
 _LEAST = 3
-"""The length from which a text of the given state is recognised in an answer."""
-_MOST_NAMED = 3
+"""The length from which a text of the given state is recognised in an answer. Shorter texts are in an answer by
+chance."""
+_MOST_NAMED = 3  # a complaint is one line of the prompt
 
 
 async def determined_calls(probe: Probe, given: Json) -> list[Record]:

@@ -14,14 +14,14 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 
-MOST_SESSIONS = 12
+MOST_SESSIONS = 12  # with more, each would be cut to fit the prompt, and show less of what follows from what
 _FEWEST_ITEMS = 2
 """From how many text blocks on they may be the items of a list."""
 LONGEST_RESULT = 4_000
 """The longest result that is shown whole, in characters."""
 _OFTEN = 3
 """From how many alike calls on a result is shortened more."""
-_LONGEST_REPEATED = 600
+_LONGEST_REPEATED = 600  # the first ones have shown the form; later ones need to show only what changed
 
 
 @frozen

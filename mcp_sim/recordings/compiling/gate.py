@@ -35,12 +35,14 @@ from mcp_sim.types.programs import ProgramFunction
 
 LIMITS = Limits(memory=2 << 30, cpu=150)
 SECONDS = 240.0
+"""Beyond the processor time that a trial has, on a machine that is shared; then a program that waits is ended."""
 GOOD_ENOUGH = 0.97
-"""From this agreement with the recordings that the author sees, nothing is said about them."""
+"""From this agreement with the recordings that the author sees, nothing is said about them. Higher, and the author
+repairs what recordings leave to chance, such as times."""
 MOST_HELD = 40
-"""The most sessions that are held back and replayed."""
+"""The most sessions that are held back and replayed. Each is replayed after every round."""
 NO_FUNCTION = f"{PROGRAM}: has no function with @tool"
-_HASH_SEEDS = (0, 1)
+_HASH_SEEDS = (0, 1)  # what depends on the order of a set differs between two seeds
 _TARGET = "mcp_sim.recordings.compiling.trial:try_out"
 
 

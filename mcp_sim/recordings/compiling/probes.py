@@ -35,7 +35,7 @@ MOST_CRASHES = 2
 _ROUNDS = 3
 """How often tools that refuse everything are tried again, after others have succeeded."""
 _ORDER = ("create", "list", "search", "get", "update", "compute", "unknown", "none", "delete")
-_LONGEST_SHOWN = 300
+_LONGEST_SHOWN = 300  # a complaint is read by a model together with all others
 
 
 @frozen

@@ -17,11 +17,12 @@ from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.types import Json, Record
 
 LONGEST = 160_000
-"""The length of the prompt that is aimed at, in characters."""
+"""The length of the prompt that is aimed at, in characters. About 40,000 tokens: fits into the context of the models
+that are served locally, with room for the reply."""
 _SCHEMAS = ("inputSchema", "outputSchema")
-_STATE = 9_000
-_STATES = 3
-_DOCUMENTATION = 40_000
+_STATE = 9_000  # shows the form of every table; all rows would leave no room for recordings
+_STATES = 3  # further ones of the same form show nothing new
+_DOCUMENTATION = 40_000  # at most a quarter of the prompt: recordings say more about a server
 _LEAST = 2_000
 """What each optional part gets at least, in characters."""
 

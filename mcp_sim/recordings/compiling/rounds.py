@@ -18,10 +18,10 @@ from mcp_sim.recordings.compiling.reply import program_in
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
 
-ROUNDS = 3
+ROUNDS = 3  # each is a whole program; the best one so far is kept
 MOST_COMPLAINTS = 4
-"""The most complaints about one tool."""
-_LONGEST_REPLY = 120_000
+"""The most complaints about one tool. One mistake causes many, and all tools share the prompt."""
+_LONGEST_REPLY = 120_000  # quoted in the next request, beside the prompt
 _RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")
 """The part of a reason that names two short texts."""
 _TOLERANCE = 1e-6  # equal scores may differ by rounding

@@ -11,7 +11,7 @@ from mcp_sim.types import Json, Record
 
 _LEAST = 200
 """The length from which a part is worth a name, in characters of JSON."""
-_OFTEN = 2
+_OFTEN = 2  # a name saves space from the second use on
 
 
 def shared_parts(schemas: Iterable[Json]) -> dict[str, str]:

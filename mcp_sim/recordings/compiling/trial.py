@@ -41,7 +41,7 @@ _MOST_SHAPES = 8
 """In how many other states the program begins, to see whether it can."""
 WORST = 3
 """How many differing calls of a tool are reported."""
-_LONGEST_ANSWER = 700
+_LONGEST_ANSWER = 700  # a complaint is read by a model together with all others
 _MOST_RECORDED = 8
 """How many recorded sets of arguments of a tool trials know."""
 

@@ -21,8 +21,8 @@ from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
 
 MOST_SETS = 14
-"""How many sets of arguments a tool is tried with at most, until it succeeds."""
-_MOST_RECORDED = 4
+"""How many sets of arguments a tool is tried with at most, until it succeeds. Each is a call of the program."""
+_MOST_RECORDED = 4  # real arguments succeed most likely, but leave no tries for generated ones
 _MOST_ROWS = 4
 """How many rows of each table, the oldest and the newest, and how many recorded sets of a tool give arguments."""
 _MOST_VALUES = 12

@@ -24,7 +24,7 @@ Condition: TypeAlias = "tuple[str, Json]"
 _LONGEST_CHOICE = 24
 """Longer values are data rather than one of a few choices."""
 _WRONG = 0.25
-"""The share of answers for which the only template may be wrong."""
+"""The share of answers for which the only template may be wrong. Above, the texts rather have a second form."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _FEWEST_WORDS = 2
 """Fixed texts with fewer words are data."""

@@ -25,8 +25,9 @@ from mcp_sim.types.result_templates import SLOT
 _MOST_TEXTS = 40
 """Each text is aligned with all lines of the others: more would take long, and show few new forms."""
 _ALIKE = 0.5
-"""How alike lines must be to be the same line of two texts."""
-_LONGEST_ENTRY = 40
+"""How alike lines must be to be the same line of two texts. Lower, and unrelated lines become one form with a slot;
+higher, and a line whose values are long is taken for two forms."""
+_LONGEST_ENTRY = 40  # a longer value is a title or a sentence of the data
 _MOST_ENTRIES = 8
 """A table with longer or more entries is the data of the recorded world rather than words for states."""
 _MOST_WORDS = 3

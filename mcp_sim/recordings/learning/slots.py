@@ -23,7 +23,8 @@ Shown: TypeAlias = "tuple[Json, Scope]"
 
 _COUNTS = ("count", "total")
 _ENOUGH = 0.5
-"""The share of samples in which a slot of the same name must agree."""
+"""The share of samples in which a slot of the same name must agree. Half: a field of the same name is the likely
+source, and dates or rounding make some samples differ."""
 _SHORTEST = 3
 """The length from which a text that equals another value is not a coincidence."""
 TODAY = "{now:%Y-%m-%d}"
@@ -33,7 +34,8 @@ _DEEPEST = 3
 _EXAMINED = 3
 """How many values slots are looked for in."""
 _MOST = 0.7
-"""The share of samples in which a slot of another name must agree."""
+"""The share of samples in which a slot of another name must agree. Higher than for a slot of the same name, since
+nothing but the values speaks for it."""
 
 
 def paths_of_scope(scope: Scope) -> Iterator[tuple[str, Json]]:
