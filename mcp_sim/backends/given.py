@@ -14,7 +14,7 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, snake
 
 MAX_DEPTH = 4
-"""How many levels of wrappers are searched."""
+"""How many levels of wrappers are searched. Deeper objects are contents of a record."""
 MAX_OBJECTS = 200
 """How many objects within one object are searched. More are the rows of a table."""
 

@@ -11,7 +11,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import encode
 
 _SHOWN = 10
-"""The most alternatives that a message lists."""
+"""The most alternatives that a message lists. An agent chooses among a few; a table may have thousands."""
 
 _RESERVED = frozenset({"kind", "message", "self"})
 

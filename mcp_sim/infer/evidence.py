@@ -16,7 +16,8 @@ CERTAIN = 10.0
 """The weight of what a spec declares: more than all that can be inferred."""
 
 _MOST, _LEAST = 0.99, 0.05
-"""The bounds of the confidence in what is inferred."""
+"""The bounds of the confidence in what is inferred. No inference is certain, and a verb that a name contradicts stays
+possible."""
 
 
 @frozen

@@ -20,7 +20,7 @@ _READ_ARGUMENTS = terms(
     *(f"arguments.{kind}" for kind in ("query", "limit", "offset", "page", "cursor", "sort", "order"))
 ) - terms("fields.naming")
 _MIN_VERBS = 2
-"""Number of choices that must be verbs of records."""
+"""Number of choices that must be verbs of records. One such word, such as `list`, is also the name of a format."""
 
 _SHARED = frozenset({"entity", "key"})
 """Overrides of a tool that apply to each of its operations."""

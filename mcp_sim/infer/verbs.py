@@ -50,7 +50,8 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _MAX_PREFIX = 200
-"""Number of characters of a description that are searched for its first verb."""
+"""Number of characters of a description that are searched for its first verb. What a tool does is said first; later
+verbs are about other tools."""
 
 
 def classify_verb(word: str) -> Verb | None:

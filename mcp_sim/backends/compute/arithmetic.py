@@ -14,8 +14,8 @@ from mcp_sim.types.json_schema.shapes import as_list
 
 Number: TypeAlias = int | float | bool
 
-_MOST_BITS = 10_000
-_MOST_PLACES = 3_000
+_MOST_BITS = 10_000  # beyond the largest float (1,024 bits), but short enough to be written in decimal at once
+_MOST_PLACES = 3_000  # the digits of the longest number that is answered (10,000 bits)
 _MOST_DIGITS = 1_000
 """The largest number of digits to convert to another base, which takes quadratic time."""
 

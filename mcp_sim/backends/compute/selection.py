@@ -25,7 +25,7 @@ CHOSEN = Operation("chosen", "results:chosen", roles=(role("operation"), role("v
 
 _SELECTORS = terms("arguments.chooser") | {"operator", "function", "type"}
 _MAX_CHOICES = 300
-"""Arguments with more choices do not select operations."""
+"""Arguments with more choices do not select operations. Each choice is compared with the words of all operations."""
 _FAMILIES = tuple(Phrasebook(family) for family in FAMILIES)
 
 

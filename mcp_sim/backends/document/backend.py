@@ -147,7 +147,8 @@ _INDEXED = frozenset({"remove", "read_part", "change", "move", "tick", "untick"}
 _SHOWN = frozenset({"count", "info", "read", "outline", "text"})
 """Operations that show what a document has."""
 _MIN_NAMED = 3
-"""Number of tools from which a server's tools are taken to name their document."""
+"""Number of tools from which a server's tools are taken to name their document. Two tools may have a word in common by
+chance."""
 _NAME = Field("name", {"type": "string"}, required=True)
 _PARTS = Field("parts", {"type": ["array", "null"], "items": {"type": "object"}})
 

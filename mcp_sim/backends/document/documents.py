@@ -19,7 +19,7 @@ _OWN = frozenset({"name", "parts"})
 _TITLED, _BY_INDEX = vocabulary("heading slide item step"), vocabulary("cell slide")
 """Parts that people refer to by text, and by number."""
 _MAX_LEVEL = 9
-"""Maximum level of a heading."""
+"""Maximum level of a heading. As in word processors; Markdown and HTML have six."""
 
 
 def create(request: DocumentRequest) -> Outcome:

@@ -36,7 +36,8 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _FIRST_CALLS = 30
-"""Number of calls, and of paths in them, that are searched for one that shows the mount point."""
+"""Number of calls, and of paths in them, that are searched for one that shows the mount point. A scripted run names its
+folder at once; all calls would be read at each start."""
 
 
 @frozen

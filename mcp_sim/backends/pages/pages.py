@@ -17,7 +17,7 @@ from mcp_sim.generate.pages import MAX_RESULTS, page_at, pages_about
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 
-_DEFAULT_LIMIT = 5
+_DEFAULT_LIMIT = 5  # usual for search tools; more would fill the context of a model
 _MOST = 10**9  # far beyond the length of any page
 
 

@@ -28,7 +28,8 @@ TextOf: TypeAlias = Callable[[Record], str]
 
 _DAY = 24 * 60 * 60.0
 _MOST_READ = 500
-"""The most rows whose texts are read one by one, instead of in the index of texts."""
+"""The most rows whose texts are read one by one, instead of in the index of texts. The index costs a pass over all rows
+of the table when it is built."""
 
 PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 ANY = vocabulary("all any both everything")

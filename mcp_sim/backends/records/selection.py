@@ -27,9 +27,9 @@ from mcp_sim.types.time_formats import parse_time
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
-_LONGEST_OFFSET = 18
+_LONGEST_OFFSET = 18  # no list has as many rows, and int() is slow for long texts
 _SAMPLE = 50
-"""How many records show the format of a time."""
+"""How many records show the format of a time. Formats are the same in all rows, or mixed from the beginning."""
 
 _OF_TIMES = frozenset({"equals", *COMPARISONS})
 

@@ -22,12 +22,13 @@ _TOKENS = re.compile(
     r"|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<name>[A-Za-z_][\w.]*)|(?P<sign><=|>=|<>|[-+*/^&=<>(),;%]))"
 )
 _BINDS = {**dict.fromkeys(functions.COMPARED, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 6}
-_MINUS = 7
-_DEEPEST = 64
+_MINUS = 7  # as in spreadsheets, it binds more strongly than `^`: -2^2 is 4
+_DEEPEST = 64  # the level of nesting that Excel allows; deeper ones would exceed Python's recursion limit
 _LONGEST = 2000
 """Maximum number of characters of a formula."""
 _MOST_READ = 1_000_000
-"""Maximum number of cells that the formulas of one answer may read."""
+"""Maximum number of cells that the formulas of one answer may read. Cells that refer to ranges of cells with formulas
+take exponential time."""
 
 Place: TypeAlias = tuple[str, int, int]
 """Sheet name, row and column."""

@@ -18,7 +18,7 @@ from mcp_sim.backends.sql.tables import missing_table, quoted
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # Its warnings are about what is refused or left out here.
 
-_LONGEST = 100_000
+_LONGEST = 100_000  # sqlglot parses in Python, while the world waits
 _LAYOUTS = {
     "year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "epoch": "%s", "dow": "%w",
     "dayofweek": "%w", "doy": "%j", "dayofyear": "%j",

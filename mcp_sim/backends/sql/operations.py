@@ -25,7 +25,7 @@ RUNNING = frozenset({"query", "write", "execute", "create"})
 CREATING = frozenset({"create", "create_table"})
 _OF_ROWS = frozenset({"insert", "select", "update", "delete"})
 _MIN_OF_ROWS = 3
-"""Required number of operations on rows if no tool takes a statement."""
+"""Required number of operations on rows if no tool takes a statement. Fewer occur in servers that are not databases."""
 ABOUT = _WORDS.terms("about")
 """Words of arguments for where a statement runs, or how its result is shown."""
 NAMING = _WORDS.terms("naming")

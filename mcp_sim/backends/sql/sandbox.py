@@ -12,8 +12,8 @@ from typing import Any
 from mcp_sim.backends.sql.analytics import register_functions
 from mcp_sim.types.draws import Draws
 
-MAX_STEPS = 5_000_000
-MAX_ROWS = 10_000
+MAX_STEPS = 5_000_000  # a join without a condition must not hold the world for seconds
+MAX_ROWS = 10_000  # an answer is one text in memory, copied to the ledger
 MAX_CHARACTERS = 10_000_000
 """Maximum number of characters in a result."""
 MAX_VALUE_BYTES = 1_000_000
@@ -21,7 +21,7 @@ MAX_VALUE_BYTES = 1_000_000
 RECURSIVE_STEPS = 1_000_000
 SMALL_VALUE = 10_000
 """The same for recursive statements and those that fill values, where each step may copy a whole value."""
-_STEPS_PER_CHECK = 10_000
+_STEPS_PER_CHECK = 10_000  # oftener would slow statements down, more rarely would let a step with large values run on
 _CHARACTERS_PER_STEP = 64
 """Number of characters that a function may process per step."""
 _CALL = 8_192
@@ -46,7 +46,7 @@ _CLOCK: Mapping[str, slice] = {
     **dict.fromkeys(("current_date", "curdate"), slice(10)), "current_time": slice(11, None),
 }  # fmt: skip
 """Function -> the part of the time that it returns."""
-_MOST_DRAWN = 4096
+_MOST_DRAWN = 4096  # bytes are drawn one by one from the seed
 _CONVERSION = re.compile(r"%[-+ 0#!,]*(\d+|\*)?(?:\.(\d+|\*)?)?l{0,2}(.)", re.DOTALL)
 """A conversion of `printf`: its width, its precision and its kind."""
 
