@@ -96,14 +96,17 @@ class Turns:
         loop = asyncio.get_running_loop()
         if self._has_room and not self._waiting:
             return self._begin(world, loop.time())
+        # A world that was idle begins now: it does not save up turns for a burst.
         begins = max(self._now, self._shares.get(world, 0.0))
         self._shares[world] = begins + (NEWCOMER_SHARE if world == NEWCOMERS else 1)
         chosen: asyncio.Future[Turn] = loop.create_future()
+        # The number decides between equal beginnings: first come, first served.
         heappush(self._waiting, (is_patient, begins, next(self._numbers), world, chosen))
         self._watch(loop)
         try:
             return await chosen
         except asyncio.CancelledError:
+            # The turn had begun in the round in which the request was cancelled; nobody else would end it.
             if chosen.done() and not chosen.cancelled():
                 chosen.result().end()
             raise
@@ -139,6 +142,7 @@ class Turns:
         """End the turns that wait for something. If the loop is late they only have no time, except very old ones."""
         self._timer = None
         now = loop.time()
+        # A timer that comes late shows a busy loop, in which turns are long because they get no time.
         most = TURN_SECONDS if now - due < LATE_SECONDS else PATIENCE_SECONDS
         for turn in [running for running in self._at_work if running.began + most <= now]:
             turn.end()

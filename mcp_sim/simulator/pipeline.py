@@ -78,6 +78,8 @@ class Pipeline:
             transition = await self._world(turn, course)
             return AnsweredCall(course.truth, transition, (), course.is_stub, errors)
         carried = {fault.id for fault in faults if fault.carries_over and turn.memories.of(fault.id).get("carried")}
+        # Capped faults are left out before groups choose: one that has used up its fires must not block the next of its
+        # group.
         outcomes: dict[str, Outcome] = {fault.id: "capped" for fault in faults if fault.is_capped(turn)}
         active = _first_of_each_group([fault for fault in faults if fault.id not in outcomes])
         transition = await self._nest(active, course)(turn)
@@ -92,6 +94,7 @@ class Pipeline:
             for fault in faults
         )
         counterfactual = None
+        # The call is computed once more only where an expectation compares with it: it costs as much as the call.
         if course.truth is None and any(outcomes[name] == "applied" for name in self.compared & outcomes.keys()):
             counterfactual = await self.step.counterfactual(
                 turn.after([change for due in transition.events for change in due.changes])
@@ -107,6 +110,7 @@ class Pipeline:
             return await self._world(turn, course)
 
         proceed: Proceed = world
+        # From the inside out: each fault surrounds those that are nested so far.
         for fault in sorted(active, key=lambda fault: fault.stage.depth(fault.place)):
             proceed = _layer(fault, proceed, course)
         return proceed
@@ -115,6 +119,8 @@ class Pipeline:
         """Run the world's step, and note it as the truth if no fault changed the call, the state or what is written."""
         course.reached = True
         transition, course.is_stub = await self.step.answered(turn)
+        # By identity: a fault that bends call or view makes a new one, and comparing records would cost more than the
+        # call.
         if turn.call is course.turn.call and turn.view is course.turn.view and not (turn.instruction or turn.lost):
             course.truth = transition
         return transition
@@ -135,6 +141,7 @@ def _layer(fault: CompiledFault, inner: Proceed, course: _Course) -> Proceed:
 
     async def layer(turn: Turn) -> Transition:
         course.entered.add(fault.id)
+        # A fault writes memory under its own id, but what it surrounds must not.
         owned = turn.owned_by(fault.id)
         transition = await fault.apply(owned, lambda inward: through(turn if inward is owned else inward.owned_by("")))
         if fault.stage is Stage.COMMIT and course.answered_before_commit is not None:

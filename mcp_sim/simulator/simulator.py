@@ -121,6 +121,7 @@ class Simulator:
         alone = self._bindings is None
         await self.start()
         try:
+            # A program makes the first records. It may fail, and should so before the first call.
             if self._has_initial:
                 self.base(seed).counts()
             yield self.world(name, seed=seed, stream=stream, clock=clock)
@@ -178,6 +179,7 @@ class Simulator:
         first, and `Crash` for any failure of mcp-sim itself. None leaves a change of the call; the time that passed and
         the events that came due stay.
         """
+        # A call that waits for nothing takes no lock: nothing else runs between its beginning and its commit.
         lock, is_held = world.lock, world.lock.locked()
         if is_held:
             await lock.acquire()
@@ -195,6 +197,7 @@ class Simulator:
                 world.commit(turn, answered, _measured(call, began))
             except BadArguments:
                 raise
+            # The client repeats the call with its answers. Only that repetition takes time.
             except InputRequired:
                 world.untick()
                 raise
@@ -294,6 +297,8 @@ class Simulator:
             return None
         if faults.bindings is None:
             concealed = faults.compiled.concealed
+            # Predictors leave concealed fields out of prompts, so they are shared only where the same fields are
+            # concealed.
             is_alike = concealed == self._fault_sets.declared.compiled.concealed
             faults.bindings = (
                 self._bindings if is_alike else await self._bindings.concealing(concealed, self._exit_stack)
@@ -308,6 +313,7 @@ class Simulator:
         if known is not None:
             return known
         server, _, name = tool_id.partition("/")
+        # Names of tools may have a slash. It separates a server only where there are several.
         if len(self.scenario.servers) == 1 or server not in self.scenario.servers:
             server, name = "", tool_id
         return Tool(tool_id, server, {"name": name, "inputSchema": {"type": "object"}})

@@ -115,12 +115,15 @@ class WorldStep:
             turn = replace(turn, problems=tuple(problems))
             if not any(source.judges_arguments for source in self.sources):
                 return await self.refuse(turn), False
+        # A call with invalid arguments was never made, so that its key answers nothing.
         if turn.kept is not None and not problems:
             return self._late(_kept(turn, turn.kept), turn), False
         declined = self._declined(turn) if turn.call.answers else None
         if declined is not None:
             return declined, False
         stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
+        # Only for calls that fit the inputSchema, also where a language model words what does not: the order is that of
+        # servers.
         check = None if problems or stub is not None else self._failed_check(turn)
         if check is not None:
             return self._late(await self._failing(check, turn), turn), False
@@ -230,11 +233,13 @@ class WorldStep:
             return None, Attempt(error.raw[:MOST_RAW], error.problems)
         except Crash as crash:
             raise Crash(crash.tool, crash.error, (*_attempts_json(rejected), *crash.attempts)) from None
+        # A real server is right by definition, also where it breaks its own outputSchema.
         if transition.is_real:
             return transition, Attempt("", ())
         problems = self._problems(turn, transition)
         if not problems:
             return transition, Attempt("", ())
+        # Only the form is repaired. A result that contradicts the world would remain wrong in a valid form.
         if repaired and self.repair is not None and not self._content_problems(turn, transition):
             try:
                 return _with_result(transition, self.repair), Attempt("", ())

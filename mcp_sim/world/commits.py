@@ -153,10 +153,13 @@ def arguments_text(call: Call) -> str:
     except (RecursionError, ValueError, TypeError) as error:
         reason = "they nest too deeply" if isinstance(error, RecursionError) else str(error)
         raise BadArguments(call.tool, f"are not JSON: {reason}") from None
+    # The walk is made only where the brackets suffice: most calls have a few.
     if text.count("[") + text.count("{") > DEEPEST and nests_deeper(call.arguments, DEEPEST):
         raise BadArguments(call.tool, f"nest more than {DEEPEST} levels deep")
+    # Python writes a key 1 as "1": the ledger would show another call than the one that was made.
     if not _has_string_keys(call.arguments):
         raise BadArguments(call.tool, "are not JSON: every key must be a string")
+    # The standard library writes halves of characters, but no line of UTF-8 can hold them.
     if "\\ud" in text and _has_surrogate(text):
         raise BadArguments(call.tool, "are not JSON: they hold half of a character, a lone surrogate")
     return text
@@ -232,6 +235,7 @@ def changes_of_act(origin: Origin, version: Version, entry: PerturbationEntry, n
 def absorbed_changes(answered: AnsweredCall) -> tuple[Change, ...]:
     """Return the records that the answer mentions for the first time, if the world's own answer is served."""
     transition, truth = answered.transition, answered.truth
+    # A fault may have altered what is shown; the agent never saw the records of the world's own answer then.
     is_shown = truth is not None and transition.observation.body is truth.observation.body
     return transition.absorbed if is_shown else ()
 
@@ -304,6 +308,7 @@ def answer_to_keep(turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, .
     ):
         return ""
     if writes(transition.changes) or transition.agenda or absorbed:
+        # By identity: faults pass changes on or drop them, and an equal change of a batch is another one.
         is_whole = truth is not None and {*map(id, truth.changes)} <= {*map(id, transition.changes)}
         return "served" if not is_whole and transition.observation.ok else "truth" if truth is not None else ""
     if truth is None or truth.changes or truth.agenda or plan.verb not in RECORDLESS:
@@ -332,6 +337,7 @@ def _lasts(fault: CatalogueFault, step: Step, origin: Origin, start: datetime) -
     """Whether a perturbation of the catalogue is in force at a call."""
     if fault.holds is None:
         return any(decided.id == fault.entry.id for decided in step.perturbations)
+    # From the first version: nothing but the number and the time of a call decides.
     turn = turn_without_call(origin, start, replace(origin.first, index=step.index - 1), step.at - start)
     return fault.holds(turn)
 

@@ -139,6 +139,7 @@ class Overlay:
         if not any(segment.replaced(base) for segment in self._parts()):
             yield from left
             return
+        # A page needs only the first rows: they are looked up one by one before a map of all written rows is made.
         for key, record in islice(left, _FEW):
             yield from _now(key, record, self.get(key))
         rows = self.rows()
@@ -163,6 +164,7 @@ class Overlay:
         if not any(created):
             return hits
         later = [hit for group in reversed(created) for hit in group]
+        # Segments follow each other in time, so that only rewritten rows can be out of order.
         return [*hits, *(sorted(later, key=self._birth) if gone else later)]
 
     def _birth(self, hit: Hit) -> int:
@@ -189,6 +191,8 @@ class Overlay:
 
 def _merged(newest: dict[Key, Row], segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
     """Return the segments with a new one before them, merged with those that are not larger."""
+    # As in a log-structured tree: a row is copied once for each doubling, so that a create costs the same in a world of
+    # any size.
     at = 0
     while at < len(segments) and len(segments[at].rows) <= len(newest):
         newest = {**segments[at].rows, **newest}

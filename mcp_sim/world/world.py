@@ -108,6 +108,7 @@ class World:
         self.name = name
         self.origin = origin
         self.clock = clock
+        # Without `fast_acquire`, each call would yield to the event loop once more.
         self.lock = Lock(fast_acquire=True)
         self.version = origin.first
         self.crashed = ""
@@ -285,6 +286,7 @@ class World:
         """Return to the start: state, clock, counters, memory, faults. The ledger continues."""
         n = self.version.n
         self.clock = self.clock.restarted()
+        # The ledger goes on, so its steps are numbered on.
         self.version, self.crashed, self.answer = replace(self.origin.first, n=n), "", None
         self._forget()
         self.open(actor)
@@ -408,6 +410,7 @@ class World:
         self.crashed = self.crashed or str(crash)
         line = crash_line(self.name, crash, call.arguments, measured)
         for sink in self._sinks:
+            # A full disk must not hide the crash from the sinks that still work.
             with suppress(Unwritable):
                 sink.write(line)
         self.ledger.append(line)
@@ -458,6 +461,7 @@ class World:
         facts = tuple([entry.expectation.notice(known, step, scenario) for entry, known in noticed])
         applied = applied_after(version, step, self.origin, self.clock.start)
         kept = version.kept.after(step, key_of(step, scenario.domain)) if step.keeps else version.kept
+        # Not `replace`, which collects all fields by their names: this runs at every call.
         return Version(
             version.state,
             version.counts,
@@ -476,6 +480,7 @@ class World:
         self.ledger.append(line)
         if step.entry == "reset":
             self.past_versions.clear()
+        # Only writes make a version: reads would push older ones out before a stale read could show them.
         if step.entry == "reset" or version.state.overlays is not self.version.state.overlays:
             self.past_versions.append(PastVersion(version.index, step.at, version.state))
         self.version = version

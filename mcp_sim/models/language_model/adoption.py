@@ -154,6 +154,7 @@ class Adoption:
         key = value_at(self.turn.call.arguments, argument)
         if not isinstance(key, str | int) or isinstance(key, bool):
             return False
+        # A key in another form may be a second name of a record, such as a path, which the model may know.
         is_known = was_written(self.turn.view, entity.name, key) or has_usual_form(self.turn.view, entity, key)
         return is_known and is_absent(self.turn.view, self.facts, self.domain, entity, key)
 
@@ -163,6 +164,7 @@ class Adoption:
         if draft is None or not draft.ok or plan.guessed or plan.verb != "get" or entity is None or plan.key is None:
             return None
         key = value_at(self.turn.call.arguments, plan.key)
+        # Records that nothing specifies are guesses, which the model may deny.
         if entity.name not in self.domain.specified or not isinstance(key, str | int):
             return None
         is_hidden = self.facts.was_hidden(entity.name, key) or self.facts.has_moved(entity.name, key)
@@ -206,6 +208,7 @@ class Adoption:
         ]
         pages = Pages(self.tool, self.domain, self.facts, self.draft, self.is_repeated)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
+        # Rows are counted and ordered only after they are right: a wrong row would be reported as a missing one, too.
         return contradictions or [*pages.contradictions(judged.value)]
 
     def _agreement(self, judged: _Judged, after: Absorption) -> CallAgreement:

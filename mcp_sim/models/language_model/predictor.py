@@ -84,6 +84,8 @@ class ModelPredictor:
         draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
         if tool.plan.operation and draft is not None and draft.ok and draft.transition.changes:
             tool = replace(tool, is_write=True)  # a tool that opens a file may be annotated as one that only reads
+        # A fault that looks twice gets the same reply, read against the other view: a second question might have
+        # another answer.
         look: SecondLook | None = turn.memories.shared.get(self._conversation.owner)
         if look is not None and look.is_of(turn):
             return look.again(self._adoption(turn, tool, draft))
@@ -128,6 +130,7 @@ class ModelPredictor:
         if "likely" in facts:
             facts.pop("rows", None)  # it has them
         user = prompt.whole_turn(turn, facts)
+        # After a reply that was cut off, optional parts are closed: they were what made it too long.
         schema = tool.closed_schema if any(map(_was_unreadable, rejected)) else tool.reply_schema
         reply = await self._conversation.ask_model(turn, user, schema, rejected)
         is_last = self._is_last(rejected)
@@ -155,6 +158,8 @@ class ModelPredictor:
         """
         is_last = self._is_last(rejected)
         reasons = list[Rejected]()
+        # Three replies with a contradiction that can be corrected are better than a crash over the fourth, which was
+        # cut off.
         for candidate in (reply, *_earlier_replies(reply, rejected)) if is_last else (reply,):
             try:
                 read = read_observation(ended(candidate) if is_last else candidate, tool.schema)
@@ -216,6 +221,8 @@ class ModelPredictor:
             _refuse(self._leaks(turn, read, reply))
             observation, _ = conform(read, tool.schema, tool.validator, is_last=self._is_last(rejected))
             _refuse(instruction.problems(observation))
+            # What the true answer fails is checked by `must`; else only the model can say whether its changes are asked
+            # for.
             verified = "must" if instruction.problems(instruction.truth) else "model"
             if verified == "model":
                 observation = await self._verified(turn, instruction, observation, len(rejected))
