@@ -33,6 +33,9 @@ from mcp_sim.world.trace import step_from_json
 SCENARIO = "flaky_crm"
 MOST_TRIES = 4  # the demo ends also where its fault never stops
 WIDTH = 110  # longer lines are hard to read
+ANSWER = "The deal is created, and in the stage proposal."
+"""What the agent reports to its user: it believes so."""
+
 POINT = (
     "The failures are the point of this demo. The first create_deal worked, and only its answer was lost: the "
     "agent that repeats it without a look makes a second deal. An agent that looks first passes."
