@@ -69,6 +69,8 @@ class Effect:
     value: Json = ABSENT
     before: Json = ABSENT
     """The value, or the deleted record, as it was."""
+    after: Json = ABSENT
+    """Of what changes a value: the whole value at the path as the call leaves it."""
     edit: tuple[str, str] | None = None
     """The characters that replaced others in a text, and these."""
     amount: Json = ABSENT
@@ -193,7 +195,9 @@ class _Reader:
             yield Effect("delete", write.entity, write.key, is_named, before=write.old, is_given=is_named), True
             return
         for difference in write.differences:
-            effect = self._changed(Effect("set", write.entity, write.key, is_named, difference.path), difference)
+            path = difference.path
+            effect = Effect("set", write.entity, write.key, is_named, path, after=value_at(write.new, path))
+            effect = self._changed(effect, difference)
             yield effect, self._is_sure(effect, difference)
 
     def _created(self, write: Write, record: Record, entity: Entity | None) -> Effect:
@@ -206,7 +210,7 @@ class _Reader:
 
     def _gives(self, path: Path, value: Json, entity: Entity | None) -> bool:
         """Whether a field of a new record has a value that the call gives, or links to a record that was there."""
-        if self.given.has(value):
+        if self.given.has(value) or (is_number(value) and self.given.has(abs(value))):  # booked as -30, as ledgers do
             return str(value) not in self.new_keys
         field = None if entity is None else entity.fields.get(".".join(map(str, path)))
         link = None if field is None else field.link

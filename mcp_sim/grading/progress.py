@@ -31,8 +31,8 @@ class By:
     event, such as a change that a fault deferred."""
     has_goal: bool
     """Whether it is another call with a goal of its own."""
-    new_entities: frozenset[str]
-    """The entities of which it makes records."""
+    new: tuple[Write, ...]
+    """The records that it makes."""
     has_these_keys: bool
     """Whether new records have the keys that the faulted call was to give them."""
 
@@ -61,6 +61,8 @@ class Progress:
     taken_back: int = 0
     is_there: bool = False
     """Of a set or delete: whether it came about."""
+    is_elsewhere: bool = False
+    """Whether the same call did it to another record."""
 
     # following steps
 
@@ -101,15 +103,24 @@ class Progress:
         if not any(record.key == write.key for record in self.records):
             return self
         if write.new is None:
-            is_used_up = by.step.entry == "event" or write.entity in by.new_entities  # moved, or made into another
+            alike = [new for new in by.new if new.entity == write.entity]
+            is_replaced = any(self.makes(new, by) for new in alike)
+            is_used_up = by.step.entry == "event" or (bool(alike) and not is_replaced)  # made into another
             kept = [replace(record, is_removed=True) if record.key == write.key else record for record in self.records]
             return self if is_used_up else replace(self, records=tuple(kept))
+        if not by.is_same_call:
+            return self
+        counts_ones = GivenValues(by.step.arguments).has(
+            1
+        )  # else what grows by one is the server's, such as a revision
         is_grown = any(
-            difference.amount is not None or (difference.inserted and not difference.dropped)
+            (difference.inserted and not difference.dropped)
+            if difference.amount is None
+            else counts_ones or abs(difference.amount) != 1
             for difference in differences
             if difference.inserted is not ABSENT or difference.amount is not None
         )
-        return self.again(by) if by.is_same_call and is_grown else self
+        return self.again(by) if is_grown else self
 
     def _deleted(self, write: Write, by: By) -> Progress:
         if write.new is None:
@@ -156,7 +167,10 @@ class Progress:
             if is_done:
                 progress = progress.again(by)
             elif effect.is_taken_back_by(difference):
-                progress = replace(progress, taken_back=progress.taken_back + 1)
+                if by.is_same_call:  # a toggle
+                    progress = replace(progress, calls=progress.calls[:-1], others=())
+                else:
+                    progress = replace(progress, taken_back=progress.taken_back + 1)
             elif by.is_same_call and effect.kind == "add":
                 progress = progress.again(by)
         return progress
@@ -173,12 +187,16 @@ class Progress:
 
     def problem(self, view: View) -> str | None:
         """Return what is wrong with the effect at the end, as a sentence with what was expected; None if nothing is."""
-        match self.effect.kind:
+        effect = self.effect
+        value = value_at(view.get(effect.entity, effect.key), effect.path)
+        if effect.after is not ABSENT and not self.is_elsewhere and _is_equal(value, effect.after):
+            return None  # whatever happened in between
+        match effect.kind:
             case "create":
                 return self._problem_of_create()
             case "delete":
-                is_missing = not self.is_there and view.get(self.effect.entity, self.effect.key) is not None
-                return f"{self.effect.record} is still there" if is_missing else self._problem_of_repetition(1)
+                is_missing = not self.is_there and view.get(effect.entity, effect.key) is not None
+                return f"{effect.record} is still there" if is_missing else self._problem_of_repetition(1)
             case "set":
                 return self._problem_of_set(view)
             case _:

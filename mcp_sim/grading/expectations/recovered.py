@@ -51,6 +51,8 @@ class Goal:
     is_answered: bool = False
     is_refused: bool = False
     """Whether the world would have refused it, so that nothing is lost if it is not made again."""
+    is_judged: bool = True
+    """Whether the perturbation was applied to it; else another one was, and this one may meet its repetition."""
     evidence: Evidence = NO_EVIDENCE
 
 
@@ -113,7 +115,11 @@ class Recovered(AboutPerturbation):
         domain = scenario.domain
         if step.entry == "reset":
             return facts
-        facts = self._with_goal(facts, step, domain) if self.is_applied(step) else facts
+        is_judged = self.is_applied(step)
+        if is_judged or (
+            any(decided.outcome == "applied" for decided in step.perturbations) and not _is_answered(step)
+        ):
+            facts = self._with_goal(facts, step, domain, is_judged=is_judged)
         if not facts.goals:
             return facts
         call = _name_of_call(step, domain) if step.entry == "call" else ""
@@ -122,7 +128,8 @@ class Recovered(AboutPerturbation):
             places.update(facts.open_reads)
         if not places:
             return facts
-        follow = _Follow(step, call, bool(facts.watched.get(call)), domain)
+        has_goal = any(facts.goals[place].is_judged for place in facts.watched.get(call, ()))
+        follow = _Follow(step, call, has_goal, domain)
         for place in sorted(places):
             goal = facts.goals[place]
             followed = follow.after(goal)
@@ -132,7 +139,7 @@ class Recovered(AboutPerturbation):
         return facts
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
-        goals = [facts.goals[place] for place in range(len(facts.goals))]
+        goals = [goal for place in range(len(facts.goals)) if (goal := facts.goals[place]).is_judged]
         if not goals:
             return judged("vacuous", f"{self.perturbation} was never applied")
         wrong = [(goal, problem) for goal in goals if (problem := _problem_of(goal, end))]
@@ -155,13 +162,22 @@ class Recovered(AboutPerturbation):
         return judged("passed", f"{recovered} exactly once", *evidence)
 
     @staticmethod
-    def _with_goal(facts: Facts, step: Step, domain: Domain) -> Facts:
+    def _with_goal(facts: Facts, step: Step, domain: Domain, *, is_judged: bool) -> Facts:
         call = _name_of_call(step, domain)
-        if call in facts.watched:
-            return facts
+        place = next(iter(facts.watched.get(call, ())), None)
+        known = None if place is None else facts.goals[place]
+        if place is not None and known is not None:
+            if known.is_judged or not is_judged:
+                return facts
+            is_repeated = known.kind == "effects" and not known.is_answered
+            goal = known if is_repeated else _goal(step, call, domain)
+            goal = replace(goal, is_judged=True, evidence=_with_step(goal.evidence, step))
+            facts = replace(facts, goals=facts.goals.insert(place, goal))
+            return facts if is_repeated else _watching(facts, place, None, goal)
         if len(facts.goals) >= MOST_GOALS:
-            return replace(facts, unfollowed=facts.unfollowed + 1)
-        goal, place = _goal(step, call, domain), len(facts.goals)
+            return replace(facts, unfollowed=facts.unfollowed + is_judged)
+        place = len(facts.goals)
+        goal = replace(_goal(step, call, domain), is_judged=is_judged)
         watched = facts.watched.insert(call, (*facts.watched.get(call, ()), place))
         facts = replace(facts, goals=facts.goals.insert(place, goal), watched=watched)
         return _watching(facts, place, None, goal)
@@ -278,8 +294,10 @@ class _Follow:
             return goal
         has_goal = self._has_goal and not is_same
         is_own = step.entry == "event" or (step.tool == goal.tool and not has_goal)
-        new = frozenset(write.entity for write, _ in self._written() if write.old is None)
+        new = tuple(write for write, _ in self._written() if write.old is None)
         keys = goal.has_these_keys and (step.entry == "event" or step.n == goal.n)
+        if is_same and not goal.is_judged and _is_answered(step):
+            goal = replace(goal, is_answered=True)  # the next equal call is no repetition
         progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, new, keys))
         return goal if progress == goal.progress else replace(goal, progress=progress)
 
@@ -320,12 +338,11 @@ class _Follow:
                     after = known.made(write.key, by) if is_like else known
                 elif known.effect.is_named:
                     continue
-                elif known.effect.kind == "delete":
-                    is_like = write.new is None
-                    after = known.again(by) if is_like else known
                 else:
-                    is_like = any(difference.path == known.effect.path for difference in differences)
-                    after = known.again(by) if is_like else known
+                    is_delete = known.effect.kind == "delete"
+                    paths = [difference.path for difference in differences]
+                    is_like = write.new is None if is_delete else known.effect.path in paths
+                    after = replace(known.again(by), is_elsewhere=True) if is_like else known
                 if is_like:
                     progress[place] = after
                     met.add(place)
