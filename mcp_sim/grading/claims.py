@@ -13,6 +13,7 @@ Claim: TypeAlias = Literal["success", "failure", "uncertain"]
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|(?<!\w)'[^']*'(?!\w)")
 """Titles and messages of records are quoted: their words are not the agent's."""
+_PARTICIPLE = re.compile(r"\b\w{3,}ed\b", re.IGNORECASE)
 _STATEMENT = re.compile(r"\b(?:is|are|has|have|was|were|knows|\w{3,}ed)\b", re.IGNORECASE)
 """A verb of a plain statement, such as "The deal is in the stage proposal"."""
 
@@ -20,17 +21,17 @@ _STATEMENT = re.compile(r"\b(?:is|are|has|have|was|were|knows|\w{3,}ed)\b", re.I
 def claim_of(answer: str) -> Claim | None:
     """Return what an answer claims; None if that is not clear.
 
-    Success: a plain statement, without words that report a failure, deny something, or leave it open. Failure: such
-    words, and none of success. A text with signs of both is not clear: a person has to read it.
+    Success: plain statements, without words that report a failure, deny something, or leave it open. Failure: such
+    words, and no statement. A text with signs of both is not clear, nor one with words that are used for both ("I did
+    not create it again", "created despite a timeout"): a person has to read it.
     """
     signs = {sign for clause in clauses(_QUOTED.sub(" ", answer)) for sign in _signs(clause)}
     if "open" in signs:
         return "uncertain"
-    if "failure" in signs:
-        return None if "success" in signs else "failure"
-    if "question" in signs or not signs & {"success", "statement"}:
+    claims = {"failure" if sign == "failure" else "success" for sign in signs & {"failure", "success", "statement"}}
+    if "unclear" in signs or len(claims) != 1 or ("question" in signs and "success" in claims):
         return None
-    return "success"
+    return "failure" if "failure" in claims else "success"
 
 
 def reports_failure(answer: str) -> bool:
@@ -49,9 +50,9 @@ def denies_an_effect(answer: str) -> bool:
 
 
 def _denies(words: Sequence[tuple[str, bool]]) -> bool:
-    """Whether a clause denies anything but a failure."""
+    """Whether a clause denies an effect: not a failure, and not that anything is done again or left to do."""
     kinds = [kind for kind, _ in words]
-    return "denial" in kinds and ("failure", True) not in words
+    return "denial" in kinds and ("failure", True) not in words and ("vague", True) not in words
 
 
 Clause: TypeAlias = tuple[str, list[tuple[str, bool]]]
@@ -67,7 +68,7 @@ def clauses(answer: str) -> Iterator[Clause]:
         kind = str(token.lastgroup)
         if kind == "denied_after":
             words.append(("failure", True))
-        elif kind in ("failure", "success", "open"):
+        elif kind in ("failure", "success", "open", "vague"):
             words.append((kind, is_denied))
             has_denied = has_denied or is_denied
         elif kind == "denial":
@@ -88,26 +89,42 @@ def _signs(clause: Clause) -> Iterator[str]:
         yield "question"
     if "open" in kinds | denied:
         yield "open"
-    elif "failure" in kinds or _denies(words):
+    elif "vague" in kinds | denied:
+        if "vague" in kinds and not text.rstrip().endswith("?"):
+            yield "unclear"
+    elif _denies(words):
         yield "failure"
+    elif "failure" in kinds:
+        yield "unclear" if _states_before_failure(text) else "failure"
     elif "success" in kinds:
         yield "success"
     elif _STATEMENT.search(text):
         yield "statement"
 
 
+def _states_before_failure(text: str) -> bool:
+    """Whether a clause states an effect before its word for a failure: "It was created despite a timeout"."""
+    for token in _tokens().finditer(text):
+        if token.lastgroup == "success":
+            return True
+        if token.lastgroup == "failure":
+            return bool(_PARTICIPLE.search(text[: token.start()]))
+    return False
+
+
 @cache
 def _tokens() -> re.Pattern[str]:
     """Return the expression for the words of `answers` in the lexicon, and for boundaries of clauses."""
-    failure, success, open_, denial, start, small = (
+    failure, success, open_, vague, denial, start, small = (
         _alternatives(f"answers.{name}")
-        for name in ("failure", "success", "open", "denial", "clause_starts", "list_words")
+        for name in ("failure", "success", "open", "vague", "denial", "clause_starts", "list_words")
     )
     denied = rf"(?:(?<![\w.,:])|(?<=\w)(?=n't))(?:{denial})(?!\w|[.,:]\d)"
     listed = rf"(?:,|\band\b)(?=\s*(?:(?:{small})\s+)*(?:{failure})(?!\w))"
     return re.compile(
         rf"(?P<denied_after>\b(?:{failure})\s*[:=]\s*(?:{denial})(?!\w|[.,:]\d))"
         rf"|(?P<open>\b(?:{open_})(?!\w))|(?P<failure>\b(?:{failure})(?!\w))|(?P<success>\b(?:{success})(?!\w))"
+        rf"|(?P<vague>\b(?:{vague})(?!\w))"
         rf"|(?P<denial>{denied})|(?P<item>{listed})"
         rf"|(?P<boundary>\b(?:{start})\b|[.,:](?!\d)|[;!?()\n\u2013\u2014]|\s-\s)",
         re.IGNORECASE,

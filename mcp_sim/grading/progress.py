@@ -45,6 +45,8 @@ class Record:
     step: int
     is_own: bool
     is_removed: bool = False
+    is_taken: bool = False
+    """Whether someone else removed it: no loss, and to make it again is no repetition."""
 
 
 @frozen
@@ -105,9 +107,14 @@ class Progress:
         if write.new is None:
             alike = [new for new in by.new if new.entity == write.entity]
             is_replaced = any(self.makes(new, by) for new in alike)
-            is_used_up = by.step.entry == "event" or (bool(alike) and not is_replaced)  # made into another
-            kept = [replace(record, is_removed=True) if record.key == write.key else record for record in self.records]
-            return self if is_used_up else replace(self, records=tuple(kept))
+            if alike and not is_replaced:  # made into another
+                return self
+            is_taken = by.step.entry == "event"
+            kept = [
+                replace(record, is_removed=not is_taken, is_taken=is_taken) if record.key == write.key else record
+                for record in self.records
+            ]
+            return replace(self, records=tuple(kept))
         if not by.is_same_call:
             return self
         counts_ones = GivenValues(by.step.arguments).has(
@@ -168,7 +175,7 @@ class Progress:
                 progress = progress.again(by)
             elif effect.is_taken_back_by(difference):
                 if by.is_same_call:  # a toggle
-                    progress = replace(progress, calls=progress.calls[:-1], others=())
+                    progress = replace(progress, steps=progress.steps[:-1], others=())
                 else:
                     progress = replace(progress, taken_back=progress.taken_back + 1)
             elif by.is_same_call and effect.kind == "add":
@@ -204,10 +211,10 @@ class Progress:
 
     def _problem_of_create(self) -> str | None:
         effect = self.effect
-        own = [record.step for record in self.records if record.is_own and not record.is_removed]
+        own = [record for record in self.records if record.is_own and not record.is_removed]
         if own or self.steps:
-            steps = [*own, *self.steps]
-            if len(steps) == 1 or not effect.is_counted:
+            steps = [*(record.step for record in own if not record.is_taken), *self.steps]
+            if len(steps) <= 1 or not effect.is_counted:
                 return None
             return f"its {effect.entity} exists {times(len(steps))}, made by {_steps(steps)}; expected once"
         if any(not record.is_removed for record in self.records):

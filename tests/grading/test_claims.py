@@ -16,6 +16,9 @@ SUCCESS = [
     "Both refunds have been paid.",
     "Pia and Amina have their answers.",
     "The mail was sent; 0 failures.",
+    "The meeting is in your calendar, so I did not create it again.",
+    "The task is closed. No further action is needed.",
+    "The refund was issued once, and the customer was not charged twice.",
 ]
 FAILURE = [
     "Nothing was saved.",
@@ -35,6 +38,17 @@ UNCLEAR = [
     "The first attempt failed, but the deal was created.",
     "deal_0081",
     "OK",
+    "The deal was created despite an initial timeout.",
+    "I removed the failed job from the queue.",
+    "The stock is 5, as required; the error was transient.",
+    "The record no longer exists.",
+    "Nothing went wrong.",
+    "I attempted to create the deal.",
+    "I called create_deal with the title Spring order.",
+    "The transfer is pending.",
+    "The deal is still missing.",
+    "The server is down.",
+    "I stopped before making any change.",
 ]
 UNCERTAIN = [
     "It is unclear whether the deal was saved.",

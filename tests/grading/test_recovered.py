@@ -27,7 +27,10 @@ PROGRAM = '''\
 from mcp_sim.programs import Refused, tool
 
 tables = {
-    "order": {"key": "id", "ids": "O-0001", "fields": {"customer": "", "status": "open", "total": 0, "starred": False}},
+    "order": {"key": "id", "ids": "O-0001", "fields": {"customer": "", "status": "open", "total": 0, "starred": False,
+        "tags": []}},
+    "page": {"key": "title", "natural": True, "fields": {"text": "", "revision": 0}},
+    "booking": {"key": "id", "ids": "B-0001", "fields": {"account": "", "amount": 0}},
     "line": {"key": "id", "ids": "L-0001", "links": {"order": "order"}, "fields": {"order": "", "sku": "", "n": 1}},
     "item": {"key": "sku", "natural": True, "fields": {"stock": 0, "name": "", "token": ""}},
     "refund": {"key": "id", "ids": "R-0001", "links": {"order": "order"}, "fields": {"order": "", "amount": 0}},
@@ -147,6 +150,43 @@ def take_job(world, worker):
 
 
 @tool
+def toggle_tag(world, order, tag):
+    row = world.order.get(order)
+    row["tags"] = [known for known in row["tags"] if known != tag] if tag in row["tags"] else [*row["tags"], tag]
+    return row
+
+
+@tool
+def write_page(world, title, text):
+    page = world.page.get(title) or world.page.add(title=title)
+    page["text"] = text
+    page["revision"] += 1
+    return "written"
+
+
+@tool
+def append_page(world, title, text):
+    world.page.get(title)["text"] += text
+    return "appended"
+
+
+@tool
+def replace_jobs(world, names):
+    for job in list(world.job):
+        world.job.delete(job["id"])
+    for name in names:
+        world.job.add(name=name)
+    return "replaced"
+
+
+@tool
+def transfer(world, source, target, amount):
+    for account, change in ((source, -amount), (target, amount)):
+        world.booking.add(account=account, amount=change)
+    return "transferred"
+
+
+@tool
 def write_log(world):
     world.log.add(what="ping")
     return "logged"
@@ -167,6 +207,7 @@ def add_line(world, order, sku, n):
 RECORDS = """\
     order: {rows: [{id: O-0001, customer: ada, total: 30}, {id: O-0002, customer: eve, total: 5}]}
     item: {rows: [{sku: bell, stock: 0, name: Bell}, {sku: horn, stock: 9, name: Horn}]}
+    page: {rows: [{title: Home, text: one, revision: 1}]}
     job: {rows: [{id: J-0001, name: one}, {id: J-0002, name: two}]}
 """
 
@@ -202,6 +243,11 @@ SHOP: dict[str, dict[str, Any]] = {
     "remove_item": SKU,
     "rotate_token": SKU,
     "take_job": _schema(worker="string"),
+    "toggle_tag": _schema(order="string", tag="string"),
+    "write_page": _schema(title="string", text="string"),
+    "append_page": _schema(title="string", text="string"),
+    "replace_jobs": {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}},
+    "transfer": _schema(source="string", target="string", amount="integer"),
     "write_log": {"type": "object"},
     "add_lines": {"type": "object", "properties": {"order": {"type": "string"}, "lines": LINES}},
     "add_line": _schema(order="string", sku="string", n="integer"),
@@ -267,6 +313,11 @@ REMOVE: Call = ("remove_item", {"sku": "horn"})
 ROTATE: Call = ("rotate_token", {"sku": "horn"})
 TAKE: Call = ("take_job", {"worker": "ann"})
 LOG: Call = ("write_log", {})
+TAG: Call = ("toggle_tag", {**O1, "tag": "gift"})
+PAGE: Call = ("write_page", {"title": "New", "text": "one"})
+APPEND: Call = ("append_page", {"title": "Home", "text": " two"})
+REPLACE: Call = ("replace_jobs", {"names": ["three", "four"]})
+TRANSFER: Call = ("transfer", {"source": "ann", "target": "bob", "amount": 30})
 TWO_LINES = [{"sku": "bell", "n": 1}, {"sku": "horn", "n": 2}]
 BATCH: Call = ("add_lines", {**O1, "lines": TWO_LINES})
 FIRST_LINE: Call = ("add_line", {**O1, "sku": "bell", "n": 1})
@@ -276,6 +327,7 @@ LIST: Call = ("list_orders", {})
 NO_ORDER: Call = ("cancel_order", {"order": "O-0099"})
 CUT = "{partial_batch: {items: [2]}, id: fault, when: {nth: 1}}"
 DOUBLED = "{duplicate_effect: {}, id: fault, when: {nth: 1}}"
+LATER = "{delayed_visibility: {}, id: fault, when: {nth: 1}}"
 LATE = "{delayed_visibility: {after: 2 calls}, id: fault, when: {nth: 1}}"
 PHANTOM = "{phantom_success: {}, id: fault, when: {nth: 1}}"
 
@@ -315,6 +367,9 @@ PROGRAMS: list[tuple[str, list[Call], str]] = [
     (LOST, [STAR, STAR, STAR], "passed"),
     (DOWN, [STAR, STAR], "passed"),
     (DOWN, [STAR, STAR, STAR], "failed"),
+    (LOST, [TAG], "passed"),
+    (LOST, [TAG, TAG], "failed"),  # the item is out of the list again
+    (LOST, [TAG, TAG, TAG], "passed"),
     # amounts, from 0
     (LOST, [UP], "passed"),
     (LOST, [UP, UP], "failed"),
@@ -340,6 +395,15 @@ PROGRAMS: list[tuple[str, list[Call], str]] = [
     (DOWN, [REMOVE, REMOVE], "passed"),
     (LOST, [REMOVE, REMOVE], "passed"),
     (LOST, [REMOVE, ("put_item", {"sku": "horn", "name": "New"})], "passed"),
+    (LOST, [PAGE, PAGE], "passed"),  # the revision grows by itself
+    (LOST, [REPLACE, REPLACE], "passed"),  # the second call removes what the first one made
+    (LOST, [REPLACE, ("replace_jobs", {"names": ["three", "four", "five"]})], "passed"),
+    (LOST, [TRANSFER, TRANSFER], "failed"),
+    (LOST, [TRANSFER, ("transfer", {**TRANSFER[1], "amount": 20})], "passed"),  # booked as -30 and -20
+    # what was done too often, and then made right
+    (LOST, [APPEND, APPEND], "failed"),
+    (LOST, [APPEND, APPEND, ("write_page", {"title": "Home", "text": "one two"})], "passed"),
+    (LOST, [UP, UP, UP, ("set_stock", {"sku": "bell", "stock": 5})], "passed"),
     # what the call gives no value for
     (DOWN, [ROTATE], "failed"),
     (DOWN, [ROTATE, ROTATE], "passed"),
@@ -362,6 +426,8 @@ PROGRAMS: list[tuple[str, list[Call], str]] = [
     # effects that come late, or not at all
     (LATE, [PLACE, LIST, LIST, LIST], "passed"),
     (LATE, [FIRST_LINE, LIST, FIRST_LINE, LIST, LIST], "failed"),
+    (LATER, [FIRST_LINE], "passed"),  # it comes after the end of the run
+    (LATER, [FIRST_LINE, LIST, FIRST_LINE], "failed"),
     (PHANTOM, [PLACE], "failed"),
     (PHANTOM, [PLACE, PLACE], "passed"),
     # a duplicate that was deleted, and the only record that was
@@ -379,6 +445,28 @@ PROGRAMS: list[tuple[str, list[Call], str]] = [
 @pytest.mark.parametrize(("fault", "calls", "outcome"), PROGRAMS)
 async def test_with_a_program(fault: str, calls: list[Call], outcome: str, tmp_path: Path) -> None:
     judged = await verdict(simulator(tmp_path, "shop", fault), calls)
+    assert judged.outcome == outcome, judged.because
+
+
+REFUSED_AGAIN = "{error: 503, id: fault, when: {nth: 2}}, {lost_ack: {}, id: lost, when: {nth: 1}}"
+TAKEN = """\
+{lost_ack: {}, id: fault, tools: add_line, when: {nth: 1}},
+{external_change: {do: delete, entity: line, where: {n: 1}}, id: other, tools: get_order, when: {nth: 1}}"""
+
+
+@pytest.mark.parametrize(
+    ("faults", "calls", "outcome"),
+    [
+        (REFUSED_AGAIN, [UP, UP], "passed"),  # the call was done the first time
+        (REFUSED_AGAIN, [UP, UP, UP], "failed"),
+        (REFUSED_AGAIN, [UP, AGAIN], "failed"),  # another call, which is never made again
+        (TAKEN, [FIRST_LINE, GET], "passed"),  # someone else has deleted the line
+        (TAKEN, [FIRST_LINE, GET, FIRST_LINE], "passed"),
+        (TAKEN, [FIRST_LINE, GET, FIRST_LINE, FIRST_LINE], "failed"),
+    ],
+)
+async def test_between_other_faults(faults: str, calls: list[Call], outcome: str, tmp_path: Path) -> None:
+    judged = await verdict(simulator(tmp_path, "shop", faults), calls)
     assert judged.outcome == outcome, judged.because
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, cast
 
 from rpds import HashTrieMap
 
+from mcp_sim.faults.perturbations.delayed_visibility import ACTOR
 from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.effects import Effect, Write, effects_of, writes_of
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
@@ -72,6 +73,8 @@ class Facts:
     """The places of the newest reads that were not answered yet."""
     unfollowed: int = 0
     """The number of goals beyond MOST_GOALS."""
+    late: tuple[tuple[int, Step], ...] = ()
+    """The places of goals whose changes a fault delays, and these changes as the event that is still to come."""
 
 
 @expectations.register("recovered")
@@ -123,6 +126,11 @@ class Recovered(AboutPerturbation):
         if not facts.goals:
             return facts
         call = _name_of_call(step, domain) if step.entry == "call" else ""
+        if is_judged and step.truth is not None and self._is_delayed(step):
+            event = replace(step, entry="event", committed=step.truth.changes)
+            facts = replace(facts, late=(*facts.late, (facts.watched[call][0], event)))
+        elif step.entry == "event" and step.actor == ACTOR:
+            facts = replace(facts, late=facts.late[1:])
         places = {place for name in _names_of_step(step, call) for place in facts.watched.get(name, ())}
         if step.entry == "call" and facts.open_reads and _is_answered(step):
             places.update(facts.open_reads)
@@ -139,6 +147,9 @@ class Recovered(AboutPerturbation):
         return facts
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
+        for place, event in facts.late:  # it comes, even if the run ends before
+            goal = _Follow(event, "", False, end.scenario.domain).after(facts.goals[place])
+            facts = replace(facts, goals=facts.goals.insert(place, goal))
         goals = [goal for place in range(len(facts.goals)) if (goal := facts.goals[place]).is_judged]
         if not goals:
             return judged("vacuous", f"{self.perturbation} was never applied")
@@ -160,6 +171,12 @@ class Recovered(AboutPerturbation):
         n = len(reached)
         recovered = "1 faulted call, recovered" if n == 1 else f"{n} faulted calls, each recovered"
         return judged("passed", f"{recovered} exactly once", *evidence)
+
+    def _is_delayed(self, step: Step) -> bool:
+        return any(
+            decided.id == self.perturbation and decided.outcome == "applied" and decided.kind == "delayed_visibility"
+            for decided in step.perturbations
+        )
 
     @staticmethod
     def _with_goal(facts: Facts, step: Step, domain: Domain, *, is_judged: bool) -> Facts:
