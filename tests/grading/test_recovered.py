@@ -315,7 +315,7 @@ TAKE: Call = ("take_job", {"worker": "ann"})
 LOG: Call = ("write_log", {})
 TAG: Call = ("toggle_tag", {**O1, "tag": "gift"})
 PAGE: Call = ("write_page", {"title": "New", "text": "one"})
-APPEND: Call = ("append_page", {"title": "Home", "text": " two"})
+APPEND_PAGE: Call = ("append_page", {"title": "Home", "text": " two"})
 REPLACE: Call = ("replace_jobs", {"names": ["three", "four"]})
 TRANSFER: Call = ("transfer", {"source": "ann", "target": "bob", "amount": 30})
 TWO_LINES = [{"sku": "bell", "n": 1}, {"sku": "horn", "n": 2}]
@@ -401,8 +401,8 @@ PROGRAMS: list[tuple[str, list[Call], str]] = [
     (LOST, [TRANSFER, TRANSFER], "failed"),
     (LOST, [TRANSFER, ("transfer", {**TRANSFER[1], "amount": 20})], "passed"),  # booked as -30 and -20
     # what was done too often, and then made right
-    (LOST, [APPEND, APPEND], "failed"),
-    (LOST, [APPEND, APPEND, ("write_page", {"title": "Home", "text": "one two"})], "passed"),
+    (LOST, [APPEND_PAGE, APPEND_PAGE], "failed"),
+    (LOST, [APPEND_PAGE, APPEND_PAGE, ("write_page", {"title": "Home", "text": "one two"})], "passed"),
     (LOST, [UP, UP, UP, ("set_stock", {"sku": "bell", "stock": 5})], "passed"),
     # what the call gives no value for
     (DOWN, [ROTATE], "failed"),
