@@ -11,6 +11,9 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 
+LATE_ACTOR = "the backend, late"
+"""Who makes changes that a fault has delayed."""
+
 
 @frozen
 class Deferred:

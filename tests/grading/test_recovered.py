@@ -572,7 +572,8 @@ async def test_an_unknown_effect_is_not_judged(sim: str, extra: str, n: int, tmp
 
 async def test_a_trace_without_counterfactuals_is_not_judged_unless_the_call_was_made_again(tmp_path: Path) -> None:
     sim = simulator(tmp_path, "shop", DOWN)
-    for calls, outcome in ([[CANCEL], "not judged"], [[CANCEL, CANCEL], "passed"], [[PLACE, PLACE, PLACE], "failed"]):
+    runs = (([CANCEL], "not judged"), ([CANCEL, CANCEL], "passed"), ([PLACE, PLACE, PLACE], "failed"))
+    for calls, outcome in runs:
         async with sim.open() as world:
             for tool, arguments in calls:
                 await world.call(tool, arguments)

@@ -13,9 +13,7 @@ from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
-from mcp_sim.world.deferred_commits import deferred, writes
-
-ACTOR = "the backend, late"
+from mcp_sim.world.deferred_commits import LATE_ACTOR, deferred, writes
 
 
 @perturbations.register("delayed_visibility")
@@ -55,8 +53,8 @@ class DelayedVisibility(Perturbation):
 
     def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:
         if self.after.calls is not None:
-            return Due(turn.now, ACTOR, changes, call=turn.index + self.after.calls + 1)
-        return Due(turn.now + (self.after.time or timedelta(0)), ACTOR, changes)
+            return Due(turn.now, LATE_ACTOR, changes, call=turn.index + self.after.calls + 1)
+        return Due(turn.now + (self.after.time or timedelta(0)), LATE_ACTOR, changes)
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return no_writes(domain, tools, "write to delay")

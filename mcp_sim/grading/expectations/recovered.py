@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, cast
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.perturbations.delayed_visibility import ACTOR
 from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.effects import Effect, Write, effects_of, writes_of
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
@@ -22,6 +21,7 @@ from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.deferred_commits import LATE_ACTOR
 from mcp_sim.world.kept_answers import without_key
 
 MOST_GOALS = 1000
@@ -99,6 +99,9 @@ class Recovered(AboutPerturbation):
     The records of one call, or the items of a batch, are each compared: a call that writes three of them has one
     effect. Counters that grow by one and values that the server computes count only where a call has no other effect.
 
+    A value that is at the end as the call would have left it is right, however it came to be so. What a fault delays
+    counts as written, even if the run ends before.
+
     A call that reads is recovered once it, or another call whose answer shows the same, was answered as the world
     answers it. One that the world itself would have refused has nothing to recover. Calls with the same tool and equal
     arguments, idempotency keys aside, have one goal. Vacuous if the perturbation was never applied, or only to calls
@@ -129,7 +132,7 @@ class Recovered(AboutPerturbation):
         if is_judged and step.truth is not None and self._is_delayed(step):
             event = replace(step, entry="event", committed=step.truth.changes)
             facts = replace(facts, late=(*facts.late, (facts.watched[call][0], event)))
-        elif step.entry == "event" and step.actor == ACTOR:
+        elif step.entry == "event" and step.actor == LATE_ACTOR:
             facts = replace(facts, late=facts.late[1:])
         places = {place for name in _names_of_step(step, call) for place in facts.watched.get(name, ())}
         if step.entry == "call" and facts.open_reads and _is_answered(step):
