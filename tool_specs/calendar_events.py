@@ -297,7 +297,7 @@ def delete_event(world, calendarId, eventId):
     return {"success": True, "eventId": eventId, "calendarId": calendar["id"], "message": "Event deleted successfully"}
 
 
-@tool("get-freebusy", reads=True)
+@tool("get-freebusy", reads=True, entity="event")
 def get_freebusy(world, calendars, timeMin, timeMax, timeZone=None):
     start, end = moment(timeMin, timeZone), moment(timeMax, timeZone)
     shown = {}

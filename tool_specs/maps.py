@@ -155,7 +155,7 @@ def spot(row):
     return {name: row[name] for name in ("lat", "lng")}
 
 
-@tool(verb="get", entity="place")
+@tool(verb="get", entity="place", key="address")
 def maps_geocode(world, address):
     row = place(world, address, "Geocoding failed")
     return {"location": spot(row), "formatted_address": row["formatted_address"], "place_id": row["place_id"]}
@@ -250,7 +250,7 @@ def element(route):
     return {"status": "OK", "duration": seconds(route[1]), "distance": meters(route[0])}
 
 
-@tool(verb="get", entity="place")
+@tool(verb="get", entity="place", key="origin")
 def maps_directions(world, origin, destination, mode="driving"):
     failure = "Directions request failed"
     start, end = place(world, origin, failure), place(world, destination, failure)

@@ -359,7 +359,7 @@ def get_commit(world, owner, repo, sha, detail="stats", page=1, perPage=30):
     return view | {"stats": stats | {"total": sum(stats.values())}, "files": files[start : start + int(perPage)]}
 
 
-@tool(reads=True)
+@tool(reads=True, entity="commit")
 def search_code(world, query, page=1, perPage=30):
     words, wanted = parsed(query)
     items = []

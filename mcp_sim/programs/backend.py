@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.programs.loading import failed_at, load_functions, reason
@@ -37,7 +37,14 @@ class Program(Backend):
             raise ValueError(f"{tool.id}: no program answers it")
         function = program.functions[tool.id]
         conforms = function.options.get("conforms") is not False
-        return _Call(program, domain, load(program, domain)[function.name], _binder(function, tool), conforms)
+        return _Call(
+            program,
+            domain,
+            load(program, domain)[function.name],
+            _binder(function, tool),
+            conforms,
+            function.only_reads,
+        )
 
 
 def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
@@ -88,13 +95,22 @@ class _Call:
     function: Callable[..., Any]
     bind: Bind
     conforms: bool = True
+    only_reads: bool = False
+    """Whether the plan of the tool takes for granted that it writes nothing."""
 
     def __call__(self, turn: Turn, invent: Invent) -> Transition:
         observation, changes = self.outcome(
             turn, invent, lambda value: observation_of(value, turn.tool, conforms=self.conforms)
         )
-        findings = program_findings(turn, changes, self.domain) if changes else ()
+        findings = [*self._unforeseen(changes), *program_findings(turn, changes, self.domain)] if changes else ()
         return Transition(observation, changes, measured={"findings": findings} if findings else {})
+
+    def _unforeseen(self, changes: Sequence[Change]) -> Iterator[str]:
+        """Yield what the function has written although faults take it for one that only reads."""
+        entities = dict.fromkeys(change.entity for change in changes if change.op != "reserve")
+        written = [entity.removeprefix(self.program.prefix) for entity in entities]
+        if written and self.only_reads:
+            yield f"writes {', '.join(written)}, but counts as reading: declare @tool(verb=...), without reads=True"
 
     def outcome(self, turn: Turn, invent: Invent, shown: Callable[[Any], T]) -> tuple[T, tuple[Change, ...]]:
         """Return what is shown of what the function returned or refused, and what it has written."""

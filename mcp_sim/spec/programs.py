@@ -10,7 +10,6 @@ from typing import Any
 
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
-from mcp_sim.spec.program_modules import imports
 from mcp_sim.spec.program_resources import add_resource
 from mcp_sim.spec.program_tables import TooManyProblems, read_tables, why_no_json
 from mcp_sim.spec.sources import Sources, display
@@ -45,6 +44,8 @@ _OPTIONS: Mapping[str, Mapping[str, type]] = {
 """The options of each decorator that takes some."""
 _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "none")
 _OTHERWISE = ", else serve it in a container with mcp-sim's Dockerfile"
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where nodes have statements."""
 _LARGEST = 1 << 20
 """The largest program, in bytes. It is parsed at each check, and a syntax tree takes a hundred times as much memory."""
 
@@ -155,8 +156,19 @@ def _parsed(file: Path) -> ast.Module | None:
         return None
 
 
+def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports of a module, those within its functions included."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        for name in _BLOCKS:
+            waiting += getattr(node, name, ())
+
+
 def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in imports(tree):
+    for node in _imports(tree):
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names)

@@ -62,6 +62,13 @@ class ProgramFunction:
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Parameters that a tool of another version does not have -> their values."""
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether it writes nothing, as its decorator declares or its syntax tree shows."""
+        effects, options = self.effects, self.options
+        writes = effects.creates or effects.updates or effects.deletes or effects.uses_backends or effects.is_partial
+        return bool(options.get("reads")) or not (writes or options.get("verb") in {"create", "update", "delete"})
+
     def parameter(self, argument: str) -> str:
         """Return the parameter that takes an argument."""
         name = parameter_name(argument)

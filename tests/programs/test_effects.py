@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.libraries import TEXT, library, tool
+from support.libraries import TEXT, library, simulator, tool
 
 from mcp_sim.simulator.compile import load
 
@@ -20,7 +20,6 @@ tables = {
     "loan": {"ids": "L-1", "links": {"isbn": "book"}, "fields": {"member": "", "returned": False}},
     "settings": {"singleton": True, "fields": {"theme": ""}},
 }
-KINDS = ("book", "loan")
 """
 TOOLS = [tool("act", isbn=TEXT, loan_id=TEXT, ids={"type": "array", "items": TEXT}, task={"type": "object"})]
 
@@ -59,10 +58,6 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("for one in world.each(ids):\n    world.loan.get(one)['returned'] = True", ("update", "loan", "ids")),
         ("world.loan.get(task['id'])['member'] = task['member']", ("update", "loan", "task.id")),
         ("row = None\nfor row in world.loan:\n    pass\nrow['returned'] = True", ("update", "loan", None)),
-        (
-            "row = None\nfor one in ids:\n    if row:\n        row['x'] = 1\n    row = world.loan.get(one)",
-            ("update", "loan", "ids"),
-        ),
         ("world.settings['theme'] = 'dark'", ("update", "settings", None)),
         ("getattr(world, 'loan').add()", ("create", "loan", None)),
         ("made = [world.loan.add(member=one) for one in ids]\nreturn made", ("create", "loan", None)),
@@ -123,12 +118,10 @@ def view(world, row):
         ("finish(known(world, 'loan', loan_id), returned=True)", ("update", "loan", "loan_id")),
         ("finish(loan=known(world, 'loan', key=loan_id))", ("update", "loan", "loan_id")),
         ("known(world, 'book', isbn)\nreturn world.loan.add(isbn=isbn)", ("create", "loan", None)),
-        ("first(world.loan, id=loan_id)['returned'] = True", ("update", "loan", "loan_id")),
+        ("first(world.loan, id=loan_id)['returned'] = True", ("update", "loan", None)),
         ("return twice(world, 3)", ("create", "loan", None)),
         ("known(world, 'book', isbn)\nreturn view(world, known(world, 'loan', loan_id))", ("get", "loan", "loan_id")),
-        ("for kind in KINDS:\n    getattr(world, kind).delete(isbn)", ("delete", "book", "isbn")),
         ("def inner():\n    world.loan.delete(loan_id)\ninner()", ("delete", "loan", "loan_id")),
-        ("{'known': known, 'finish': finish}[isbn](world, 'book', isbn)", ("get", "book", "isbn")),
     ],
 )  # fmt: skip
 def test_effects_of_called_functions_count(tmp_path: Path, body: str, expected: Json) -> None:
@@ -155,6 +148,34 @@ def test_decorators_correct_what_was_found(tmp_path: Path) -> None:
     )
 
 
+def test_functions_that_call_each_other_in_many_ways_are_scanned_once(tmp_path: Path) -> None:
+    calls = "\n\n".join(f"def f{n}(world, a=0):\n    f{n + 1}(world)\n    return f{n + 1}(world)" for n in range(40))
+    last = "def f40(world):\n    return f0(world) or world.loan.add()"
+    assert effect(tmp_path, "return f0(world)", f"{calls}\n\n{last}") == ("create", "loan", None)
+
+
 @pytest.mark.parametrize("deep", ["+".join("1" for _ in range(2500)), f"{'-' * 900}1"])
 def test_a_statement_that_nests_too_deeply_hides_no_other_one(tmp_path: Path, deep: str) -> None:
     assert effect(tmp_path, f"x = {deep}\nreturn world.loan.add()") == ("create", "loan", None)
+
+
+@pytest.mark.parametrize(
+    ("decorator", "body", "findings"),
+    [
+        ("@tool(reads=True)", "world.loan.add(member=isbn)", ["writes loan, but counts as reading"]),
+        ("@tool", "held = [world.loan.add(member=isbn)]\nheld[0]['returned'] = True", []),
+        ("@tool", "rows = {}\nrows['x'] = world.book.get(isbn)\nrows['x']['title'] = 'x'", ["writes book, but counts"]),
+        ("@tool(verb='update')", "rows = {}\nrows['x'] = world.book.get(isbn)\nrows['x']['title'] = 'x'", []),
+    ],
+)
+async def test_the_ledger_notes_a_call_that_writes_though_its_tool_counts_as_reading(
+    tmp_path: Path, decorator: str, body: str, findings: list[str]
+) -> None:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    program = f"{HEAD}\n{decorator}\ndef act(world, isbn=None):\n{lines}\n"
+    books = {"records": {"book": {"rows": [{"isbn": "1"}]}}}
+    async with simulator(tmp_path, program, TOOLS, world=books).open() as world:
+        await world.call("act", {"isbn": "1"})
+        noted = world.ledger.newest["measured"].get("findings", [])
+    assert len(noted) == len(findings)
+    assert all(note.startswith(finding) for note, finding in zip(noted, findings, strict=True))
