@@ -223,7 +223,7 @@ def _compared(folder: Path, name: str, trials: int, first_seed: int) -> Iterator
     for path in sorted(place.glob("out/**/trials.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             trial: dict[str, Any] = json.loads(line)
-            label = trial["variant"] if trial["variant"] in AGENTS else list(AGENTS)[trial["arm"] == "candidate"]
+            label = "careless" if trial["arm"] == "candidate" else "careful"
             state: dict[str, Any] = trial["final_state"] or {}
             left = state.get("run", "")
             ours, because = _graded(place / f"{left}.jsonl", name, next(place.rglob(f"{left}.answer"), None))
