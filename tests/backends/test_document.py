@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
+from support.backend_answers import INTEGER, STRING, error_text, simulator, success_value, tool
 
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.refusal import Refused
@@ -78,24 +78,6 @@ async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
         await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
         arguments = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
         assert "too long" in error_text(await world.call("search_and_replace", arguments))
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"documents": {"facts.docx": "Water is wet.\n\nIce is cold."}},
-        {"documents": {"facts.docx": ["Water is wet.", {"text": "Ice is cold."}]}},
-        {"documents": {"facts.docx": {"author": "Ada", "paragraphs": ["Water is wet.", "Ice is cold."]}}},
-        {"documents": [{"filename": "facts.docx", "parts": [{"text": "Water is wet."}, "Ice is cold."]}]},
-        {"documents": {"columns": ["name", "content"], "rows": [["facts.docx", "Water is wet.\nIce is cold."]]}},
-        {"office": {"docs": {"facts.docx": {"content": "Water is wet.\nIce is cold."}}}},
-        {"facts.docx": ["Water is wet.", "Ice is cold."]},
-        {"office": {"facts.docx": "Water is wet.\nIce is cold.", "more.docx": "Fire is hot."}},
-    ],
-)  # fmt: skip
-async def test_documents_are_given_in_every_common_shape(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, WORD, state) as sim, sim.open() as world:
-        assert success_value(await world.call("get_document_text", FACTS)) == "Water is wet.\nIce is cold."
 
 
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:

@@ -117,24 +117,6 @@ ADA, WIELHUIS = STATE["entities"]
 (WORKS,) = STATE["relations"]
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"memory": {"graph": STATE}},
-        {"entities": {"Ada": ADA, "Wielhuis": WIELHUIS}, "relations": [["Ada", "works at", "Wielhuis"]]},
-        {"nodes": [{"id": "Ada", "type": "person", "notes": ["likes tea"]}, {"id": "Wielhuis", "type": "company"}],
-         "edges": [{"source": "Ada", "target": "Wielhuis", "label": "works at"}]},
-        {"entities": {"columns": list(ADA), "rows": [list(ADA.values()), list(WIELHUIS.values())]},
-         "relations": {"columns": list(WORKS), "rows": [list(WORKS.values())]}},
-        {"memory": [{"type": "entity", **ADA}, {"type": "relation", **WORKS}, {"type": "entity", **WIELHUIS}]},
-    ],
-    ids=["under wrappers", "by name", "other names", "columns", "marked rows"],
-)  # fmt: skip
-async def test_a_given_graph_has_any_common_shape(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, MEMORY, state).open() as world:
-        assert await answered(world, "read_graph") == STATE
-
-
 async def test_programs_call_the_operations_on_a_view(memory: Simulator) -> None:
     async with memory.open() as world:
         graph = Library("graph", world.view, DEFAULT_NOW)

@@ -116,29 +116,6 @@ def test_tools_with_keys_of_other_things_are_no_store(tmp_path: Path, tools: lis
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("key_value")]
 
 
-TEA: Json = {"tea": "green", "cup": {"size": 2}}
-ROWS: Json = [{"key": key, "value": value} for key, value in TEA.items()]
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        TEA,
-        {"store": TEA},
-        {"redis": {"store": TEA}},
-        {"app": {"version": 2, "settings": TEA}},
-        {"cache": ROWS},
-        {"cache": {key: {"value": value} for key, value in TEA.items()}},
-        {"cache": {"columns": ["key", "value"], "rows": [list(pair) for pair in TEA.items()]}},
-        {"cache": {"entries": TEA}},
-    ],
-    ids=["whole", "map", "under a wrapper", "beside others", "list", "objects", "columns", "entries"],
-)
-async def test_a_given_store_has_any_common_shape(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, STORE, state).open() as world:
-        assert await answered(world, "mget_keys", keys=["tea", "cup", "none"]) == {**TEA, "none": None}
-
-
 async def test_programs_call_the_operations_on_a_view(store: Simulator) -> None:
     async with store.open() as world:
         keys = Library("key_value", world.view, DEFAULT_NOW)

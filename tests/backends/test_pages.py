@@ -59,24 +59,6 @@ async def test_given_pages_are_the_only_pages(tmp_path: Path) -> None:
         assert "nowhere" in error_text(await world.call("fetch", {"id": "nowhere"}))
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"https://tool.example/install": "Run the installer once.", "https://tool.example/upgrade": "Run it again."},
-        {"pages": {"https://tool.example/install": "Run the installer once."}},
-        {"site": {"docs": {"install": {"title": "Install", "content": "Run the installer once."}}}},
-        {"docs": [{"id": "install", "body": "Run the installer once."}], "theme": "dark"},
-        {"pages": {"columns": ["url", "text"], "rows": [["install", "Run the installer once."]]}},
-    ],
-    ids=["texts by address", "named texts", "objects under a wrapper", "list beside others", "columns"],
-)
-async def test_given_pages_have_any_common_shape(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, DOCS, state) as sim, sim.open() as world:
-        (first, *_) = world.view.rows("page")
-        assert success_value(await world.call("fetch", {"id": first[0]})) == {"text": "Run the installer once."}
-        assert len(success_value(await world.call("search_docs", {"query": "installer"}))["results"]) == 1
-
-
 async def test_programs_search_and_read_pages(tmp_path: Path) -> None:
     async with simulator(tmp_path, DOCS, {"documents": PAGES}) as sim, sim.open() as world:
         pages = Library("pages", world.view, DEFAULT_NOW)

@@ -184,28 +184,6 @@ async def test_the_size_of_a_sheet_is_limited(tmp_path: Path) -> None:
         assert "cells" in error_text(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
 
 
-SALES = [["day", "loaves"], ["Monday", 42]]
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"workbooks": {"sales.xlsx": {"Sheet1": SALES}}},
-        {"workbooks": {"sales.xlsx": {"Sheet1": [{"day": "Monday", "loaves": 42}]}}},
-        {"workbooks": {"sales.xlsx": {"Sheet1": {"columns": ["day", "loaves"], "rows": [["Monday", 42]]}}}},
-        {"workbooks": {"sales.xlsx": {"sheets": {"Sheet1": {"A1": "day", "B1": "loaves", "A2": "Monday", "B2": 42}}}}},
-        {"workbooks": [{"path": "sales.xlsx", "sheets": [{"name": "Sheet1", "rows": SALES}]}]},
-        {"workbooks": {"sales.xlsx": SALES}},
-        {"bakery": {"owner": "Edda", "excel": {"sales.xlsx": {"Sheet1": {"data": SALES}}}}},
-        {"bakery": {"sales.xlsx": {"Sheet1": SALES}, "staff.xlsx": {"Shifts": []}}},
-        {"sales.xlsx": {"Sheet1": SALES}},
-    ],
-)
-async def test_workbooks_are_given_in_every_common_shape(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, EXCEL, state) as sim, sim.open() as world:
-        assert success_value(await world.call("read_data_from_excel", PLACE)) == SALES
-
-
 async def test_operations_are_called_from_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL).open() as world:
         spreadsheet = Library("spreadsheet", world.view, datetime(2026, 1, 1, tzinfo=UTC))

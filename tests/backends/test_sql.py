@@ -292,32 +292,6 @@ _DESCRIBED = [tool("list_tables", "List the tables"), tool("describe_table", "De
 # given states ---------------------------------------------------------------------------------------------------------
 
 ADA: Json = [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]
-_NAMED: Json = {"columns": ["id", "name"], "rows": [[1, "Ada"], [2, "Bo"]]}
-_TYPED: Json = [{"name": "id", "type": "INTEGER"}, {"name": "name", "type": "VARCHAR(40)"}]
-GIVEN: dict[str, Json] = {
-    "rows": {"people": ADA},
-    "columns": {"people": _NAMED},
-    "columns under wrappers": {"database": {"tables": {"people": _NAMED}}},
-    "columns with types": {"tables": {"people": {**_NAMED, "columns": _TYPED}}},
-    "a list of named tables": {"tables": [{"name": "people", **_NAMED}]},
-    "types by column": {"people": {"columns": {"id": "INTEGER", "name": "TEXT"}, "rows": ADA}},
-    "rows by key": {"people": {"1": {"name": "Ada"}, "2": {"name": "Bo"}}},
-    "rows by a key that they have": {"db": {"people": {"1": {"id": 1, "name": "Ada"}, "2": {"id": 2, "name": "Bo"}}}},
-    "a statement with rows": {"people": {"sql": "CREATE TABLE people (id INTEGER PRIMARY KEY, name)", "rows": ADA}},
-    "a script": {"init": "CREATE TABLE people (id INTEGER PRIMARY KEY, name); "
-                         "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo')"},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("shape", GIVEN)
-async def test_tables_are_given_in_any_shape(tmp_path: Path, shape: str) -> None:
-    async with simulator(tmp_path, TOOLS, GIVEN[shape]).open() as world:
-        assert await answered(world, "list_tables") == [{"name": "people"}]
-        assert await answered(world, "read_query", query="SELECT id, name FROM people ORDER BY id") == ADA
-        await answered(world, "write_query", query="INSERT INTO people (name) VALUES ('Cy')")
-        assert await answered(world, "read_query", query="SELECT max(id) AS last FROM people") == [{"last": 3}]
-
-
 # Python ---------------------------------------------------------------------------------------------------------------
 
 

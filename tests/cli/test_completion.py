@@ -36,16 +36,11 @@ def environment(here: Path) -> dict[str, str]:
 
 CASES: list[tuple[str, set[str]]] = [
     ("mcp-sim ", {*COMMANDS}),
-    ("mcp-sim cl", {"client-config"}),
     ("mcp-sim serve --i", {"--intensity"}),
     ("mcp-sim serve --clock ", {"virtual", "real"}),
     ("mcp-sim serve flaky_", {name for name in shipped("scenarios") if name.startswith("flaky_")}),
     ("mcp-sim check calendar", {"calendar.yaml", "calendar", "calendar_mail"}),
-    ("mcp-sim run flaky_crm --ju", {"--junit"}),
-    ("mcp-sim init cr", {"crm"}),
-    ("mcp-sim import mc", {"mcp"}),
     ("mcp-sim list pertu", {"perturbations"}),
-    ("mcp-sim list presets fl", {"flaky"}),
 ]
 
 

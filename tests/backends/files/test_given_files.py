@@ -30,11 +30,6 @@ NOTES = [
     tool("search_notes", "Search all notes.", query=TEXT),
     tool("delete_note", "Delete a note.", path=TEXT),
 ]
-VAULTS = [
-    tool("list_vaults", "List the vaults."),
-    tool("read_note", "Read a note.", vault=TEXT, path=TEXT),
-    tool("write_note", "Write a note.", vault=TEXT, path=TEXT, content=TEXT),
-]
 
 
 async def _assert_notes_are_files(path: Path, state: Json, spec: Json = None) -> None:
@@ -59,16 +54,3 @@ async def test_the_whole_state_may_be_the_files(tmp_path: Path, files: Json) -> 
     tools = [tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
     async with simulator(tmp_path, tools, files).open() as world:
         assert await answered(world, "read_file", path="Shopping.md") == "- Twine\n"
-
-
-@pytest.mark.parametrize("state", [
-    {"vault": {"name": "garden", "notes": _FILES}}, {"vaults": {"garden": {"notes": _LIST}}},
-    {"vaults": [{"name": "garden", "notes": _ROWS}]}, {"vaults": ["garden"], "notes": _LIST},
-    {"vaults": {"garden": _TREE}},
-])  # fmt: skip
-async def test_notes_are_in_the_vault_that_holds_them(tmp_path: Path, state: Json) -> None:
-    async with simulator(tmp_path, VAULTS, state).open() as world:
-        assert "garden" in await answered(world, "list_vaults")
-        assert await answered(world, "read_note", vault="garden", path="Beds/North bed.md") == "# North bed\n"
-        assert "attic" in await refused(world, "read_note", vault="attic", path="Shopping.md")
-        assert "outside" in await refused(world, "read_note", vault="garden", path="../Shopping.md")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.matched_tools import answered, refused, simulator
-from support.repositories import FILES, FIRST, GIT, SECOND
+from support.repositories import FILES, GIT
 
 
 async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
@@ -38,33 +38,6 @@ async def test_a_history_is_generated_without_a_state(tmp_path: Path) -> None:
         await answered(world, "git_add", files=["."], repo_path="/home/me/project")
         await answered(world, "git_commit", message="All", repo_path="/home/me/project")
         assert "working tree clean" in await answered(world, "git_status", repo_path="/home/me/project")
-
-
-COMMITS = [
-    {"hash": FIRST, "message": "One", "author": "Ann", "files": {"a.txt": "one\n"}},
-    {"hash": SECOND, "message": "Two", "author": "Ann", "files": {"a.txt": "two\n"}},
-]
-SHAPES: list[Any] = [
-    {"commits": COMMITS},
-    {"commits": {row["hash"]: {name: row[name] for name in row if name != "hash"} for row in COMMITS}},
-    {"commits": {"columns": ["hash", "message", "author", "files"], "rows": [[*row.values()] for row in COMMITS]}},
-    {"commits": {"rows": COMMITS}},
-    {"commits": {"main": COMMITS}},
-    {"branches": {"main": {"commits": COMMITS}}, "current_branch": "main"},
-    {"branches": [{"name": "main", "commit": SECOND, "current": True}], "history": COMMITS},
-    {"workspace": {"project": {"git": {"commits": COMMITS}}}},
-    {"repositories": {"/srv/box": {"commits": COMMITS, "branches": {"main": SECOND}}}},
-]
-
-
-@pytest.mark.parametrize("state", SHAPES)
-async def test_a_repository_is_found_in_every_shape(tmp_path: Path, state: Any) -> None:
-    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        log = await answered(world, "git_log", repo_path=".", oneline=True)
-        assert log.splitlines()[1:] == ["2222222 Two", "1111111 One"]
-        assert await answered(world, "git_branch", repo_path=".", branch_type="local") == "* main"
-        assert "clean" in await answered(world, "git_status", repo_path=".")
-        assert "-one\n+two" in await answered(world, "git_show", repo_path=".", revision="HEAD")
 
 
 @pytest.mark.time_limit(120)
