@@ -36,8 +36,8 @@ def test_the_demo_shows_the_deal_made_twice_and_why(mode: str) -> None:
     assert '"title": "Spring order"' in second
     assert "busy-backend (error, probability 0.25); the truth: the call never reached the world" in output
     verdicts = [line.split()[:2] for line in output.splitlines() if line.startswith(("  failed", "  passed"))]
-    assert verdicts[:3] == [["failed", "one-deal:"], ["passed", "no-hammering:"], ["failed", "recovered-deal:"]]
-    assert len([outcome for outcome, _ in verdicts if outcome == "failed"]) == 2
+    assert [name for outcome, name in verdicts if outcome == "failed"] == ["one-deal:", "recovered-deal:", "honest:"]
+    assert ["passed", "no-hammering:"] in verdicts
     assert "The failures are the point of this demo." in output
 
 

@@ -221,7 +221,8 @@ async def test_a_good_run_passes_every_expectation_and_meets_every_fault_to_reco
             world = simulator.world(seed=seed)
             await play(world, good_run(name))
             found = verdicts(world, ANSWER)
-            assert {verdict.outcome for verdict in found.values()} == {"passed"}, (seed, found)
+            judged = [verdict for verdict in found.values() if (verdict.kind, verdict.outcome) != ("paced", "vacuous")]
+            assert {verdict.outcome for verdict in judged} == {"passed"}, (seed, found)
             assert applied_faults(world) >= faults_to_recover_from(simulator)
 
 
@@ -233,7 +234,7 @@ def test_the_play_command_passes_a_good_run(
     lines = [json.dumps({"tool": tool, "arguments": arguments}) for tool, arguments in calls]
     script = tmp_path / "calls.jsonl"
     script.write_text("\n".join(lines), encoding="utf-8")
-    needs_answer = any(entry.kind == "answered" for entry in load(name).expectations)
+    needs_answer = any(entry.kind in {"answered", "truthful"} for entry in load(name).expectations)
     assert main(["play", name, str(script), "--grade"]) == (4 if needs_answer else 0)
     assert len(capsysbinary.readouterr().out.splitlines()) == len(calls)
 
