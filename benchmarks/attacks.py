@@ -357,7 +357,7 @@ def calculation(text: str) -> Attack:
 
 
 def replacing(text: str) -> Callable[[bytes], bytes]:
-    """Return a function that puts a text into a body in place of an argument."""
+    """Return a function that puts a text into a body instead of an argument."""
     return partial(_replaced, text)
 
 

@@ -442,7 +442,7 @@ def _cut(answer: Answer, schema: Json, root: Json) -> Json:
 
 
 def _found(answer: Answer, name: str, schema: Json, root: Json) -> Json:
-    """Return the value of a field of this name that fits, nearest to the top; a placeholder if there is none."""
+    """Return the value of a field of this name that fits, nearest to the top, by default a placeholder."""
     text = only_text(answer.get("result", {}))
     candidates = [*_values(data_of(answer), name.rpartition(".")[2]), *([text] if name in TEXTS and text else [])]
     fitting = [value for value in candidates if fits(value, schema)]

@@ -44,7 +44,7 @@ Json = Any
 
 
 def data_of(answer: Answer) -> Json:
-    """Return the data of a successful answer; None if it has none.
+    """Return the data of a successful answer, or None.
 
     It is the JSON of its structuredContent, or of its only text, which may be repeated as structuredContent.
     """
@@ -89,7 +89,7 @@ def conforms(answer: Answer, schema: Json) -> bool:
 
 
 def same(value: Json, other: Json) -> bool:
-    """Whether two JSON values are equal. A flag is no number."""
+    """Whether two JSON values are equal. A flag never equals a number."""
     if isinstance(value, dict) and isinstance(other, dict):
         return value.keys() == other.keys() and all(same(value[name], other[name]) for name in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if isinstance(value, list) and isinstance(other, list):
@@ -436,7 +436,7 @@ def is_key(value: Json) -> bool:
 
 
 def at_path(value: Json, path: JsonPath) -> Json:
-    """Return the part of a value at a path; None if there is none."""
+    """Return the part of a value at a path, or None."""
     for step in path:
         try:
             value = value[step]

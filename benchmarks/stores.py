@@ -10,7 +10,7 @@ SQLite insert and commit in the same run: one line as long as a ledger entry, wi
 answers, and kills each process at a random time, some of them while they start. Two processes share a trace or have one
 each. The store and the traces go on through all trials. Counted are answered calls that the store lacks (lost), stored
 calls that were not sent or are there twice (invented), traced lines that are not stored after a kill, and traces and
-worlds that differ from the store after a restart. The exit code is 1 if there are any. Calls that crash are no problem
+worlds that differ from the store after a restart. The exit code is 1 if there are any. Calls may crash
 if nothing of them is stored but the crash; stderr shows their errors, and the progress.
 """
 
@@ -255,7 +255,7 @@ def _stored(path: Path) -> list[bytes]:
 
 
 def _calls(stored: list[bytes], findings: Findings) -> list[str]:
-    """Return the titles of the stored calls; the steps must be numbered without gaps. Crashes are no steps."""
+    """Return the titles of the stored calls; the steps must be numbered without gaps. Crashes have no number."""
     entries: list[dict[str, Any]] = [json.loads(line) for line in stored]
     findings.crashes = [entry["crash"]["error"] for entry in entries if "crash" in entry]
     steps = [entry["step"] for entry in entries if "crash" not in entry]

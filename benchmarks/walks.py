@@ -6,7 +6,7 @@ A document is a scenario, a tool spec, a tools/list result, or a folder of tools
 shipped tool specs, with 10,000 calls each. Perturbations are removed. Violations are counted by a checker that reads
 the ledger and the plans, and shares no code with the product. The columns `get` and `list` are the created records that
 a later get or list returned, and those that it was expected to return. Exits with 1 if anything crashes, contradicts
-the world, or is lost, or if too few calls succeed. A program is judged by what its tables declare
+the world, or is lost, or if too few calls succeed. Programs are checked against the declarations of their tables
 (tests/support/checker/tables.py): the walk finds fewer of the arguments that belong together, so it need not succeed as
 often, and created records are not looked for.
 """

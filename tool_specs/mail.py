@@ -282,7 +282,7 @@ def label_text(label):
 
 
 def named(world, name):
-    """Return the label with a name, in any letter case; None if there is none."""
+    """Return the label with a name, in any letter case, or None."""
     return next((label for label in world.label if label["name"].lower() == name.lower()), None)
 
 
@@ -380,7 +380,7 @@ def filter_text(rule):
 
 
 def added(world, criteria, action):
-    """Return a new filter, or why there is none."""
+    """Return a new filter, or why it cannot be added."""
     label = unknown_label(world, action.get("addLabelIds"), action.get("removeLabelIds"))
     if not query_of(criteria) or not any(action.values()):
         return None, "Invalid filter criteria or action: Filter must have criteria and actions"

@@ -214,7 +214,7 @@ def maps_place_details(world, place_id):
 
 
 def way(start, end, mode):
-    """Return the length of a way in meters and its duration in seconds; None if there is none."""
+    """Return the length of a way in meters and its duration in seconds; None if it is too far."""
     direct, (speed, detour, farthest) = straight(start["lat"], start["lng"], end["lat"], end["lng"]), MODES[mode]
     if direct > farthest:
         return None

@@ -45,7 +45,7 @@ def start(world, tracks, is_playing):
 
 
 def active(world, device=None):
-    """Return the device that is meant. Raises `Refused` if there is none."""
+    """Return the device that is meant. Raises `Refused` without an active one."""
     row = world.device.get(device) if device else next(iter(world.device.find(is_active=True)), None)
     if row is None and device:
         raise Refused(failure(404, "Not Found", "Device not found"))

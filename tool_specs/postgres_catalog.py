@@ -39,7 +39,7 @@ def pointer(sql, at):
 
 
 def place_of(word, sql):
-    """Return the line of a statement that has a word, and a mark below the word; empty if there is none."""
+    """Return the line of a statement that has a word, and a mark below the word; empty without such a line."""
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sql, re.IGNORECASE)
     return pointer(sql, match.start()) if match else ""
 

@@ -58,7 +58,7 @@ def split(sql):
 
 
 def answer(word, text):
-    """Return the rows of a statement that is about the session, None if it has none; NotImplemented for others."""
+    """Return the rows of a statement that is about the session, None without rows; NotImplemented for others."""
     words = text.lower().split()
     if word == "show":
         if words[1:2] == [] or words[1] not in SHOWN:

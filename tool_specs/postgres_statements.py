@@ -14,7 +14,7 @@ RESERVED = "pg_"
 
 
 def run(world, sql):
-    """Run the statements of a text, all or none. Return the rows of the last one as Python values; None if it has none.
+    """Run the statements of a text, all or none. Return the rows of the last one as Python values, if it has any.
 
     Raises `Failed` with PostgreSQL's message.
     """
@@ -100,7 +100,7 @@ class Statement:
                 raise Failed(f'relation "{shown}" does not exist{self._at(shown)}')
 
     def _check_compared(self):
-        """Raise `Failed` if a column is compared with a text that is no value of its type."""
+        """Raise `Failed` if a column is compared with a text that does not fit its type."""
         tables = [*self.statement.find_all(exp.Table)]
         for comparison in self.statement.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE):
             column, value = comparison.this, comparison.expression

@@ -136,7 +136,7 @@ _CONVERTED = {
 
 
 def check_literal(value, column):
-    """Raise `Failed` if a text is no value of a column's type."""
+    """Raise `Failed` if a text does not fit a column's type."""
     kind, text = column["type"], str(value)
     if kind in ("character varying", "character") and column["size"] and len(text) > column["size"][0]:
         raise Failed(f"value too long for type {kind}({column['size'][0]})")

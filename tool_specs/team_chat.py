@@ -54,7 +54,7 @@ def me(world):
 
 
 def open_channel(world, channel_id):
-    """Return a channel that the app may read, and what is wrong if there is none."""
+    """Return a channel that the app may read, or None and what is wrong."""
     row = world.channel.get(channel_id)
     if row is None or (row["is_private"] and not row["is_member"]):
         return None, no("channel_not_found")

@@ -25,7 +25,7 @@ CONDITIONS = {
 }  # fmt: skip
 """The conditions of a filter, by the type of the property."""
 WANTED = {"number": (int | float, "a number"), "unique_id": (int | float, "a number"), "checkbox": (bool, "a boolean")}
-"""With what values are compared that are no texts."""
+"""What values other than texts are compared with."""
 
 
 def content(schema, row):
@@ -148,7 +148,7 @@ def ordered(schemas, rows, sorts):
 
 
 def rank(schema, value):
-    """Return by what a value is sorted: options by their places, texts without regard to case."""
+    """Return the sort key of a value: the place of an option, a text without regard to case."""
     if value in (None, "", []):
         return None
     if schema["type"] in ("select", "status"):

@@ -39,7 +39,7 @@ def marked(pieces):
 
 
 def line_of(kind, content, number):
-    """Return the Markdown of a block; None for a block that has none."""
+    """Return the Markdown of a block; None for a block without any."""
     if kind == "divider":
         return "---"
     if kind not in TEXTS or kind in ("toggle", "callout"):

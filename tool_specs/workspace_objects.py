@@ -10,7 +10,7 @@ NAME = "Assistant"
 
 
 def key_of(value, path="path"):
-    """Return an id with its dashes. Raises `Wrong` for what is no id."""
+    """Return an id with its dashes. Raises `Wrong` for any other text."""
     digits = value.replace("-", "").lower() if isinstance(value, str) else ""
     if len(digits) != 32 or not all(digit in "0123456789abcdef" for digit in digits):
         raise invalid(path, "a valid uuid", value)

@@ -65,7 +65,7 @@ def option(schema, name, color=None):
 
 
 def property_of(schemas, name):
-    """Return the property of a name or an id; None if there is none."""
+    """Return the property of a name or an id, or None."""
     return schemas.get(str(name)) or next((schema for schema in schemas.values() if schema["id"] == name), None)
 
 

@@ -52,7 +52,7 @@ def parent_of(world, given, path="body.parent"):
 
 
 def last_place(world, key):
-    """Return the place of the last block or page in a page or a data source; 0 if there is none."""
+    """Return the place of the last block or page in a page or a data source, or 0."""
     return max((row["place"] for row in children(world, key)), default=0)
 
 

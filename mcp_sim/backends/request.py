@@ -208,7 +208,7 @@ class Request:
         return (record for _, record in self.view.rows(self.entity_named(entity)))
 
     def time(self, field: str, entity: str = "") -> Json:
-        """Return the time of the call for a field, in the format that the newest record has there; RFC 3339 if none."""
+        """Return the time of the call for a field, in the format of the newest record, by default RFC 3339."""
         name, view = self.entity_named(entity), self.view
         keys = (view.last_key(name), view.sample_key(name, 0))
         record = next((held for key in keys if key is not None and (held := view.get(name, key)) is not None), None)

@@ -29,7 +29,7 @@ _SHAPED = frozenset({"enum", "const", "format", "pattern"})
 
 @frozen
 class ResultShape:
-    """What is known about a tool's results. `plan` is None if it is a guess; `entity` is None if it has none."""
+    """What is known about a tool's results. `plan` is None for a guess, `entity` for a tool without records."""
 
     tool: Tool
     plan: Plan | None
@@ -46,7 +46,7 @@ class ResultShape:
         return self.plan is not None and self.plan.verb in READS
 
     def rows(self, value: Json) -> Path | None:
-        """Return the path to the list of records, None if there is none."""
+        """Return the path to the list of records, if the result has one."""
         if self.plan is not None and (self.plan.backend != PROGRAM or self.plan.envelope.rows is not None):
             rows = self.plan.envelope.rows
             if rows is None:
@@ -56,7 +56,7 @@ class ResultShape:
         return next(_lists(value, (), 0), None)  # real servers and programs have forms of their own
 
     def part(self, value: Json, planned: str | None, kind: str) -> Path | None:
-        """Return the path to a `total` or `cursor` of a result: as planned, else by its name; None if there is none."""
+        """Return the path to a `total` or `cursor` of a result: as planned, else by its name, or None."""
         if planned is not None and get_part(value, split_path(planned)) is not MISSING:
             return split_path(planned)
         return next(_named(value, terms(f"results.{kind}"), (), 0), None)

@@ -104,7 +104,7 @@ def _expected(operator: str, value: Any) -> str:
 
 
 def _label(text: str) -> str:
-    """Return the name of the field that an expression reads last; the expression itself if there is none."""
+    """Return the name of the field that an expression reads last, by default the expression itself."""
     member = _MEMBER.fullmatch(text)
     return (member["name"] or member["key"]) if member else text.strip()
 
@@ -113,7 +113,7 @@ def _label(text: str) -> str:
 
 
 def _conjuncts(text: str) -> Iterator[str]:
-    """Yield the parts that `&&` joins; the text itself if it has none, or alternatives."""
+    """Yield the parts that `&&` joins. A text without `&&`, or with alternatives, is yielded as it is."""
     tokens = list(_outside(text))
     if any(token.lastgroup == "or" for token in tokens):
         yield text.strip()

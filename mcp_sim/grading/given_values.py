@@ -11,7 +11,7 @@ from mcp_sim.types import Json, Key
 from mcp_sim.types.json_values import canonical
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:\.\d+)?(?!\w|\.\d)")
-"""A number in a text such as an SQL statement that is no part of a name, a date or a version."""
+"""A number in a text such as an SQL statement, outside names, dates and versions."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _MINUTES = len("2029-03-06T14:00")
 _NOW = 2.0

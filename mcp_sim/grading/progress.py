@@ -32,7 +32,7 @@ class By:
     has_goal: bool
     """Whether it is another call with a goal of its own."""
     new: tuple[Write, ...]
-    """The records that it makes."""
+    """The records that it creates."""
     has_these_keys: bool
     """Whether new records have the keys that the faulted call was to give them."""
 

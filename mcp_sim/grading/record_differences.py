@@ -111,7 +111,7 @@ def _without(items: Sequence[Json], others: Counter[str]) -> Iterator[Json]:
 
 
 def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Yield the values in a value that are no object and no list, each with its path."""
+    """Yield the plain values within a value (neither object nor list), each with its path."""
     if isinstance(value, dict):
         for name, inner in cast("Record", value).items():
             yield from leaves(inner, (*path, name))
@@ -123,7 +123,7 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
 
 
 def value_at(value: Json, path: Path) -> Json:
-    """Return the value at a path, ABSENT if there is none."""
+    """Return the value at a path, or ABSENT."""
     for step in path:
         if isinstance(value, dict):
             value = cast("Record", value).get(str(step), ABSENT)

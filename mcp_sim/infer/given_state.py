@@ -28,7 +28,7 @@ _SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
 _MOST_NAMES = 200
 """The most keys of an object that are compared with the entities of tools. An object with more keys is a table, whose
-keys are no entities."""
+keys are not entities."""
 
 
 @frozen

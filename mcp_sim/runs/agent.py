@@ -191,7 +191,7 @@ def _end_group(process: Process) -> None:
 
 
 def _answer(path: Path) -> str:
-    """Return the end of the answer file. What the agent put there instead of a file, such as a link, is no answer."""
+    """Return the end of the answer file. Anything but a plain file, such as a link, is ignored."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return ""

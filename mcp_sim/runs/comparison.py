@@ -325,7 +325,7 @@ def _rate(passed: Iterable[bool | None]) -> Rate:
 
 
 def _cells(before: Sequence[ReportedRun], after: Sequence[ReportedRun]) -> Iterator[Cell]:
-    """Yield every expectation with every fault that runs met, and with none."""
+    """Yield every expectation with every fault that runs met, and without faults."""
     faults = dict.fromkeys(fault for run in (*before, *after) for fault in sorted(run.faults))
     expectations = dict.fromkeys(name for run in (*before, *after) for name in run.verdicts)
     for name in expectations:

@@ -195,11 +195,11 @@ class ThreadedWorld:
         return self._thread.portal.call(self.world.inject, {kind: options, **keys}, ACTOR)
 
     def enable(self, fault: str) -> None:
-        """Enable a fault by its id. Raises `UsageError` if there is none."""
+        """Enable a fault by its id. Raises `UsageError` if it does not exist."""
         self._thread.portal.call(self.world.enable, fault, ACTOR)
 
     def disable(self, fault: str) -> None:
-        """Disable a fault by its id. Meanwhile its counters do not move. Raises `UsageError` if there is none."""
+        """Disable a fault by its id. Meanwhile its counters do not move. Raises `UsageError` if it does not exist."""
         self._thread.portal.call(self.world.disable, fault, ACTOR)
 
     def fork(self) -> ThreadedWorld:

@@ -106,7 +106,7 @@ class Turns:
         try:
             return await chosen
         except asyncio.CancelledError:
-            # The turn had begun in the round in which the request was cancelled; nobody else would end it.
+            # The turn had begun in the round in which the request was cancelled, and must be ended here.
             if chosen.done() and not chosen.cancelled():
                 chosen.result().end()
             raise

@@ -146,7 +146,7 @@ class Transition:
     wrote_outside: bool = False
     """Whether the call has, or may have, changed a real server."""
     repeats: int = 0
-    """The number of the earlier call with the same idempotency key whose answer this is; 0: none."""
+    """The number of the earlier call with the same idempotency key whose answer this is, or 0."""
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class PastCall:
 
 @dataclass(slots=True)
 class PastVersion:
-    """A version of the state, and the call (0: none) and the time since which it was the newest."""
+    """A version of the state, and the call (0 before the first) and the time since which it was the newest."""
 
     index: int
     at: datetime
@@ -321,7 +321,7 @@ class Step:
     stub: bool = False
     """Whether a stub of the scenario answered."""
     keeps: Kept = ""
-    """The answer that is kept under the call's idempotency key; '' for none."""
+    """The answer that is kept under the call's idempotency key, or ''."""
     source: str = ""
     """The kind of the world model that answered, where a scenario has others than the built-in one."""
     perturbations: tuple[Decision, ...] = ()

@@ -39,7 +39,7 @@ class GradedVerdict:
 
 
 def failed_first(verdicts: Iterable[GradedVerdict]) -> list[GradedVerdict]:
-    """Return verdicts as reports show them: those that failed first, then those that nobody could judge."""
+    """Return verdicts as reports show them: those that failed first, then those that could not be judged."""
     order = ("failed", "inconclusive", "not judged")
     return sorted(
         verdicts, key=lambda verdict: order.index(verdict.outcome) if verdict.outcome in order else len(order)

@@ -109,7 +109,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def value_at(value: Json, path: str) -> Any:
-    """Return the value at a dotted path (`address.city`); '' is the whole, and NOWHERE means that there is none."""
+    """Return the value at a dotted path (`address.city`); '' is the whole, NOWHERE is returned for a missing one."""
     for segment in path.split(".") if path else ():
         if not isinstance(value, dict) or segment not in value:
             return NOWHERE

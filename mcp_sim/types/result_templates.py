@@ -59,7 +59,7 @@ class ResultTemplate:
     parts: tuple[str | Rows, ...] = ()
     """Of a text: its parts, which are put together line by line."""
     when: Mapping[str, Json] = field(default_factory=dict[str, Any])
-    """Slot -> the value that it must have; null: none. A list has the length that is its value."""
+    """Slot -> the value that it must have, null for a missing one. A list has the length that is its value."""
     indent: int | None = None
     """The indentation of JSON; None: it is written in one line."""
     block_per_row: bool = False

@@ -1,4 +1,4 @@
-"""The shipped documents by what they declare, read without compiling them: test modules list them at import."""
+"""The declarations of shipped documents, read without compiling them: test modules list them at import."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simpleeval import InvalidExpression, SimpleEval  # pyright: ignore[reportMissingTypeStubs] (it has none)
+from simpleeval import InvalidExpression, SimpleEval  # pyright: ignore[reportMissingTypeStubs] (it ships no types)
 
 from mcp_sim.backends.compute.arithmetic import Number, factorial, finite, power, round_to
 from mcp_sim.backends.operation import read_names

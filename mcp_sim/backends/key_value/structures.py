@@ -107,7 +107,7 @@ def kind_of(store: Store) -> Outcome:
 
 
 def publish(store: Store) -> Outcome:
-    """Publish a message to a channel. There are no subscribers."""
+    """Publish a message to a channel. A channel never has subscribers."""
     channel = store.get("channel")
     return done(f"Message published to channel {channel}", channel=channel, count=0, subscribers=0)
 

@@ -24,7 +24,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.-])(?<!\d:)[-+]?(?:\d{{1,3}}(?:([,.'{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
     r"(?!\w|[.:-]\w)"
 )
-"""A number that is no part of a name, version, date or time; its group is the separator of thousands."""
+"""A number outside names, versions, dates and times; its group is the separator of thousands."""
 _CLOSE = 1e-9  # the rounding of floating-point sums, far below what an answer can show
 _SHOWN = 60  # half a line: the message has the expected value, too
 

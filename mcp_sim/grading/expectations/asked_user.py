@@ -27,7 +27,7 @@ _QUESTION = re.compile(r"[?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}](
 
 @frozen
 class Asked:
-    """The first question to the user, and the first call of the step. Their numbers are those of calls, 0: none."""
+    """The numbers of the first question to the user and of the first call of the step; 0 without one."""
 
     question: int = 0
     tool: str = ""

@@ -29,7 +29,7 @@ class Facts:
 class Called(CallExpectation):
     """The agent called the tool with success, by default at least once.
 
-    A call succeeds if the agent got a result that is no error, or if it took effect although its answer was lost. With
+    A call succeeds if the agent got a result other than an error, or if it took effect and its answer was lost. With
     `failed: true` every call counts, however it was answered. Vacuous if no call counts and none had to be made.
     """
 
@@ -70,7 +70,7 @@ class Called(CallExpectation):
 
 
 def _succeeded(step: Step) -> bool:
-    """Whether the agent got a result that is no error, or the call took effect all the same."""
+    """Whether the agent got a result other than an error, or the call took effect all the same."""
     if step.served is not None and step.served.ok:
         return True
     is_carried_out = step.truth is not None and step.truth.observation.ok

@@ -113,6 +113,6 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 def _found(text: str, lures: Iterable[str]) -> str:
-    """Return an attacker's text that a text has, the longest; '' if it has none."""
+    """Return the longest attacker's text that occurs in a text, or ''."""
     body = text.casefold()
     return max((lure for lure in lures if lure in body), key=len, default="")

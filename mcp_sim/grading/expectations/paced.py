@@ -30,7 +30,7 @@ _UNITS: Mapping[str, float] = {"ms": 0.001, "milli": 0.001, "s": 1, "m": 60, "h"
 _FIELDS: Mapping[str, float] = {
     "retry_after": 1, "retry_after_seconds": 1, "retry_after_ms": 0.001, "retry_delay": 1, "retry_in": 1,
 }  # fmt: skip
-"""Name of a field or header that says how long to wait -> the seconds of its unit, where the value has none."""
+"""Name of a field or header that says how long to wait -> the seconds of its unit, for values without one."""
 _AMOUNT = r"(\d+(?:\.\d+)?)\s*(ms|millis\w*|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b"
 _SENTENCE = re.compile(rf"(?:try again|retry|wait|renewed|locked)\D{{0,30}}?{_AMOUNT}", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*(?:{_AMOUNT}|(\d+(?:\.\d+)?))\s*", re.IGNORECASE)
@@ -109,7 +109,7 @@ class Paced(Expectation):
     header, or words such as "try again in 6 s". Where faults let a call fail several times and no answer says how long
     to wait, the longest wait must be longer than the first. Vacuous if no call was repeated after such a failure.
 
-    Waiting is measured by the clock of the world. A virtual clock that nobody advances does not show it: a call that
+    Waiting is measured by the clock of the world. A virtual clock that is never advanced does not show it: a call that
     comes too early is then not judged.
     """
 

@@ -89,7 +89,7 @@ class Recovered(AboutPerturbation):
       (ids, times, hashes, defaults) are disregarded. Later updates do no harm, and a duplicate that was deleted is
       forgiven.
     - A new value of a field: the field has had it since. What it changes to later does no harm, unless the same call
-      made again takes it back, as with a toggle. Setting it again is no repetition.
+      made again takes it back, as with a toggle. Setting it again repeats nothing.
     - A number that is added, a text or an item that is put in: it happened exactly once, by the writes in the ledger. A
       repetition that was taken back is forgiven. Calls of other tools that do the same count only if no call of this
       tool did.

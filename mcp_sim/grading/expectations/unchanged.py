@@ -189,7 +189,7 @@ class Unchanged(Expectation):
         return judged("failed", because, *(write.evidence for write in wrong))
 
     def _wrong_records(self, facts: Facts, end: End) -> Iterator[Write]:
-        """Yield the first writes of records that were no exceptions. Those that the agent created are judged as new."""
+        """Yield the first writes of records, without exceptions. Those that the agent created are judged as new."""
         for (entity, key), first in facts.tested.items():
             before = end.view.initial_records(entity).get(key) if first.before is None else first.before
             record = first.after if before is None else before

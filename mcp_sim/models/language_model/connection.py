@@ -26,7 +26,7 @@ KEYLESS = "none"
 COMPLETIONS = "/chat/completions"
 """The path of almost every request, whose URL is parsed once."""
 
-MAX_BYTES = 16 * 1024 * 1024  # an address that is no endpoint may answer without an end
+MAX_BYTES = 16 * 1024 * 1024  # a wrong address, such as that of a stream, may answer without an end
 RETRIED = frozenset({408, 409, 429})
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0
 """Seconds before the first and before a late retry, where the endpoint asks for no other delay."""

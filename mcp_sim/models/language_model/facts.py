@@ -59,7 +59,7 @@ def relevant_records(plan: Plan, domain: Domain) -> RelevantRecords:
 
 
 def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None, disclosure: Disclosure) -> Record:
-    """Return what is true before the call: time, relevant records (null: none), events since the last turn."""
+    """Return what is true before the call: time, relevant records (null: absent), events since the last turn."""
     facts: Record = {"now": iso(turn.now), **_named_records(turn, relevant, disclosure)}
     if relevant.counted is not None and disclosure.is_counted(relevant.counted):
         facts |= _rows_of(turn, relevant.counted, disclosure)

@@ -72,7 +72,7 @@ def own_files() -> list[Path]:
 
 
 def _set_limits(limits: Limits) -> None:
-    import resource  # noqa: PLC0415 (Windows has none)
+    import resource  # noqa: PLC0415 (missing on Windows)
 
     chosen = {
         resource.RLIMIT_AS: limits.memory,

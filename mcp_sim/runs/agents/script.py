@@ -93,7 +93,7 @@ def read_script(path: Path) -> Script:
 
 
 def script_for(task: str) -> Script:
-    """Return the shipped script of a task. Raises `UsageError` if there is none."""
+    """Return the shipped script of a task. Raises `UsageError` for any other task."""
     found = next((script for script in scripts() if script.task.split() == task.split()), None)
     if found is None:
         raise UsageError(f"no script carries out this task: {task!r}; give one with --script FILE")
@@ -101,7 +101,7 @@ def script_for(task: str) -> Script:
 
 
 def at(value: Json, path: str) -> Json:
-    """Return the part of a value at a dotted path; None if there is none."""
+    """Return the part of a value at a dotted path, or None."""
     for segment in path.split(".") if path else ():
         items = as_list(value)
         value = (

@@ -25,7 +25,7 @@ _OF_FAULTS = ("extends", "allow_adversarial", "intensity", "perturbations")
 class CaseWriter:
     """Makes the text of cases from the document of the scenario that was searched.
 
-    `folder` is where the files will be. Raises `UsageError` if the document is no scenario.
+    `folder` is where the files will be. Raises `UsageError` if the document is not a scenario.
     """
 
     def __init__(self, scenario: Scenario, source: Path, folder: Path, command: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ class Sampler:
     def sample(
         self, tool: Tool, known: Mapping[str, Json], plan: Plan | None = None, *, named: bool = False
     ) -> Sample | None:
-        """Return valid arguments: the `known` ones, the key, and all that the tool requires. None if there are none.
+        """Return valid arguments: the `known` ones, the key, and all that the tool requires. Or None.
 
         `plan` is that of a choice, if the tool has several. `named`: also an optional text that the tool writes into a
         field, if it requires none.

@@ -140,7 +140,7 @@ def is_rows(schema: Record) -> bool:
 
 
 def at(schema: Record, path: str) -> Record:
-    """Return the schema at a dotted path of properties; '' is the whole, {} means that there is none."""
+    """Return the schema at a dotted path of properties; '' is the whole, {} is returned for a missing one."""
     for segment in path.split(".") if path else ():
         schema = property_of(schema, segment)
     return schema

@@ -17,7 +17,7 @@ READS = frozenset({"get", "list", "search"})
 
 
 def at(value: Json, path: str | None) -> Any:
-    """Return the value at a dotted path; '' is the whole, NOWHERE if there is none."""
+    """Return the value at a dotted path; '' is the whole, NOWHERE is returned for a missing one."""
     if path is None:
         return NOWHERE
     for name in path.split(".") if path else ():
@@ -70,7 +70,7 @@ def shown_record(plan: Record, call: Answered) -> Record | None:
 
 
 def shown_rows(plan: Record, call: Answered) -> list[Json] | None:
-    """Return the rows of a result, None if the plan or the result has none."""
+    """Return the rows of a result, None if the plan or the result shows no rows."""
     if call.failed or plan["verb"] not in READS:
         return None
     rows = at(call.value, plan["envelope"].get("rows"))

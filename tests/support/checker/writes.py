@@ -115,7 +115,7 @@ def look(key: Key) -> tuple[str, ...]:
 
 
 def _number(key: Key) -> int | None:
-    """Return the counter of a key, None if it has none."""
+    """Return the counter of a key, or None."""
     if isinstance(key, int):
         return key
     match = re.fullmatch(r"[A-Za-z]+[-_]?(\d+)", key)
