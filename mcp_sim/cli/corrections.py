@@ -15,9 +15,9 @@ from mcp_sim.types.plans import Plan
 
 def corrections(domain: Domain) -> Mapping[str, Record]:
     """Return for every guessed plan what to write under `sim:`, to be corrected by a person."""
-    named = parse_names(tool.name for tool in domain.tools.values())
+    parsed_names = parse_names(tool.name for tool in domain.tools.values())
     guesses = ((domain.tools[plan.tool].name, plan) for plan in domain.plans.values() if plan.guessed)
-    return {name: _suggest(plan, domain, named[name].noun) for name, plan in guesses}
+    return {name: _suggest(plan, domain, parsed_names[name].noun) for name, plan in guesses}
 
 
 def alternatives(domain: Domain) -> Mapping[str, Record]:

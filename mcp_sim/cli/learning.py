@@ -36,7 +36,7 @@ def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace,
         learnt = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)
     finally:
         progress.clear()
-    said = _write(learnt, output)
+    notes = _write(learnt, output)
     report = {
         **learnt.to_json(),
         **({} if learnt.is_empty else {"spec": str(output), "guesses": _guesses(output, args)}),
@@ -45,7 +45,7 @@ def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace,
         print_json(report)
     else:
         _print(report)
-    for line in said:
+    for line in notes:
         print(line, file=sys.stderr)
     return 1 if learnt.is_empty else 0
 
@@ -56,12 +56,12 @@ def _write(learnt: Learnt, output: Path) -> list[str]:
         return [f"Nothing was written: {learnt.why or 'the recordings show nothing that a spec could hold'}."]
     tools = output.with_name(f"{output.stem}.tools.json")
     listed = json.dumps({"tools": [*learnt.draft.tools]}, indent=2, ensure_ascii=False) + "\n"
-    said = list[str]()
+    notes = list[str]()
     for path, text in ((tools, listed), (output, spec_text(learnt.draft.document(tools.name)))):
         copy = back_up(path)
         replace_file(path, text)
-        said.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
-    return said
+        notes.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
+    return notes
 
 
 def _guesses(spec: Path, args: argparse.Namespace) -> list[str]:
@@ -84,8 +84,8 @@ def _print(report: Record) -> None:
     print(f"{report['kept']} of {len(report['tools'])} tools; {where}: {scores['learnt']:.3f}, "
           f"inferred {scores['inferred']:.3f}.")  # fmt: skip
     if report.get("guesses"):
-        named = ", ".join(first_few(report["guesses"]))
-        print(f"Plans that are still guesses: {named}; `mcp-sim plan {quote(report['spec'])}` shows why.")
+        guesses = ", ".join(first_few(report["guesses"]))
+        print(f"Plans that are still guesses: {guesses}; `mcp-sim plan {quote(report['spec'])}` shows why.")
 
 
 def _rows(tools: Record) -> Iterator[list[str]]:

@@ -183,13 +183,13 @@ def plan_lines(plans: Sequence[Plan], palette: Palette, *, in_full: bool) -> Ite
 
     `in_full`: with the reasons for each field, and the plans of choices.
     """
-    named = [(plan.tool, plan) for plan in plans]
+    entries = [(plan.tool, plan) for plan in plans]
     if in_full:
-        named = [pair for plan in plans for pair in ((plan.tool, plan), *_plans_of_choices(plan))]
-    rows = [("TOOL", "VERB", "ENTITY", "SURE", "SOURCE"), *(_heads(name, plan) for name, plan in named)]
+        entries = [pair for plan in plans for pair in ((plan.tool, plan), *_plans_of_choices(plan))]
+    rows = [("TOOL", "VERB", "ENTITY", "SURE", "SOURCE"), *(_heads(name, plan) for name, plan in entries)]
     heading, *texts = table_lines(rows)
     yield palette.bold(heading)
-    for text, (_, plan) in zip(texts, named, strict=True):
+    for text, (_, plan) in zip(texts, entries, strict=True):
         yield palette.yellow(f"{text}  a guess") if plan.guessed else text
         yield from _details(plan, palette) if in_full else _overview(plan, palette)
 

@@ -171,15 +171,15 @@ def _write(subject: Subject, outcome: Outcome, file: Path) -> list[str]:
     """Write the program, and a spec that names it unless there is one. Return sentences about what was written."""
     if outcome.judged is None:
         return [f"Nothing was written: no tool passes the gate, and {subject.server} keeps its inferred plans."]
-    said = list[str]()
-    for path, text in _files(subject, file, said):
+    notes = list[str]()
+    for path, text in _files(subject, file, notes):
         copy = back_up(path)
         replace_file(path, text if text is not None else outcome.judged.text)
-        said.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
-    return said
+        notes.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
+    return notes
 
 
-def _files(subject: Subject, file: Path, said: list[str]) -> Iterator[tuple[Path, str | None]]:
+def _files(subject: Subject, file: Path, notes: list[str]) -> Iterator[tuple[Path, str | None]]:
     """Yield the files to write, the program (None) first. What the user has to do is added to `said`."""
     yield file, None
     spec = subject.file if can_be_edited(subject.file) else None
@@ -193,19 +193,21 @@ def _files(subject: Subject, file: Path, said: list[str]) -> Iterator[tuple[Path
         if not file.with_suffix(".yaml").exists():
             yield file.with_suffix(".yaml"), _spec_text(subject, spec.name, file.name)
         return
-    named = re.search(r"^program:[ \t]*(\S+)", text, re.MULTILINE)
-    if named is not None and named[1].strip("'\"") == file.name:
+    program_line = re.search(r"^program:[ \t]*(\S+)", text, re.MULTILINE)
+    if program_line is not None and program_line[1].strip("'\"") == file.name:
         return
-    if text.lstrip().startswith("{") or named is not None:
-        said.append(f"Write `program: {file.name}` into {spec}.")
+    if text.lstrip().startswith("{") or program_line is not None:
+        notes.append(f"Write `program: {file.name}` into {spec}.")
     else:
         yield spec, f"{text.rstrip()}\nprogram: {file.name}\n"
 
 
 def _needed_trust(subject: Subject, file: Path, trust: Iterable[Path]) -> Iterator[str]:
     """Yield how to serve a program that was written, if it is not trusted."""
-    named = [spec for spec in (subject.file, file.with_suffix(".yaml")) if spec is not None and can_be_edited(spec)]
-    for spec in {path.resolve(): path for path in named if path.is_file()}.values():
+    edited_specs = [
+        spec for spec in (subject.file, file.with_suffix(".yaml")) if spec is not None and can_be_edited(spec)
+    ]
+    for spec in {path.resolve(): path for path in edited_specs if path.is_file()}.values():
         if load(spec, trust=trust).untrusted:
             command = f"mcp-sim trust {quote(display(spec))}"
             yield f"To serve it, read {file} and run `{command}`."

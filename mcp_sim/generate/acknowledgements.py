@@ -44,8 +44,8 @@ def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
     rest = parts[after:] or parts[:place]
     phrase = parse_noun_phrase(rest)
     noun = phrase.noun
-    named = (*noun[:-1], plural(noun[-1])) if phrase.plural and noun else noun or rest
-    return _sentence((*named, participle(_PLAINER.get(verb, verb)), "successfully"))
+    subject = (*noun[:-1], plural(noun[-1])) if phrase.plural and noun else noun or rest
+    return _sentence((*subject, participle(_PLAINER.get(verb, verb)), "successfully"))
 
 
 def verb_place(parts: tuple[str, ...], verb_in_description: str) -> int | None:

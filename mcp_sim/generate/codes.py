@@ -63,8 +63,8 @@ class Codes:
 
         def write(chance: Chance, record: Record, _moment: Moment) -> str:
             title: Json = next((record[field] for field in ("slug", "title", "name") if record.get(field)), None)
-            own = slug(title, "-")[:60].rstrip("-") if is_own and isinstance(title, str) else ""
-            return f"https://app.example/{slug(_several(about), '-')}/{own or _hex(chance, 12)}{ending}"
+            title_slug = slug(title, "-")[:60].rstrip("-") if is_own and isinstance(title, str) else ""
+            return f"https://app.example/{slug(_several(about), '-')}/{title_slug or _hex(chance, 12)}{ending}"
 
         return write
 
@@ -112,8 +112,8 @@ class Codes:
         kind = chance.unit()
         if kind < 0.35:
             return good[:1].upper() + good[1:]
-        named = f"{chance.choice(word_list('words', 'product_styles'))} {good}"
-        return named if kind < 0.75 else f"{named} {chance.choice(word_list('words', 'product_marks'))}"
+        product = f"{chance.choice(word_list('words', 'product_styles'))} {good}"
+        return product if kind < 0.75 else f"{product} {chance.choice(word_list('words', 'product_marks'))}"
 
     def category(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return chance.choice(self._theme.kinds)

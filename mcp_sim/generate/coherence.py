@@ -56,10 +56,10 @@ def _sums(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
 
 def _energy(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     """Compute the calories of food from its nutrients."""
-    own = {name.removesuffix("_g"): field.name for name, field in fields.items()}
-    carbs = own.get("carbohydrates") or own.get("carbs")
-    if "calories" in fields and "protein" in own and "fat" in own and carbs is not None:
-        names = own["protein"], carbs, own["fat"]
+    grams = {name.removesuffix("_g"): field.name for name, field in fields.items()}
+    carbs = grams.get("carbohydrates") or grams.get("carbs")
+    if "calories" in fields and "protein" in grams and "fat" in grams and carbs is not None:
+        names = grams["protein"], carbs, grams["fat"]
         yield (
             fields["calories"].name,
             _computed(fields["calories"], lambda r: 4 * r[names[0]] + 4 * r[names[1]] + 9 * r[names[2]]),
@@ -205,9 +205,9 @@ def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
 
 def _later(field: Field, steps: list[str]) -> Adjustment:
     def adjust(record: Record) -> None:
-        own = parse_time(record.get(field.name))
+        later = parse_time(record.get(field.name))
         moments = [moment for name in steps if (moment := parse_time(record.get(name))) is not None]
-        if own is not None and moments and max(moments) > own:
+        if later is not None and moments and max(moments) > later:
             record[field.name] = format_time(max(moments), field.name, field.schema)
 
     return adjust

@@ -51,20 +51,20 @@ class Writers:
         `words.colors` draws a word, `thing.ward` names a thing, `part.finish` is the value of an unknown field,
         `link.receipt_url` is an address.
         """
-        group, _, own = name.partition(".")
+        group, _, kind = name.partition(".")
         match group:
             case "words":
-                return one_of(word_list("words", own))
+                return one_of(word_list("words", kind))
             case "thing":
-                return self.shapes.thing(own)
+                return self.shapes.thing(kind)
             case "part":
-                return self.shapes.part(own)
+                return self.shapes.part(kind)
             case "link":
-                return self.codes.link(own)
+                return self.codes.link(kind)
             case "email_of":
-                return self.people.email_of(own)
+                return self.people.email_of(kind)
             case _:
-                return cast("Write", getattr(getattr(self, group), own))
+                return cast("Write", getattr(getattr(self, group), kind))
 
 
 def one_of(options: Sequence[str]) -> Write:

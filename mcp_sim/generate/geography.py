@@ -53,9 +53,9 @@ def airports() -> dict[str, str]:
 @cache
 def known_cities() -> dict[str, City]:
     """Return all cities that texts may mention, by each of their names in lower case."""
-    own = cities() | {town["name"]: City(**town) for town in load("geography")["towns"]}
-    others = {name: own[city] for name, city in load("geography")["other_names"].items()}
-    return {name.lower(): city for name, city in (own | others).items()}
+    known = cities() | {town["name"]: City(**town) for town in load("geography")["towns"]}
+    others = {name: known[city] for name, city in load("geography")["other_names"].items()}
+    return {name.lower(): city for name, city in (known | others).items()}
 
 
 @cache
@@ -117,8 +117,8 @@ def asked_place(arguments: Record) -> Record:
     }
     if coordinates(numbers) is not None:
         return numbers
-    named = (_city_searched(text) for _, text in values if isinstance(text, str))
-    city = next((place for place in named if place is not None), None)
+    searched = (_city_searched(text) for _, text in values if isinstance(text, str))
+    city = next((place for place in searched if place is not None), None)
     return numbers if city is None else {**numbers, "near": city.name}
 
 

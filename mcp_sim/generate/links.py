@@ -171,8 +171,8 @@ def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, st
 
 def _stems(link: Field) -> tuple[str, ...]:
     """Return the prefixes of fields that repeat fields of the linked record: `customer_` for `customer_id`."""
-    own = snake(link.name).removesuffix("_id").removesuffix("_key")
-    return tuple(f"{stem}_" for stem in (own, snake(link.link or "")) if stem)
+    own_stem = snake(link.name).removesuffix("_id").removesuffix("_key")
+    return tuple(f"{stem}_" for stem in (own_stem, snake(link.link or "")) if stem)
 
 
 def _repeated(noun: str, name: str, link: Field) -> tuple[str, ...]:

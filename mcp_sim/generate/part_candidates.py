@@ -203,8 +203,11 @@ class _Properties:
     def _mentioned(self, schema: Record) -> Iterator[tuple[str, Json]]:
         """Yield values of the properties that parts of the schema mention: some as they say, some that differ."""
         for name, subschema in mentioned(schema):
-            own = self._property(name)
-            for met in (self._search.both(own, subschema), self._search.both(own, self._search.negated(subschema))):
+            declared = self._property(name)
+            for met in (
+                self._search.both(declared, subschema),
+                self._search.both(declared, self._search.negated(subschema)),
+            ):
                 yield from ((name, value) for value in islice(self._search.values(met, ABSENT, self._depth), 2))
 
     def _with_dependencies(self, body: Record) -> Record:
@@ -229,10 +232,10 @@ class _Properties:
     def _new_names(self, body: Record) -> Iterator[str]:
         """Yield names for further properties: declared ones, those that `propertyNames` allows, and any others."""
         way, search = self._way, self._search
-        named = {"type": "string", **as_object(way.get("propertyNames"))}
+        name_schema = {"type": "string", **as_object(way.get("propertyNames"))}
         patterns = [*as_object(way.get("patternProperties"))]
         matching = (matching_text(pattern, search.chance) for pattern in patterns * LARGEST_LIST)
-        allowed = search.values(named, ABSENT, self._depth, LARGEST_LIST) if "propertyNames" in way else ()
+        allowed = search.values(name_schema, ABSENT, self._depth, LARGEST_LIST) if "propertyNames" in way else ()
         numbered = (f"field_{number}" for number in range(1, LARGEST_LIST))
         names = chain(properties(way), allowed, (name for name in matching if name is not None), numbered)
         return (name for name in cast("Iterable[str]", names) if name not in body)

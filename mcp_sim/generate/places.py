@@ -164,8 +164,8 @@ class Places:
 
     def utc_offset(self, chance: Chance, record: Record, moment: Moment) -> str:
         """Return the offset of the record's time zone from UTC: `+01:00`."""
-        own = next((value for name in _ZONES if isinstance(value := record.get(name), str)), None)
-        offset = format(moment.now.astimezone(_zone(own or self.time_zone(chance, record, moment))), "%z")
+        zone = next((value for name in _ZONES if isinstance(value := record.get(name), str)), None)
+        offset = format(moment.now.astimezone(_zone(zone or self.time_zone(chance, record, moment))), "%z")
         return f"{offset[:3]}:{offset[3:]}"
 
     def _country(self, chance: Chance, record: Record) -> tuple[str, str]:

@@ -197,8 +197,10 @@ class RecordWriter:
 
     def _steps(self) -> tuple[str, ...]:
         """Return the states of a record, in the order of its schema."""
-        named = (field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
-        return next((ordered_choices(field.schema) for field in named), ())
+        state_fields = (
+            field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"}
+        )
+        return next((ordered_choices(field.schema) for field in state_fields), ())
 
     def _part(self, field: Field) -> _Part:
         nullable, schema = is_nullable(field.schema), field.schema

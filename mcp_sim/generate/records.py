@@ -79,8 +79,8 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     """Return all keys of an entity, those of the given rows first. Rows without a key get a generated one."""
     if entity.singleton:
         return [entity.name]
-    named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
-    fresh = iter(initial_keys(entity, total_count(entity, asked) - len(named), named, seed))
+    asked_keys = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
+    fresh = iter(initial_keys(entity, total_count(entity, asked) - len(asked_keys), asked_keys, seed))
     rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
     return [*rows, *fresh]
 

@@ -85,7 +85,7 @@ def _holds_time(name: str, schema: Record) -> bool:
         return True
     if kind in {"integer", "number"}:
         return bool(_COUNTED.fullmatch(name) or _EPOCH.search(str(schema.get("description", ""))))
-    named = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
-    if named is None and _PERIOD.fullmatch(name):
-        named = _TIMED.search(str(schema.get("description", "")))
-    return kind in {"string", ""} and "format" not in schema and named is not None
+    match = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
+    if match is None and _PERIOD.fullmatch(name):
+        match = _TIMED.search(str(schema.get("description", "")))
+    return kind in {"string", ""} and "format" not in schema and match is not None

@@ -80,8 +80,8 @@ def _is_list_of_field(name: str, schema: Record, whole: Record) -> bool:
 
 def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity: str) -> bool:
     nouns = (entity, entity.rsplit("_", 1)[-1])
-    named = any(f"_{name}".endswith(f"_{snake(plural(noun))}") for noun in nouns)
+    ends_in_plural = any(f"_{name}".endswith(f"_{snake(plural(noun))}") for noun in nouns)
     if properties(items(schema)):
-        return (parsed.plural or parsed.batch) and (named or name in _GENERIC)
+        return (parsed.plural or parsed.batch) and (ends_in_plural or name in _GENERIC)
     keys = {"ids", "keys", *(f"{noun}_{ending}" for noun in nouns for ending in ("ids", "keys"))}
-    return verb != "create" and main_type(items(schema)) in _SCALAR and (named or name in keys)
+    return verb != "create" and main_type(items(schema)) in _SCALAR and (ends_in_plural or name in keys)

@@ -185,10 +185,10 @@ def _read_your_writes(call: Comparison) -> Iterator[Mark]:
     """Mark each value that an earlier call gave as an argument, and that the recorded answer shows."""
     if call.recorded.is_error:
         return
-    own = {name for name, _ in values_in(call.arguments)}
+    given = {name for name, _ in values_in(call.arguments)}
     for name in call.shown.recorded:
         seen = call.known.seen(name)
-        if seen.source == "argument" and not seen.is_part and seen.seq < call.seq and name not in own:
+        if seen.source == "argument" and not seen.is_part and seen.seq < call.seq and name not in given:
             is_shown = call.alignment.name(name) in call.shown.served
             yield Mark(float(is_shown), "" if is_shown else f"not shown: {name!r}, written by call {seen.seq}")
 
@@ -197,8 +197,8 @@ def _gone(call: Comparison) -> Iterator[Mark]:
     """Mark each value that the same call showed when it was made before, and does not any more."""
     if call.before is None:
         return
-    own = {name for name, _ in values_in(call.arguments)}
-    for name in call.before.recorded.keys() - call.shown.recorded.keys() - own:
+    given = {name for name, _ in values_in(call.arguments)}
+    for name in call.before.recorded.keys() - call.shown.recorded.keys() - given:
         served = call.alignment.name(name)
         was_shown, is_shown = served in call.before.served, served in call.shown.served
         reason = f"still shown: {served!r}" if is_shown else "" if was_shown else f"was never shown: {served!r}"

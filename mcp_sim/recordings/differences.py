@@ -143,8 +143,8 @@ def _tool_details(before: Record, now: Record) -> Iterator[str]:
     """Yield what differs between two definitions of a tool: its parameters one by one, and its other parts."""
     ours, theirs = as_object(before.get("inputSchema")), as_object(now.get("inputSchema"))
     yield from _parameter_details(ours, theirs)
-    own = {"properties", "required"}
-    if any(_differ(ours.get(key), theirs.get(key)) for key in (ours.keys() | theirs.keys()) - own):
+    compared = {"properties", "required"}
+    if any(_differ(ours.get(key), theirs.get(key)) for key in (ours.keys() | theirs.keys()) - compared):
         yield "inputSchema"
     for key in dict.fromkeys((*before, *now)):
         if key not in {"inputSchema", "_meta"} and _differ(before.get(key), now.get(key)):

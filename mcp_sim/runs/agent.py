@@ -147,8 +147,8 @@ class AgentCommand:
 def _values(task: str, urls: Mapping[str, str], config: Path, folder: Path) -> dict[str, str]:
     """Return the values of the placeholders. Without a name, a URL is that of the only server."""
     only = {"url": next(iter(urls.values()))} if len(urls) == 1 else {}
-    named = {f"url:{server}": url for server, url in urls.items()}
-    return {"task": task, "mcp_config": str(config), "dir": str(folder), **only, **named}
+    server_urls = {f"url:{server}": url for server, url in urls.items()}
+    return {"task": task, "mcp_config": str(config), "dir": str(folder), **only, **server_urls}
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -72,8 +72,8 @@ class Access:
         name = _host_name(parts["host"]) if parts else None
         if parts is None or name is None:
             return False
-        own = host.decode("latin-1") if host else ""
-        return parts["host"].lower() == own.lower() or name in self.names
+        host_name = host.decode("latin-1") if host else ""
+        return parts["host"].lower() == host_name.lower() or name in self.names
 
     def principal(self, authorization: bytes | None) -> str | None:
         """Return the world of a bearer token, None without one. Raises `PermissionError` for an unknown one."""
@@ -172,15 +172,15 @@ class WorldNames:
 
     def world(self, params: Mapping[str, Any] | None) -> str | None:
         """Return the name of the request's world, or None. Raises `MCPError` for an invalid or contradicting name."""
-        named = (*_in_meta(params), *self.explicit)
-        for name in named:
+        values = (*_in_meta(params), *self.explicit)
+        for name in values:
             if not is_name(name):
                 raise MCPError(INVALID_PARAMS, "A world's name is 1 to 64 of A-Z a-z 0-9 . _ -")
             if self.path is not None and name != self.path:
                 raise MCPError(INVALID_PARAMS, "The request names another world than its URL")
         if self.path is not None:
             return self.path
-        return named[0] if named else self.session or self.principal
+        return values[0] if values else self.session or self.principal
 
 
 def explicit_names(query: bytes, headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, ...]:

@@ -300,8 +300,8 @@ class HttpServer:
             self._check(world)
         session, version = table.get(b"mcp-session-id"), table.get(b"mcp-protocol-version")
         is_modern = version is not None and version not in _HANDSHAKE
-        named = None if is_modern or session is None else session.decode("latin-1")
-        names = WorldNames(world, explicit_names(query, headers), named, principal)
+        session_id = None if is_modern or session is None else session.decode("latin-1")
+        names = WorldNames(world, explicit_names(query, headers), session_id, principal)
         bound = world if self._worker is None else world or next(iter(names.explicit), None)
         return Addressee(SessionOwner(server, bound, principal), names, is_modern)
 

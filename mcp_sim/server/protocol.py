@@ -82,15 +82,15 @@ def call_result_bytes(body: ToolResult, version: str, meta: bytes) -> bytes:
     """
     modern = is_modern(version)
     shown = body.form == "structured" and (modern or isinstance(body.value, dict))
-    own = b"" if body.meta is None else encode(body.meta)
+    meta_bytes = b"" if body.meta is None else encode(body.meta)
     return b'{"content":%b,"isError":%b%b%b}' % (
         encode(body.content),
         b"true" if body.is_error else b"false",
         b',"structuredContent":%b' % body.encoded if shown else b"",
-        b',"resultType":"complete","_meta":%b' % (b"%b,%b" % (meta[:-1], own[1:]) if own else meta)
+        b',"resultType":"complete","_meta":%b' % (b"%b,%b" % (meta[:-1], meta_bytes[1:]) if meta_bytes else meta)
         if modern
-        else b',"_meta":%b' % own
-        if own
+        else b',"_meta":%b' % meta_bytes
+        if meta_bytes
         else b"",
     )
 

@@ -206,8 +206,8 @@ def _scenario(
     listed = _Listing(place.at("world_model"), path, sources, override)
     specs = _specs(place.at("tools"), document, path, sources, listed)
     state = _state(place.at("world", "state"), document.world, path, sources) if start.state is None else None
-    own = document.world.model_copy(update={"state": None if state is None else state.value})
-    world = start.of(own)
+    world_entry = document.world.model_copy(update={"state": None if state is None else state.value})
+    world = start.of(world_entry)
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
     models = (override,) if override else _world_models(place, domain, path, sources)
@@ -372,8 +372,8 @@ def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, pref
 
 
 def _servers(specs: Mapping[str, Spec], world: WorldPart, models: Sequence[WorldModelEntry]) -> dict[str, ServerSpec]:
-    named = {server or spec.server.name: _offering(spec.server, models) for server, spec in specs.items()}
-    return {name: _namespaced(name, spec) for name, spec in named.items()} if world.namespaces else named
+    offerings = {server or spec.server.name: _offering(spec.server, models) for server, spec in specs.items()}
+    return {name: _namespaced(name, spec) for name, spec in offerings.items()} if world.namespaces else offerings
 
 
 def _offering(spec: ServerSpec, models: Sequence[WorldModelEntry]) -> ServerSpec:

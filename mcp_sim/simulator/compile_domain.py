@@ -207,8 +207,8 @@ def _merged(parts: Sequence[Inferred]) -> Inferred:
 
 def _given(inferred: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
     """Return the given records by entity. A given state is complete: entities that it does not mention are empty."""
-    named = inferred.entities.keys() - inferred.unmentioned if is_whole else inferred.records.keys()
-    rows = {name: tuple(inferred.records.get(name, ())) for name in inferred.entities if name in named}
+    known = inferred.entities.keys() - inferred.unmentioned if is_whole else inferred.records.keys()
+    rows = {name: tuple(inferred.records.get(name, ())) for name in inferred.entities if name in known}
     return {name: _whole(rows[name], inferred.entities[name]) for name in rows}
 
 
@@ -248,9 +248,9 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
         for name, plan in plans.items()
     }
     whole = replace(inferred, entities=known, plans=plans, records={**inferred.records, **matches.records})
-    named = {name for spec in specs for _, name in spec.links}
+    linked = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
-    unused = unused_parts(whole, domain, named, None if answered.takes_state else world.state, matches.state)
+    unused = unused_parts(whole, domain, linked, None if answered.takes_state else world.state, matches.state)
     return _Server(specs, evidence, matched, whole, wrappers, unused)
 
 

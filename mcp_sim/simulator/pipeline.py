@@ -65,8 +65,8 @@ class Pipeline:
         if all(fault.count is not None and fault.count(turn) for fault in faults):
             transition = self.step.answered_at_once(turn)
             if transition is not None:
-                named = tuple([Decision(fault.id, fault.kind, "no_effect", fault.why) for fault in faults])
-                return AnsweredCall(transition, transition, named, is_stub=False, errors=errors)
+                decisions = tuple([Decision(fault.id, fault.kind, "no_effect", fault.why) for fault in faults])
+                return AnsweredCall(transition, transition, decisions, is_stub=False, errors=errors)
         turn.memories.staged = staged
         return None
 
@@ -87,7 +87,7 @@ class Pipeline:
             if fault.id not in outcomes:
                 outcomes[fault.id] = _outcome(fault, transition, course)
         _remember(turn, faults, outcomes)
-        named = tuple(
+        decisions = tuple(
             Decision(
                 fault.id, fault.kind, outcomes[fault.id], f"{fault.why}, carried" if fault.id in carried else fault.why
             )
@@ -101,7 +101,7 @@ class Pipeline:
                 if transition.events
                 else turn
             )
-        return AnsweredCall(course.truth, transition, named, course.is_stub, errors, counterfactual)
+        return AnsweredCall(course.truth, transition, decisions, course.is_stub, errors, counterfactual)
 
     def _nest(self, active: Sequence[CompiledFault], course: _Course) -> Proceed:
         """Nest the faults that apply around the world's step."""

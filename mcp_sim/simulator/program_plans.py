@@ -85,8 +85,8 @@ def _idempotency(function: ProgramFunction, tool: Tool) -> Idempotency | None:
     if declared is None:
         return None
     arguments = properties(tool.input_schema)
-    named = next((name for name in arguments if declared in (name, function.parameter(name))), declared)
-    return Idempotency(named, None if expires is None else duration(expires).total_seconds())
+    argument = next((name for name in arguments if declared in (name, function.parameter(name))), declared)
+    return Idempotency(argument, None if expires is None else duration(expires).total_seconds())
 
 
 def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
@@ -139,10 +139,10 @@ def _key(function: ProgramFunction, tool: Tool, verb: Verb, entity: str | None, 
         return declared
     keys = function.effects.new_keys if verb == "create" else function.effects.keys
     parameter, *path = ("" if verb in {"list", "search"} else keys.get(entity, "")).split(".")
-    named = (
+    candidates = (
         ".".join((argument, *path))
         for argument in properties(tool.input_schema)
         if function.parameter(argument) == parameter
     )
     guess = inferred.key if (inferred.entity or "").rpartition(".")[2] == entity else None
-    return next(named, guess)
+    return next(candidates, guess)

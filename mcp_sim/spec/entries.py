@@ -137,9 +137,9 @@ def _out_of_reach(kind: Perturbation, domain: Domain, tools: Sequence[Tool]) -> 
     """Yield a problem if a perturbation acts on records that the world does not have."""
     far = [tool.id for tool in tools if tool.id in domain.elsewhere] if kind.acts_on_records() else []
     if far:
-        named = ", ".join(far[:5]) + (", ..." if len(far) > 5 else "")
+        listed = ", ".join(far[:5]) + (", ..." if len(far) > 5 else "")
         yield (
-            f"acts on records of the world, which do not decide what {named} answer{'s' if len(far) == 1 else ''}; "
+            f"acts on records of the world, which do not decide what {listed} answer{'s' if len(far) == 1 else ''}; "
             "choose other `tools`, or let `shadow` answer instead of `upstream`"
         )
 
@@ -219,16 +219,16 @@ def _check_routes(place: Place, places: Sequence[Place], entries: Sequence[World
     if unmatched:
         place.error(f"no entry matches {', '.join(unmatched[:5])}; add a last entry without `tools`")
     for at, entry in zip(places, entries, strict=True):
-        own = {
+        own_routes = {
             tool: answering
             for tool, answering in routes.items()
             if any(world_model_entry is entry for world_model_entry in answering)
         }
-        tools = [domain.tools[tool] for tool in own]
+        tools = [domain.tools[tool] for tool in own_routes]
         _note(at.at(entry.kind), entry.world_model.problems(domain, tools))
         for message in entry.world_model.warnings(domain, tools):
             at.at(entry.kind).warning(message)
-        if entry.passes_on and any(answering[-1] is entry for answering in own.values()):
+        if entry.passes_on and any(answering[-1] is entry for answering in own_routes.values()):
             at.at("unmatched").error("no entry follows that answers the same tools; add one")
 
 

@@ -99,10 +99,10 @@ def _by_name(tools: Sequence[Json]) -> dict[str, Json]:
     by_name: dict[str, Json] = {}
     for tool in tools:
         name = str(as_object(tool).get("name", "(no name)"))
-        own, number = name, 2
-        while own in by_name:
-            own, number = f"{name} ({number})", number + 1
-        by_name[own] = tool
+        distinct, number = name, 2
+        while distinct in by_name:
+            distinct, number = f"{name} ({number})", number + 1
+        by_name[distinct] = tool
     return by_name
 
 

@@ -81,12 +81,12 @@ def _check_arguments(at: Place, sim_part: SimPart, tool: Record) -> None:
     for wrapper in (find_wrapper(schema) or "").split("."):
         schema = properties(schema).get(wrapper, {})
         known |= properties(schema)
-    named: list[tuple[tuple[str, ...], str | None]] = [((key,), getattr(sim_part, key)) for key in _ARGUMENT_KEYS]
-    named += [(("sets", argument), argument) for argument in sim_part.sets or ()]
-    named += [(("filters", argument), argument) for argument in sim_part.filters or ()]
-    named += [(("idempotency",), None if sim_part.idempotency is None else sim_part.idempotency.key)]
-    named += [(("paging", key), getattr(sim_part.paging, key, None)) for key in _PAGE_KEYS]
-    for path, argument in named:
+    arguments: list[tuple[tuple[str, ...], str | None]] = [((key,), getattr(sim_part, key)) for key in _ARGUMENT_KEYS]
+    arguments += [(("sets", argument), argument) for argument in sim_part.sets or ()]
+    arguments += [(("filters", argument), argument) for argument in sim_part.filters or ()]
+    arguments += [(("idempotency",), None if sim_part.idempotency is None else sim_part.idempotency.key)]
+    arguments += [(("paging", key), getattr(sim_part.paging, key, None)) for key in _PAGE_KEYS]
+    for path, argument in arguments:
         if argument is not None and known.keys().isdisjoint((argument, argument.partition(".")[0])):
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
 

@@ -73,11 +73,11 @@ def merge_presets(
     """Return the perturbations of a scenario: those of its presets, then its own. `place` is the whole scenario."""
     at = place.at("extends")
     presets = _presets(at, names, document, sources, domain, adversarial=adversarial)
-    own = read_perturbations(place.at("perturbations"), domain, allow_adversarial=adversarial)
+    perturbations = read_perturbations(place.at("perturbations"), domain, allow_adversarial=adversarial)
     given = {str(item.mapping.get("id")) for item in place.at("perturbations").items}
     for preset in presets:
         sources.problems.extend(problem for name, problem in preset.left_out if name not in given)
-    parts = (*(preset.entries for preset in presets), own)
+    parts = (*(preset.entries for preset in presets), perturbations)
     entries = tuple({entry.id: entry for perturbation_entries in parts for entry in perturbation_entries}.values())
     if presets and domain is not None and not sources.has_failed:
         _check_together(

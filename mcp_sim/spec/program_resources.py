@@ -43,16 +43,16 @@ def with_program_resources(
             sources.problems.append(
                 Problem(display(path), resource.function.line, resource.function.name, message, "warning")
             )
-    own = [known_resource for known_resource in shown if shape_of(known_resource.uri) not in known]
-    return (*declared, *sorted(own, key=lambda known_resource: known_resource.is_template))
+    added = [known_resource for known_resource in shown if shape_of(known_resource.uri) not in known]
+    return (*declared, *sorted(added, key=lambda known_resource: known_resource.is_template))
 
 
 def _definition(uri: str, function: ProgramFunction) -> Record:
     """Return the entry in the list."""
     options = function.options
-    named = {"uriTemplate" if variables(uri) else "uri": uri, "name": options.get("name") or function.name}
+    definition = {"uriTemplate" if variables(uri) else "uri": uri, "name": options.get("name") or function.name}
     others = {"description": options.get("description"), "mimeType": options.get("mime_type")}
-    return {**named, **{key: value for key, value in others.items() if value}}
+    return {**definition, **{key: value for key, value in others.items() if value}}
 
 
 def _problems(uri: str, function: ProgramFunction) -> Iterator[str]:

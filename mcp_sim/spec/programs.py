@@ -312,13 +312,13 @@ class _Reader:
 
     def _check_key(self, function: ProgramFunction, tool: Record) -> None:
         """Note an idempotency key that is not an argument of the tool, or that expires after no duration."""
-        named, expires = function.options.get("idempotency"), function.options.get("expires")
+        key, expires = function.options.get("idempotency"), function.options.get("expires")
         arguments = properties(as_object(tool.get("inputSchema")))
         known = {*arguments, *map(function.parameter, arguments)}
-        if named is not None and known and named not in known:
-            message = f"idempotency: {tool['name']} has no argument {named!r}{did_you_mean(named, known)}"
+        if key is not None and known and key not in known:
+            message = f"idempotency: {tool['name']} has no argument {key!r}{did_you_mean(key, known)}"
             self._note(function.line, function.name, message)
-        if expires is not None and named is None:
+        if expires is not None and key is None:
             self._note(function.line, function.name, "expires goes with idempotency, the argument with the key")
         try:
             duration(expires or "24h")
@@ -377,15 +377,15 @@ def _interface_names(module: ast.Module) -> dict[str, str]:
 def _function(node: ast.FunctionDef) -> ProgramFunction:
     arguments = node.args
     positional = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
-    named = [arg.arg for arg in arguments.kwonlyargs]
+    keyword_only = [arg.arg for arg in arguments.kwonlyargs]
     optional = {
         *positional[len(positional) - len(arguments.defaults) :],
-        *(name for name, default in zip(named, arguments.kw_defaults, strict=True) if default is not None),
+        *(name for name, default in zip(keyword_only, arguments.kw_defaults, strict=True) if default is not None),
     }
     return ProgramFunction(
         node.name,
         node.lineno,
-        (*positional[1:], *named),
+        (*positional[1:], *keyword_only),
         frozenset(optional),
         positional[0] if positional else "",
         arguments.kwarg is not None,

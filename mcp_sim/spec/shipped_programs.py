@@ -91,9 +91,9 @@ def _answered(functions: Mapping[str, ProgramFunction], tools: Mapping[str, Reco
 
 def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
     document = _document(path)
-    own = _by_name(_tools(path, document))
-    is_same = own.keys() == tools.keys() and _arguments(own) == _arguments(tools)
-    if len(own.keys() & tools.keys()) < FEWEST and not is_same:  # most lists; versions share some names
+    known_tools = _by_name(_tools(path, document))
+    is_same = known_tools.keys() == tools.keys() and _arguments(known_tools) == _arguments(tools)
+    if len(known_tools.keys() & tools.keys()) < FEWEST and not is_same:  # most lists; versions share some names
         return None
     sources = Sources()
     root = sources.open(path)
@@ -102,7 +102,7 @@ def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
         return None
     functions = _functions(program)
     answered, known = _answered(functions, tools), functions.keys() & tools.keys()
-    fewer = min(len(tools), len(own))
+    fewer = min(len(tools), len(known_tools))
     share = len(answered) / fewer
     is_match = len(answered) >= FEWEST and 2 * len(known) > fewer and 2 * len(answered) >= len(known)
     return Match(name, tuple(answered), share, document.get("errors")) if is_match or is_same else None
@@ -121,8 +121,8 @@ def _program(place: Place, path: Path, sources: Sources) -> DeclaredProgram | No
     root = sources.open(path)
     if root is None:
         return None
-    own = _by_name(_tools(path, as_object(root.value)))
-    return read_program(place, str(root.value["program"]), path, sources, own)
+    known_tools = _by_name(_tools(path, as_object(root.value)))
+    return read_program(place, str(root.value["program"]), path, sources, known_tools)
 
 
 @cache

@@ -241,10 +241,10 @@ def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:
 
 def _failures(shared: VendorErrors, tool: Record, sim: SimPart | None) -> FailureRenderer:
     """Return what renders the failures of a tool: by its own templates, else by those of the spec."""
-    own = {} if sim is None or sim.errors is None else _templates(sim.errors)
-    if not (shared.templates or own):
+    templates = {} if sim is None or sim.errors is None else _templates(sim.errors)
+    if not (shared.templates or templates):
         return render_plain_failure
-    return shared.of_tool(tool["name"], properties(expanded(tool["inputSchema"])) if own else (), own)
+    return shared.of_tool(tool["name"], properties(expanded(tool["inputSchema"])) if templates else (), templates)
 
 
 # examples, links, errors ----------------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ class Trust:
     def __init__(self, trusted: bool | Iterable[Path] = False) -> None:
         self._everything = trusted is True
         given = () if isinstance(trusted, bool) else trusted
-        named = os.environ.get(VARIABLE, "").split(os.pathsep)
-        self._paths = [path.resolve() for path in (*given, *(Path(name).expanduser() for name in named if name))]
+        paths = os.environ.get(VARIABLE, "").split(os.pathsep)
+        self._paths = [path.resolve() for path in (*given, *(Path(name).expanduser() for name in paths if name))]
         self._remembered: Mapping[str, str] | None = None
 
     def covers(self, path: Path) -> bool:

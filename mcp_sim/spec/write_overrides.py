@@ -46,11 +46,11 @@ def spec_files(reference: str | Path, trust: bool | Iterable[Path] = False) -> l
         raise DocumentError(sources.problems)
     if is_tool_list(place.value):
         return [SpecFile("", path, is_list=True)]
-    named: Json = place.mapping.get("tools")
-    if isinstance(named, str) and not is_spec(place.value):
-        return [_spec(sources, "", named, path)]
-    if isinstance(named, dict):
-        return [_spec(sources, server, str(value), path) for server, value in as_object(named).items()]
+    tools: Json = place.mapping.get("tools")
+    if isinstance(tools, str) and not is_spec(place.value):
+        return [_spec(sources, "", tools, path)]
+    if isinstance(tools, dict):
+        return [_spec(sources, server, str(value), path) for server, value in as_object(tools).items()]
     return [SpecFile("", path, is_list=False)]
 
 

@@ -164,11 +164,11 @@ def _invalid(turn: Turn) -> tuple[str, str, Record]:
     """Return the failure kind of a call with invalid arguments, what is wrong with them, and the slots."""
     listed = "; ".join(turn.problems)
     missing = _MISSING.search(turn.problems[0]) if turn.problems else None
-    named = missing[1] if missing is not None else listed.partition(":")[0]
+    argument = missing[1] if missing is not None else listed.partition(":")[0]
     kind = "invalid" if missing is None else "missing"
     problem = re.sub(r"^[\w.\[\]]+: ", "", turn.problems[0]) if turn.problems else ""
-    own: Record = {"problems": listed, "problem": problem, "argument": named, "tool": turn.tool.name}
-    return kind, f"Invalid arguments: {listed}", {**turn.call.arguments, **own}
+    slots: Record = {"problems": listed, "problem": problem, "argument": argument, "tool": turn.tool.name}
+    return kind, f"Invalid arguments: {listed}", {**turn.call.arguments, **slots}
 
 
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:

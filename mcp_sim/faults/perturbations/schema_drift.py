@@ -93,10 +93,10 @@ class SchemaDrift(Perturbation):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         known = {name for tool in tools for name in properties(tool.input_schema)}
-        named = dict.fromkeys((*self.rename, *self.remove, *self.retype, *self.narrow))
+        drifting = dict.fromkeys((*self.rename, *self.remove, *self.retype, *self.narrow))
         problems = [
             f"no tool in reach has an argument {name!r}{did_you_mean(name, known)}"
-            for name in named
+            for name in drifting
             if name not in known
         ]
         shown = [declared for tool in tools for declared in _objects(expanded(tool.output_schema or {}))]

@@ -196,9 +196,9 @@ def told_wait(observation: Observation) -> float | None:
         value = {"message": body.message, "data": body.data}
     else:
         value = body.data
-    named = next(_named_waits(value), None)
-    if named is not None:
-        return named
+    wait = next(_named_waits(value), None)
+    if wait is not None:
+        return wait
     match = _SENTENCE.search(value if isinstance(value, str) else encode(value).decode())
     return None if match is None else float(match[1]) * _unit(match[2])
 

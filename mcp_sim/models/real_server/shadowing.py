@@ -165,8 +165,8 @@ class Shadowing:
         tool, plain = self._answers.tool(turn), self._answers.plain(turn)
         if tool.plan.verb == "create" and tool.entity is not None:
             yield tool.entity, None
-        own = [(tool.entity, name) for name, field in tool.plan.sets.items() if _is_key(tool.entity, field)]
-        for entity, argument in (*self._answers.adoption(turn).named_records(), *own):
+        keys = [(tool.entity, name) for name, field in tool.plan.sets.items() if _is_key(tool.entity, field)]
+        for entity, argument in (*self._answers.adoption(turn).named_records(), *keys):
             value = value_at(plain.call.arguments, argument)
             for item in cast("list[Json]", value) if isinstance(value, list) else (value,):
                 key = _key(item)

@@ -269,8 +269,8 @@ class Openai(WorldModel):
 
 def _is_named(variable: str, base_url: str, environment: Mapping[str, str]) -> bool:
     """Whether the user named an endpoint, outside any document, as the one that the key in a variable is for."""
-    named = (*KEY_URLS, environment.get("OPENAI_BASE_URL", ""))
-    return variable == DEFAULT_KEY and _origin(base_url) in map(_origin, named)
+    urls = (*KEY_URLS, environment.get("OPENAI_BASE_URL", ""))
+    return variable == DEFAULT_KEY and _origin(base_url) in map(_origin, urls)
 
 
 def _is_loopback(url: str) -> bool:

@@ -73,11 +73,11 @@ def _body(entry: Record) -> bytes | None:
 
 def _headers(side: Record) -> list[tuple[bytes, bytes]]:
     """Return the headers of a request or response, but for the compression, which a HAR file undoes."""
-    named = [
+    headers = [
         (str(as_object(header).get("name")).lower(), str(as_object(header).get("value")))
         for header in as_list(side.get("headers"))
     ]
-    return [(name.encode(), value.encode()) for name, value in named if name != "content-encoding"]
+    return [(name.encode(), value.encode()) for name, value in headers if name != "content-encoding"]
 
 
 def _content(content: Record) -> bytes:

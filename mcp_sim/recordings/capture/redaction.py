@@ -160,10 +160,12 @@ class Redactor:
         """Return a value without secrets; `kind` is that of the key that it is under, if that is secret."""
         if isinstance(value, dict):
             parts = cast("Record", value)
-            named = self._named_kind(parts)
+            kind_by_name = self._named_kind(parts)
             return {
                 self._text(name, place): self._redacted(
-                    inner, f"{place}.{name}", self._kind(name) or (named if name.lower() in _NAMED else None) or kind
+                    inner,
+                    f"{place}.{name}",
+                    self._kind(name) or (kind_by_name if name.lower() in _NAMED else None) or kind,
                 )
                 for name, inner in parts.items()
             }

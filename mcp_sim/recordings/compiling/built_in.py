@@ -73,10 +73,10 @@ def _returned(plan: Plan, example: Example, domain: Domain) -> str:
         return ""
     given = {role: value_at(example.arguments, path) for role, path in plan.arguments.items()}
     known = {**plan.fixed, **{role: value for role, value in given.items() if value is not NOWHERE}}
-    named = {role.name: known[role.name] for role in operation.roles if known.get(role.name) is not None}
+    arguments = {role.name: known[role.name] for role in operation.roles if known.get(role.name) is not None}
     library = Library(plan.backend, example.view, domain.now)
     try:
-        outcome = getattr(library, plan.operation)(**named)
+        outcome = getattr(library, plan.operation)(**arguments)
     except Refused:
         return ""
     value, text = outcome.value, outcome.text

@@ -33,8 +33,12 @@ async def determined_calls(probe: Probe, given: Json) -> list[Record]:
             continue
         for arguments in _arguments(probe, plan):
             seen = await probe.call(plan.tool, arguments, probe.world.fork())
-            own = {leaf for _, leaf in leaves(arguments)}
-            shown = [] if seen is None or seen.failed else [text for text in _texts(seen.value) if text in texts - own]
+            argument_values = {leaf for _, leaf in leaves(arguments)}
+            shown = (
+                []
+                if seen is None or seen.failed
+                else [text for text in _texts(seen.value) if text in texts - argument_values]
+            )
             if shown:
                 calls.append({"tool": plan.tool, "arguments": arguments, "shows": [*dict.fromkeys(shown)]})
     return calls

@@ -279,8 +279,8 @@ class Gate:
         functions, names = functions_in(text), [enclosing_function(text, line) for line, _ in problems]
         lost: dict[str, list[str]] = {}
         for tool, function in functions.items():
-            own = [at for name, at in zip(names, problems, strict=True) if name == function.name]
-            lost |= {tool: [f"{PROGRAM}:{line}: {why}" for line, why in own]} if own else {}
+            of_function = [at for name, at in zip(names, problems, strict=True) if name == function.name]
+            lost |= {tool: [f"{PROGRAM}:{line}: {why}" for line, why in of_function]} if of_function else {}
         answering = {function.name for function in functions.values()}
         if {*names} - answering or not functions.keys() - lost.keys():
             return Judged(text, whole=[f"{PROGRAM}:{line}: {why}" for line, why in problems])

@@ -269,11 +269,11 @@ class _Life:
     async def _check_updated(self, plan: Plan, subject: _Made) -> None:
         """Check that an update with a new text writes something."""
         schema = expanded(self._probe.domain.tools[plan.tool].input_schema)
-        named = {name: subschema for name, subschema in properties(schema).items() if name in self._entity.fields}
+        writable = {name: subschema for name, subschema in properties(schema).items() if name in self._entity.fields}
         texts = [
-            name for name, subschema in named.items() if main_type(subschema) == "string" and "enum" not in subschema
+            name for name, subschema in writable.items() if main_type(subschema) == "string" and "enum" not in subschema
         ]
-        fixed = {plan.key, self._entity.key, *(name for name, value in named.items() if "format" in value)}
+        fixed = {plan.key, self._entity.key, *(name for name, value in writable.items() if "format" in value)}
         text = next((name for name in texts if name not in fixed), None)
         if text is None or self._entity.fields[text].link is not None:
             return

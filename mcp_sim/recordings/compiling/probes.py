@@ -185,8 +185,8 @@ class Probe:
 
     def intent(self, plan: Plan) -> str:
         """Return the verb of a tool as its name has it; where that is open, as its function or plan has it."""
-        named = self.names[plan.tool]
-        return named.verb if named.sure and named.verb not in RECORDLESS else plan.verb
+        parsed = self.names[plan.tool]
+        return parsed.verb if parsed.sure and parsed.verb not in RECORDLESS else plan.verb
 
     @property
     def arguments(self) -> ArgumentSets:

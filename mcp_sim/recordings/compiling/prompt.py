@@ -64,8 +64,10 @@ def _server(subject: Subject, built_in: Mapping[str, BuiltIn]) -> Iterator[str]:
         )
         yield "\n".join(["Several schemas below have these parts:", *parts])
     for tool in subject.tools:
-        named = tool | {schema: with_references(tool[schema], names) for schema in _SCHEMAS if tool.get(schema)}
-        yield "\n".join(_tool(named, built_in.get(tool["name"]), is_violated=tool["name"] in violated))
+        shortened_tool = tool | {
+            schema: with_references(tool[schema], names) for schema in _SCHEMAS if tool.get(schema)
+        }
+        yield "\n".join(_tool(shortened_tool, built_in.get(tool["name"]), is_violated=tool["name"] in violated))
 
 
 def _tool(tool: Record, built_in: BuiltIn | None, *, is_violated: bool) -> Iterator[str]:

@@ -94,8 +94,8 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
             program, problems = reply.content[:_LONGEST_REPLY], complaints
         else:  # the last program, and what is wrong with it, are worth more than a reply without one
             complaints = f"{problems}\n\nYour last answer could not be used. {complaints}"
-        said: list[Message] = [{"role": "assistant", "content": program}, {"role": "user", "content": complaints}]
-        messages = [messages[0], *said]
+        exchange: list[Message] = [{"role": "assistant", "content": program}, {"role": "user", "content": complaints}]
+        messages = [messages[0], *exchange]
     notify("settling what is kept")
     settled, dropped = (None, {}) if best is None else await _settled(gate, best, notify)
     return Outcome(settled, best, dropped, complaints, tally)
@@ -142,9 +142,12 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
         yield f"These tools have no function: {', '.join(missing)}."
     for tool in (INITIAL, *judged.answering):
         findings = [finding for finding in judged.relevant() if finding.tool == tool]
-        said = [*(_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]), *_scored_low(judged, tool, plans)]
-        if said:
-            yield "\n".join([f"## {tool}", *(f"- {remark}" for remark in said)])
+        sentences = [
+            *(_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]),
+            *_scored_low(judged, tool, plans),
+        ]
+        if sentences:
+            yield "\n".join([f"## {tool}", *(f"- {remark}" for remark in sentences)])
     if judged.differs() and judged.differences:
         yield "\n\n".join(
             [

@@ -100,10 +100,10 @@ def is_changed(before: View, after: View) -> bool:
 
 def is_about(probe: Probe, plan: Plan, entity: Entity) -> bool:
     """Whether a tool is about whole records of an entity: its name has the noun of the entity, and nothing else."""
-    named = probe.names[plan.tool]
+    parsed = probe.names[plan.tool]
     nouns = {probe.names[tool].noun for tool in probe.makers.get(entity.name, ())}
-    own = tuple(entity.name.rpartition(".")[2].split("_"))
-    return not named.after and (named.noun in nouns or named.noun == own or not named.noun)
+    noun = tuple(entity.name.rpartition(".")[2].split("_"))
+    return not parsed.after and (parsed.noun in nouns or parsed.noun == noun or not parsed.noun)
 
 
 def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
@@ -112,9 +112,9 @@ def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
 
 async def check_writes(probe: Probe, plan: Plan) -> None:
     """Check that a tool writes something if its name says that it creates what other tools read or delete."""
-    named = probe.names[plan.tool]
-    others = [name for tool, name in probe.names.items() if tool != plan.tool and name.noun == named.noun]
-    if not (named.verb == "create" and named.sure and not named.after and plan.tool in probe.succeeded):
+    parsed = probe.names[plan.tool]
+    others = [name for tool, name in probe.names.items() if tool != plan.tool and name.noun == parsed.noun]
+    if not (parsed.verb == "create" and parsed.sure and not parsed.after and plan.tool in probe.succeeded):
         return
     if not any(other.sure and other.verb in {"get", "list", "search", "delete"} for other in others):
         return
@@ -125,5 +125,5 @@ async def check_writes(probe: Probe, plan: Plan) -> None:
             continue
         if not is_changed(probe.world.view, world.view):
             message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, but has written nothing"
-            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(named.noun)}")
+            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(parsed.noun)}")
         return

@@ -25,7 +25,7 @@ _WAITS = "uses `async for` or `async with`: programs wait for nothing"
 def static_problems(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines and problems of a program. Raises `SyntaxError` or `ValueError` if it is not Python."""
     module = ast.parse(text)
-    own = {*_bound(module)}
+    bound = {*_bound(module)}
     for node in ast.walk(module):
         yield from _waits(node)
         line = getattr(node, "lineno", 0)
@@ -38,7 +38,7 @@ def static_problems(text: str) -> Iterator[tuple[int, str]]:
                 name = "." * level + (module or "")
                 if not is_importable(name):
                     yield line, _not_importable(name)
-            case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES - own:
+            case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES - bound:
                 yield line, f"uses {name}, which programs may not: they do no input or output"
             case ast.Global():
                 yield line, "changes a global variable: keep it in a table, for instance a singleton"
@@ -111,16 +111,16 @@ def _misfits(call: ast.Call, parameters: ast.arguments) -> Iterator[str]:
     if any(isinstance(arg, ast.Starred) for arg in call.args) or any(keyword.arg is None for keyword in call.keywords):
         return
     places = [arg.arg for arg in (*parameters.posonlyargs, *parameters.args)]
-    taken, named = places[: len(call.args)], [keyword.arg or "" for keyword in call.keywords]
+    taken, keywords = places[: len(call.args)], [keyword.arg or "" for keyword in call.keywords]
     only = {arg.arg for arg in parameters.posonlyargs}
     known = ({*places} - only) | {arg.arg for arg in parameters.kwonlyargs}
     if len(call.args) > len(places) and parameters.vararg is None:
         yield f"with {len(call.args)} arguments; it takes {len(places)}"
-    yield from (f"with two values for {name!r}" for name in named if name in taken and name not in only)
+    yield from (f"with two values for {name!r}" for name in keywords if name in taken and name not in only)
     if parameters.kwarg is None:
-        yield from (f"with {name!r}, which it does not take" for name in named if name not in known)
+        yield from (f"with {name!r}, which it does not take" for name in keywords if name not in known)
     optional = places[len(places) - len(parameters.defaults) :]
     needed = [name for name in places if name not in optional]
     pairs = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
     needed += [parameter.arg for parameter, default in pairs if default is None]
-    yield from (f"without {name!r}" for name in needed if name not in taken and name not in named)
+    yield from (f"without {name!r}" for name in needed if name not in taken and name not in keywords)

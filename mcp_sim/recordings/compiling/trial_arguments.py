@@ -155,8 +155,8 @@ class ArgumentSets:
             return [fields or generated]
         if main_type(schema) == "boolean":
             return [True, False]
-        own = self._is_new_key(plan, name) if creates else False
-        known = [] if own else [*self._known(plan, name, schema, creates=creates)]
+        is_new_key = self._is_new_key(plan, name) if creates else False
+        known = [] if is_new_key else [*self._known(plan, name, schema, creates=creates)]
         return [*_unique([*_statements(name, schema), *known, *_mentioned(schema), generated])][:_MOST_VALUES]
 
     def _is_new_key(self, plan: Plan, name: str) -> bool:
@@ -204,10 +204,10 @@ class ArgumentSets:
     def _taken_from(self, row: Record, plan: Plan, schema: Record) -> Record:
         """Return the arguments that a record has: those with the names of its fields, and its key."""
         entity = self.domain.entities.get(plan.entity or "")
-        named = {snake(name): value for name, value in row.items()}
+        values = {snake(name): value for name, value in row.items()}
         if entity is not None and entity.key in row and plan.key is not None:
-            named.setdefault(snake(plan.key), row[entity.key])
-        taken = {name: named[snake(name)] for name in properties(schema) if snake(name) in named}
+            values.setdefault(snake(plan.key), row[entity.key])
+        taken = {name: values[snake(name)] for name in properties(schema) if snake(name) in values}
         return {name: value for name, value in taken.items() if fitting_type(value, properties(schema)[name])}
 
 
@@ -247,18 +247,18 @@ def _unique(values: Iterable[Json]) -> Iterator[Json]:
 def entity_named_by(domain: Domain, plan: Plan, name: str) -> Entity | None:
     """Return the entity whose key an argument gives, if it does."""
     entities = domain.entities
-    own = entities.get(plan.entity or "")
+    planned = entities.get(plan.entity or "")
     if name == plan.key:
-        return own
-    if own is not None:
-        field_ = own.fields.get(plan.sets.get(name, name))
+        return planned
+    if planned is not None:
+        field_ = planned.fields.get(plan.sets.get(name, name))
         linked = None if field_ is None or field_.link is None else entities.get(field_.link)
         if linked is not None:
             return linked
-        if own.key == name:
-            return own
+        if planned.key == name:
+            return planned
     stem = snake(name)
     for ending in ("_ids", "_id", "_key", "_name"):
         stem = stem.removesuffix(ending)
-    named = entities.get(stem)
-    return named if named is None or named.natural or stem != snake(name) else None
+    entity = entities.get(stem)
+    return entity if entity is None or entity.natural or stem != snake(name) else None

@@ -52,8 +52,8 @@ class Draft:
         """Return the tool spec, with its list of tools or the name of its file."""
         sim = {name: self.sim[name] for name in (tool["name"] for tool in self.tools) if self.sim.get(name)}
         parts: Record = {"entities": dict(self.entities), "sim": sim, "errors": dict(self.errors)}
-        named: Record = {"mcp_sim": 1, "name": self.server, **self.rest, "tools": tools}
-        return {**named, **{key: body for key, body in parts.items() if body}}
+        document: Record = {"mcp_sim": 1, "name": self.server, **self.rest, "tools": tools}
+        return {**document, **{key: body for key, body in parts.items() if body}}
 
 
 @contextmanager

@@ -121,8 +121,8 @@ def _entity(entity: Entity, keys: Collection[str], fields: dict[str, _Values], e
         body["key_like"] = example
     body |= {flag: True for flag in ("natural", "singleton") if getattr(entity, flag)}
     shown = {name: _schema(name, entity, values) for name, values in fields.items() if name not in keys}
-    named = {name: entity.fields[name].schema for name in keys if len(keys) == 1 and name in entity.fields}
-    return {**body, "fields": {**named, **{name: schema for name, schema in shown.items() if schema}}}
+    key_schemas = {name: entity.fields[name].schema for name in keys if len(keys) == 1 and name in entity.fields}
+    return {**body, "fields": {**key_schemas, **{name: schema for name, schema in shown.items() if schema}}}
 
 
 def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Domain], states: Sequence[Json]) -> Json:

@@ -40,9 +40,9 @@ def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> d
             cause = _cause(sample, tools, accepted)
             slots = {**_problem_slot(sample, tools[sample.tool]), **_own_slots(sample)}
             templates_by_key.setdefault((sample.tool, cause), []).append(_template(sample, slots))
-    own = {key: _usual(templates) for key, templates in templates_by_key.items()}
+    usual = {key: _usual(templates) for key, templates in templates_by_key.items()}
     by_tool: dict[str, Record] = {}
-    for (tool, cause), template in sorted(own.items()):
+    for (tool, cause), template in sorted(usual.items()):
         by_tool.setdefault(tool, {})[cause] = template
     return by_tool
 
@@ -128,8 +128,8 @@ def _problem_slot(sample: Sample, tool: Record) -> dict[str, str]:
 
 def _own_slots(sample: Sample) -> dict[str, str]:
     """Return the values of slots of one tool: its arguments."""
-    named = {_plain(value): name for name, value in sample.arguments.items() if _plain(value)}
-    return {value: name for value, name in named.items() if len(value) >= _SHORTEST or value.isdigit()}
+    argument_names = {_plain(value): name for name, value in sample.arguments.items() if _plain(value)}
+    return {value: name for value, name in argument_names.items() if len(value) >= _SHORTEST or value.isdigit()}
 
 
 def _generic_slots(sample: Sample, cause: str) -> dict[str, str]:
@@ -173,8 +173,8 @@ def _template(sample: Sample, slots: Mapping[str, str]) -> Json:
 def _with_slots(value: Json, slots: Mapping[str, str]) -> Json:
     if isinstance(value, dict):
         parts = cast("Record", value).items()
-        named = {name for name, item in parts if slots.get(_plain(item)) == name}
-        return {name: f"{{{name}}}" if name in named else _with_slots(item, slots) for name, item in parts}
+        shown = {name for name, item in parts if slots.get(_plain(item)) == name}
+        return {name: f"{{{name}}}" if name in shown else _with_slots(item, slots) for name, item in parts}
     if isinstance(value, list):
         return [_with_slots(item, slots) for item in cast("list[Json]", value)]
     if isinstance(value, str):

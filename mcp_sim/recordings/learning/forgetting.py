@@ -55,10 +55,10 @@ def _share_of_data(item: Json, data: Container[str], name: str) -> float:
 
 def _object(template: Record, data: Container[str], name: str) -> Json:
     """Return an object without data. If it has some, it shows a record, and its other constants may differ, too."""
-    named = {key: name if key == ROWS else replaced_path({key: None}) or key.rstrip("?") for key in template}
-    if not any(_is_data(named[key], value, data) for key, value in template.items()):
-        return {key: without_data(value, data, named[key]) for key, value in template.items()}
-    return {key: _of_record(named[key], value, data) for key, value in template.items()}
+    names = {key: name if key == ROWS else replaced_path({key: None}) or key.rstrip("?") for key in template}
+    if not any(_is_data(names[key], value, data) for key, value in template.items()):
+        return {key: without_data(value, data, names[key]) for key, value in template.items()}
+    return {key: _of_record(names[key], value, data) for key, value in template.items()}
 
 
 def _of_record(name: str, value: Json, data: Container[str]) -> Json:

@@ -133,8 +133,8 @@ def _list(shown: Sequence[tuple[list[Json], Scope]], name: str) -> Json:
         items = [(value[0], scope) for value, scope in shown if value]
         return [induce(items, name)] if items else []
     if any(value for value, _ in shown):
-        named = [(value, scope) for value, scope in shown if scope.get(name) is not NOWHERE]
-        if named and sum(is_same(scope.get(name), value) for value, scope in named) * 2 >= len(shown):
+        with_list = [(value, scope) for value, scope in shown if scope.get(name) is not NOWHERE]
+        if with_list and sum(is_same(scope.get(name), value) for value, scope in with_list) * 2 >= len(shown):
             return f"{{{name}}}"
         empty = sum(not value for value, _ in shown)
         return [] if empty * 2 >= len(shown) else literal(most_common(value for value, _ in shown if value))

@@ -33,12 +33,12 @@ def _times(sessions: Sequence[Session]) -> Mapping[str, Sequence[Sequence[float]
     """
     by_tool = defaultdict[str, list[list[float]]](list)
     for session in sessions:
-        own = defaultdict[str, list[float]](list)
+        times_by_tool = defaultdict[str, list[float]](list)
         for call in session.calls:
             taken = call.line.get("ms")
             if isinstance(taken, int | float) and not isinstance(taken, bool) and not call.line.get("overlaps"):
-                own[call.tool].append(log(max(_SHORTEST, taken)))
-        for tool, times in own.items():
+                times_by_tool[call.tool].append(log(max(_SHORTEST, taken)))
+        for tool, times in times_by_tool.items():
             by_tool[tool].append(times)
     return by_tool
 

@@ -226,8 +226,8 @@ def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
     paths = dict.fromkeys(path for _, scope in wanted for path, value in paths_of_scope(scope) if _is_name(path, value))
     for path in paths:
         table = dict[str, str]()
-        named = [(_name_of(scope.get(path)), text) for text, scope in wanted]
-        if any(name is None or table.setdefault(name, text) != text for name, text in named) or len(table) < 2:
+        pairs = [(_name_of(scope.get(path)), text) for text, scope in wanted]
+        if any(name is None or table.setdefault(name, text) != text for name, text in pairs) or len(table) < 2:
             continue
         is_flag = all(scope.get(path) in (True, False, None, NOWHERE) for _, scope in wanted)
         if is_flag or (len(table) * 2 <= len(wanted) and not _names_records(path, [scope for _, scope in wanted])):

@@ -175,17 +175,17 @@ class _Replay:
         It is a new one, if possible one that later calls name, by an argument named after the entity. Returns '' if
         the answer has no new id.
         """
-        own = {normal(leaf) for _, leaf in leaves(call.arguments)}
+        given = {normal(leaf) for _, leaf in leaves(call.arguments)}
         later = [(name, key_of(path)) for other in self._session.calls if other.seq > call.seq
                  for path, leaf in leaves(other.arguments) if (name := normal(leaf)) is not None]  # fmt: skip
         ids = ids_in(recorded.value) | _named_words(recorded.value, later)
-        new = [name for name in ids if name not in own and self._was_never_shown(name)]
-        named = {name for name, _ in later}
+        new = [name for name in ids if name not in given and self._was_never_shown(name)]
+        names = {name for name, _ in later}
         meant = {name for name, argument in later if noun_of_key(argument) == entity}
         shown = canonical(recorded.value)
-        order = {name: (name not in named, name not in meant, shown.find(name), name) for name in new}
+        order = {name: (name not in names, name not in meant, shown.find(name), name) for name in new}
         newest = min(new, key=lambda name: order[name], default="")
-        return newest, newest in named
+        return newest, newest in names
 
     def _was_never_shown(self, name: str) -> bool:
         """Whether an id is new, or has only been asked for in vain."""
@@ -208,9 +208,9 @@ def _named_words(value: Json, later: Iterable[tuple[str, str]]) -> set[str]:
     """Return the words with digits in a text that later arguments name as ids: the text says in no other way so."""
     if not isinstance(value, str):
         return set()
-    named = {name for name, argument in later if is_id(argument, name) and _DIGIT.search(name) is not None}
+    names = {name for name, argument in later if is_id(argument, name) and _DIGIT.search(name) is not None}
     text = TIME.sub(" ", value[:LONGEST_READ])
-    return {name for name in named if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None}
+    return {name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None}
 
 
 async def _asked(world: World, tool: str, arguments: Record, *, has_effect: bool) -> Answer | None:

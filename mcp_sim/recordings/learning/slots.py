@@ -90,9 +90,9 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     spelled = _time(name, shown)
     if spelled is not None:
         return spelled
-    named = _named(name, shown)
-    if named is not None and named.agreement > _ENOUGH:
-        return named.template
+    choice = _named(name, shown)
+    if choice is not None and choice.agreement > _ENOUGH:
+        return choice.template
     if all(value == day_of(scope) for value, scope in shown) and _best(name, shown) is None:
         return TODAY
     is_constant = all(is_same(value, usual) for value in values)

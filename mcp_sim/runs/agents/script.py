@@ -94,10 +94,10 @@ def read_script(path: Path) -> Script:
 
 def script_for(task: str) -> Script:
     """Return the shipped script of a task. Raises `UsageError` for any other task."""
-    found = next((script for script in scripts() if script.task.split() == task.split()), None)
-    if found is None:
+    shipped = next((script for script in scripts() if script.task.split() == task.split()), None)
+    if shipped is None:
         raise UsageError(f"no script carries out this task: {task!r}; give one with --script FILE")
-    return found
+    return shipped
 
 
 def at(value: Json, path: str) -> Json:

@@ -71,8 +71,8 @@ class Player:
                 await self._step(step)
         except GaveUp as error:
             return f"I could not finish the task: {error}"
-        said = [f"As instructed: {instruction}" for instruction in self._instructions]
-        return "\n".join([filled(self._script.answer, self._kept), *said])
+        sentences = [f"As instructed: {instruction}" for instruction in self._instructions]
+        return "\n".join([filled(self._script.answer, self._kept), *sentences])
 
     async def _step(self, step: Step) -> None:
         reply = await self._until_done(step, step.check)

@@ -71,8 +71,8 @@ class CaseWriter:
             entries = recoveries(setup.faults)
             return [{"recovered": entry.id.removeprefix("recovered-"), "id": entry.id} for entry in entries]
         given = cast("list[Json]", self._document.get("expect") or [])
-        named = zip(given, self._scenario.expectations, strict=True)
-        return [expectation for expectation, entry in named if entry.id in kept]
+        pairs = zip(given, self._scenario.expectations, strict=True)
+        return [expectation for expectation, entry in pairs if entry.id in kept]
 
 
 def _part(given: GivenRecords) -> Json:

@@ -54,7 +54,7 @@ async def errands(simulator: Simulator) -> AsyncIterator[Errand]:
     """Yield tasks for the tools of a scenario without faults, the most useful first."""
     finder = _Finder(simulator)
     reads = [use async for use in finder.reads()]
-    writes = [found async for found in finder.writes()]
+    writes = [written async for written in finder.writes()]
     for write, names in sorted(writes, key=lambda candidate: candidate[0].check is None):
         near = sorted(reads, key=lambda candidate: finder.distance(candidate[0], write, names))
         for use, others in near[:2]:

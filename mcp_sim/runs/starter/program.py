@@ -70,8 +70,8 @@ def _is_plain(plan: Plan, tool: Tool, domain: Domain) -> bool:
     if not is_table_name(entity.name) or not _is_normal(entity.name) or not _has_parameters(tool):
         return False
     is_odd = plan.choices or plan.each or plan.holder or plan.how or tool.output_schema is not None
-    named = {plan.key, plan.query, plan.paging.limit, plan.paging.offset, *plan.sets, *plan.filters} - {None}
-    is_flat = all(name in properties(tool.input_schema) for name in named)
+    used = {plan.key, plan.query, plan.paging.limit, plan.paging.offset, *plan.sets, *plan.filters} - {None}
+    is_flat = all(name in properties(tool.input_schema) for name in used)
     has_key = plan.key is not None or plan.verb in {"create", "list", "search"}
     is_equal = all(rule.op == "equals" and rule.only is rule.unless is None for rule in plan.filters.values())
     return plan.backend == "records" and plan.verb in _VERBS and not is_odd and is_flat and has_key and is_equal

@@ -45,10 +45,10 @@ def resources(document: Record) -> dict[str, Resource]:
 
 def _key(entity: str, fields: Mapping[str, Record]) -> str | None:
     """Return the field that identifies a record, None if no field has such a name."""
-    named = {snake(name): name for name in reversed(list(fields))}
+    fields_by_name = {snake(name): name for name in reversed(list(fields))}
     for name in (*_KEYS, f"{entity}_id", f"{entity}_key", f"{entity}_number"):
-        if snake(name) in named and main_type(fields[named[snake(name)]]) in {"string", "integer"}:
-            return named[snake(name)]
+        if snake(name) in fields_by_name and main_type(fields[fields_by_name[snake(name)]]) in {"string", "integer"}:
+            return fields_by_name[snake(name)]
     return None
 
 
@@ -110,12 +110,12 @@ def _owners(
     parts: list[str], known: Mapping[str, Resource], fields: Collection[str], names: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the field that names the owner, by argument: in `/books/{id}/loans`, `id` is the `bookId` of a loan."""
-    named = {snake(name): name for name in fields}
+    fields_by_name = {snake(name): name for name in fields}
     owners: dict[str, str] = {}
     for place, inside in pairwise(parts):
         owner, parameter = next(_entities([place], known), None), _PARAMETER.fullmatch(inside)
         argument = names.get(parameter[1]) if parameter and owner else None
-        field = named.get(f"{owner}_id")
+        field = fields_by_name.get(f"{owner}_id")
         if argument is not None and field is not None and snake(argument) != snake(field):
             owners[argument] = field
     return owners

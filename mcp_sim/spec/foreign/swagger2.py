@@ -65,8 +65,8 @@ def _target(entry: Json, shared: Record) -> Record:
 
 
 def _operation(operation: Record, common: list[Record], shared: Record) -> Record:
-    own = [_target(entry, shared) for entry in as_list(operation.get("parameters"))]
-    latest = {(entry.get("in"), entry.get("name")): entry for entry in [*common, *own]}
+    parameters = [_target(entry, shared) for entry in as_list(operation.get("parameters"))]
+    latest = {(entry.get("in"), entry.get("name")): entry for entry in [*common, *parameters]}
     body = _body([entry for (place, _), entry in latest.items() if place in {"body", "formData"}])
     plain = [_parameter(entry) for (place, _), entry in latest.items() if place not in {"body", "formData"}]
     responses = {code: _response(entry) for code, entry in as_object(operation.get("responses")).items()}

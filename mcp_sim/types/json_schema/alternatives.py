@@ -30,12 +30,12 @@ def with_alternatives(schema: Record) -> Record:
 
 def _united(common: Record, forms: Sequence[Record]) -> Record:
     """Return the schema of what is common to all forms, with the properties of each."""
-    own = properties(common)
-    names = dict.fromkeys(name for form in forms for name in properties(form) if name not in own)
+    properties_of_common = properties(common)
+    names = dict.fromkeys(name for form in forms for name in properties(form) if name not in properties_of_common)
     parts = {name: _either([properties(form)[name] for form in forms if name in properties(form)]) for name in names}
     always = frozenset[str].intersection(*map(required, forms))
-    needed = [name for name in {**own, **parts} if name in required(common) | always]
-    return {**common, "properties": {**own, **parts}, "required": needed}
+    needed = [name for name in {**properties_of_common, **parts} if name in required(common) | always]
+    return {**common, "properties": {**properties_of_common, **parts}, "required": needed}
 
 
 def _either(parts: Sequence[Record]) -> Record:

@@ -74,18 +74,18 @@ def _object(schema: Record, word: str) -> Record:
 
 def _aligned(schema: Record, other: Record) -> Record:
     """Return the schema with as many items in `prefixItems` as the other schema has."""
-    own, others = (_list(row, "prefixItems") for row in (schema, other))
-    if "items" not in schema or len(own) >= len(others):
+    mine, others = (_list(row, "prefixItems") for row in (schema, other))
+    if "items" not in schema or len(mine) >= len(others):
         return schema
-    return {**schema, "prefixItems": [*own, *[schema["items"]] * (len(others) - len(own))]}
+    return {**schema, "prefixItems": [*mine, *[schema["items"]] * (len(others) - len(mine))]}
 
 
 def _closed(schema: Record, other: Record) -> Record:
     """Return the schema with the properties forbidden by name that the other declares and its closed object lacks."""
     if schema.get("additionalProperties") is not False or "patternProperties" in schema:
         return schema
-    own, others = _object(schema, "properties"), _object(other, "properties")
-    return {**schema, "properties": {**own, **{name: False for name in others if name not in own}}}
+    mine, others = _object(schema, "properties"), _object(other, "properties")
+    return {**schema, "properties": {**mine, **{name: False for name in others if name not in mine}}}
 
 
 def _named(first: Record, second: Record, word: str) -> Record:

@@ -58,27 +58,27 @@ def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
 
 
 def _has_many_cases(schema: Record) -> bool:
-    return any(_alternatives(part, schema, set()) > _MOST_ALTERNATIVES for part in _parts(schema))
+    return any(_alternatives(subschema, schema, set()) > _MOST_ALTERNATIVES for subschema in _parts(schema))
 
 
 def _parts(schema: Json) -> Iterator[Record]:
     """Yield every object in a schema, the schema first."""
     if isinstance(schema, dict):
         yield as_object(schema)
-    for part in as_list(schema) or as_object(schema).values():
-        yield from _parts(part)
+    for subschema in as_list(schema) or as_object(schema).values():
+        yield from _parts(subschema)
 
 
 def _alternatives(schema: Json, root: Record, followed: set[str]) -> int:
     """Return how many alternatives apply to one value. Each of the references is followed once."""
     body = as_object(schema)
     count = sum(word in body for word in _BRANCHING) + sum(len(as_object(body.get(word))) for word in _CONDITIONS)
-    parts = [part for word in _SAME_VALUE if word in body for part in as_list(body[word]) or [body[word]]]
+    parts = [subschema for word in _SAME_VALUE if word in body for subschema in as_list(body[word]) or [body[word]]]
     reference: Json = body.get("$ref")
     if isinstance(reference, str) and reference not in followed:
         followed.add(reference)
         parts.append(resolve_reference(root, reference))
-    return count + sum(_alternatives(part, root, followed) for part in parts)
+    return count + sum(_alternatives(subschema, root, followed) for subschema in parts)
 
 
 def _path(pointer: str) -> tuple[str, ...]:
