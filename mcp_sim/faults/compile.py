@@ -102,6 +102,7 @@ class CompiledFaults:
         tool = self._domain.tools.get(tool_id)
         if known is not None or tool is None:
             return known or ()
+        # At first use: a catalogue has hundreds of tools, and an agent calls a few.
         self._by_tool[tool_id] = compiled = tuple(
             _compile_fault(entry, place, when, tool, self._domain)
             for place, entry, when in self._active
@@ -127,8 +128,10 @@ def _lasts(entry: PerturbationEntry) -> bool:
 
 def _lasting(entry: PerturbationEntry, numbered: NumberedWhen, domain: Domain) -> CatalogueFault:
     """Return how to decide outside of calls whether a CATALOGUE perturbation is in force."""
+    # Lists are asked for between calls, where filters and counters have nothing to decide about.
     if not numbered.depends_on_time_only:
         return CatalogueFault(entry, describe(entry.when), None)
+    # Any will do: what depends on the time alone is the same for all.
     some_tool = next(iter(domain.tools.values()))
     return CatalogueFault(entry, describe(entry.when), compile_when(numbered, some_tool, domain, entry.id))
 

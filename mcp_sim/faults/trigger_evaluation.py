@@ -66,6 +66,7 @@ def compile_when(numbered: NumberedWhen, tool: Tool, domain: Domain, path: str, 
         for group, word in ((numbered.any, "any"), (numbered.all, "all"), (numbered.none, "not"))
         if group
     ]
+    # Nested filters come before the counter, so that `count` counts the same calls whether a filter is nested or not.
     early = [check for check, is_filter in nested if is_filter]
     late = [check for check, is_filter in nested if not is_filter]
     filters, counters, chances = checks[Role.FILTER], checks[Role.COUNTER], checks[Role.CHANCE]
@@ -80,6 +81,8 @@ def compile_when(numbered: NumberedWhen, tool: Tool, domain: Domain, path: str, 
             return False
         n = number(turn) if counters else 0
         carried = carries_over and bool(turn.memories.of(carried_by).get("carried"))
+        # Before `carried` decides: nested counters count every call that passes the filters, also those whose result
+        # does not matter.
         held = _all_hold(late, turn)
         return carried or (
             held and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
@@ -168,6 +171,7 @@ def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) 
     if per is None:
 
         def number(turn: Turn) -> int:
+            # A slot in a list, since every call counts: a memory by name is a copy of a map.
             counts = turn.memories.counts
             counts[slot] += 1
             return counts[slot]

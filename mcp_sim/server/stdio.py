@@ -98,6 +98,7 @@ class Stdio:
         arrived, room = asyncio.Queue[bytes | None](), Semaphore(LINES_AHEAD)
         arrive = partial(asyncio.get_running_loop().call_soon_threadsafe, arrived.put_nowait)
         read = self._opened.reader(self._streams.source)
+        # A daemon, since a read from stdin cannot be interrupted.
         Thread(target=_pump, args=(read, arrive, room), daemon=True).start()
         async with incoming, anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_after, self.left, tasks.cancel_scope)
@@ -116,6 +117,7 @@ class Stdio:
             await self._write(encode_line(refused.answer))
             return
         match message:
+            # It is never answered, and must not keep the process from ending.
             case JSONRPCRequest(id=request, method=method) if method != "subscriptions/listen":
                 self._open.add(request)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
@@ -128,6 +130,8 @@ class Stdio:
         async with outgoing:
             async for item in outgoing:
                 answered = item.message.id if isinstance(item.message, JSONRPCResponse | JSONRPCError) else None
+                # The handshake was answered before the SDK was imported, which takes half of the start; its own answer
+                # is dropped.
                 if answered not in self._opened.answered:
                     await self._write(encode_line(item.message))
                 if answered is not None:
@@ -149,6 +153,7 @@ class Stdio:
         """Write without blocking the event loop. A closed stdout ends the connection."""
         async with self._writing:
             try:
+                # A pipe nearly always has room: a thread for each answer would cost more than the call.
                 rest = write_ready(self._out, memoryview(b"" if self._is_broken else data))
                 if rest:
                     await _in_daemon_thread(partial(write_all, self._out, rest))

@@ -123,7 +123,9 @@ class AsyncJob(Perturbation):
 
     def _begun(self, turn: Turn, transition: Transition, jobs: _Jobs) -> Transition:
         name = jobs.entity.name
+        # A series of its own, so that the records of the call get the same ids as without the fault.
         chance = replace(turn.draws, scope=f"{turn.draws.scope}/job")
+        # After the changes of the call, which may have taken the next key of the same entity.
         key = next_key(jobs.entity, key_maker(jobs.entity), turn.view.after(transition.changes), chance)
         record = jobs.record(turn, key)
         begun = Change("put", name, key, record, expected=turn.view.version(name, key))

@@ -101,6 +101,7 @@ class Pagination(Perturbation):
             if self._is_expired(turn, pages):
                 return replace(truth, observation=self._expired(turn, pages))
             value = self._bent(turn, result_value(page), pages)
+            # The true rows, not the bent ones: a page that repeats rows would repeat them again on the next.
             self._note(turn, result_value(page), pages)
             return with_value(turn, truth, value)
 
@@ -113,6 +114,7 @@ class Pagination(Perturbation):
             truth = await proceed(turn)
             return truth, truth
         call = replace(turn.call, arguments={**asked, limit: self.page_size})
+        # The true page is asked for, too: the ledger says what was true, and verdicts compare with it.
         truth, page = await proceed_twice(turn, proceed, replace(turn, call=call))
         return truth, page if truth.observation.ok else truth
 

@@ -101,6 +101,7 @@ class SchemaDrift(Perturbation):
         ]
         shown = [declared for tool in tools for declared in _objects(expanded(tool.output_schema or {}))]
         fields = {name for declared in shown for name in declared}
+        # A tool without an outputSchema may return any field.
         if all(tool.output_schema is not None for tool in tools):
             problems += [
                 f"no tool in reach returns a field {name!r}{did_you_mean(name, fields)}"
@@ -184,6 +185,7 @@ class SchemaDrift(Perturbation):
         if not self.rename_output or not isinstance(body, ToolResult) or body.form not in ("structured", "json"):
             return transition
         value = self._renamed(body.value)
+        # The same bytes mean that no field had an old name: then the fault had no effect.
         if body.is_error or encode(value) == body.encoded:
             return transition
         return replace(transition, observation=replace(transition.observation, body=body.with_value(value)))
@@ -229,6 +231,7 @@ class _Forms:
         new_names = {drift.rename.get(name, name) for name in self._changed} | {*drift.require}
         drifted = drift.drifted(tool.input_schema)
         self._gone = self._changed - {*properties(drifted)}
+        # Only what changed is judged here. The other arguments are the tool's own affair, with its own wording.
         self._old = Validator(_part(tool.input_schema, self._changed))
         self._new = Validator(_part(drifted, new_names))
 
@@ -252,6 +255,7 @@ class _Forms:
         old: Record = {}
         for name, value in given.items():
             was = self._back.get(name, name)
+            # The tool itself is still the old one, and would reject what it does not know.
             if name in self._drift.require and name not in self._declared:
                 continue
             old[was] = value
@@ -276,6 +280,7 @@ def _objects(schema: Json) -> Iterator[Record]:
     for key, inner in as_object(schema).items():
         if key == "properties":
             yield as_object(inner)
+        # Their values may look like schemas.
         if key not in ("enum", "const", "default", "examples"):
             yield from _objects([*as_object(inner).values()] if key == "properties" else inner)
 
