@@ -171,7 +171,7 @@ def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) 
     if per is None:
 
         def number(turn: Turn) -> int:
-            # A slot in a list, since every call counts: a memory by name is a copy of a map.
+            # A slot in a list is cheaper than a memory by name, and most counters count every call.
             counts = turn.memories.counts
             counts[slot] += 1
             return counts[slot]

@@ -153,7 +153,7 @@ class Stdio:
         """Write without blocking the event loop. A closed stdout ends the connection."""
         async with self._writing:
             try:
-                # A pipe nearly always has room: a thread for each answer would cost more than the call.
+                # A pipe nearly always has room: the thread is for the answer that has to wait.
                 rest = write_ready(self._out, memoryview(b"" if self._is_broken else data))
                 if rest:
                     await _in_daemon_thread(partial(write_all, self._out, rest))
