@@ -117,6 +117,7 @@ class _Call:
         try:
             with watched():
                 value, changes = self._result(World(self.domain, self.program.prefix, turn, invent), self.bind(turn))
+                # Within the watchdog, since converting a value with millions of items takes long, too.
                 return shown(value), changes
         except Overrun as error:
             raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
@@ -128,6 +129,7 @@ class _Call:
         try:
             return self.function(world, **arguments), world.changes()
         except (Refused, Rpc) as refusal:
+            # What was written before a refusal is in the world's rows only, and ends with it.
             return refusal, ()
 
     def _crash(self, turn: Turn, error: BaseException, why: str) -> Crash:

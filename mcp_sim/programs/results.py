@@ -117,6 +117,7 @@ def _of_parts(result: Result, tool: Tool) -> ToolResult:
 
 
 def _body(value: Any, tool: Tool, *, is_error: bool) -> ToolResult:
+    # The Python SDK shows None as an empty list of blocks.
     if value is None and tool.output_schema is None:
         return ToolResult([], "blocks", is_error)
     value = plain(value)
@@ -146,6 +147,7 @@ def _as_shown(structured: Json, value: Json, tool: Tool) -> ToolResult:
 def _is_of_sdk(tool: Tool) -> bool:
     """Whether a tool is a function that the Python SDK has described."""
     title = str(tool.input_schema.get("title", ""))
+    # The SDK names the model of a function `get_taskArguments`; other generators begin with a capital letter.
     return title.endswith("Arguments") and not title[0].isupper()
 
 
@@ -195,6 +197,7 @@ class _NoJson(Exception):
 
 def _plain(value: Any) -> Json:
     kind = value.__class__
+    # By class, before any `isinstance`: nearly all values are these, and answers have thousands.
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if isinstance(value, dict):
@@ -213,9 +216,11 @@ def _name(name: Any) -> str:
 def _number_or_text(value: Any) -> Json:
     match value:
         case str():
+            # A subclass, such as an enum's member, would be written as its own class.
             return str.__str__(value)
         case int():
             return int.__int__(value)
+        # Neither infinite nor not-a-number, which JSON cannot express.
         case float() if value - value == 0:
             return float.__float__(value)
         case _:

@@ -103,12 +103,14 @@ class Row(dict[str, Json]):
         return deepcopy(dict(self), memo)
 
     def __reduce__(self) -> tuple[type[dict[str, Json]], tuple[dict[str, Json]]]:
+        # A pickled row is data: its table belongs to one call.
         return dict, (dict(self),)
 
     # writing
 
     def __setitem__(self, name: str, value: Json) -> None:
         if isinstance(value, tuple):
+            # A tuple would come back as a list from a store, so that a world would differ after a restart.
             value = [*cast("tuple[Any, ...]", value)]
         super().__setitem__(name, value)
         self._note(name if isinstance(value, _NESTED) else None)
@@ -186,6 +188,7 @@ def _refilled(nested: Json, value: Json) -> Json:
     """Return a nested value with other contents; the contents themselves if it is of another type."""
     match nested, value:
         case list(), list():
+            # In place, since the program may still hold the list.
             nested[:] = plain(value)
             return cast("Json", nested)
         case dict(), dict():

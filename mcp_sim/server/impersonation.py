@@ -229,6 +229,7 @@ class Impersonation(Server[Any]):
         None if it takes the usual way; then it was not made. Raises `MCPError`.
         """
         tool = self._prefix + name
+        # Subscribers are notified before the answer, which may have to wait for them.
         if tool not in self._plain_tools or self._subscribers.are_in(world):
             return None
         if connection is not None:
@@ -281,6 +282,7 @@ class Impersonation(Server[Any]):
     ) -> tuple[Record, Record]:
         """Return the arguments completed by the user, and all answers. Invalid calls raise no questions."""
         schema = self._domain.tools[tool].input_schema
+        # Real servers validate first: a user is not asked about a call that cannot be made.
         if not Validator(schema).is_valid(given) or interaction.failed_check(given) is not None:
             return given, {}
         answers = await self._elicitation.answers(ctx, interaction.asks, AskedRequest("tools/call", tool, given))
@@ -290,6 +292,7 @@ class Impersonation(Server[Any]):
         """Break the delivery of an answer. Ends with the connection, or when the client cancels the request."""
         await self._break_off(ctx, broken)
         while True:
+            # Never returns: the SDK would send a second answer.
             await anyio.sleep_forever()
 
     def _delivered(self, ctx: Context, body: ToolResult | RpcError, *, is_plain: bool) -> Record:

@@ -65,6 +65,7 @@ class StoreKeeper:
             world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=is_new)
             world.unsaved = Unsaved()
             unread = self._take_over(world)
+            # A snapshot is made here rather than in a call, which would have to wait for it.
             self._save(world, world.unsaved, compacted=unread > SHORT)
         with self._held_now(patience):
             self._follow()
@@ -86,6 +87,7 @@ class StoreKeeper:
         """
 
         async def answered() -> Observation:
+            # Once more within the lock: another process may have answered the key meanwhile.
             known = world.keyed_calls.known(call)
             return known or await self._saved(world, lambda: self._simulator.answer(world, call))
 
@@ -176,6 +178,7 @@ class StoreKeeper:
         newest = self._store.newest(self._name)
         if newest == self._at:
             return 0
+        # A replay may fail half way, on a damaged entry. The world must not stay between two entries.
         mark = world.mark()
         try:
             entries, known = self._unread(world, newest)
@@ -195,6 +198,7 @@ class StoreKeeper:
         snapshot = self._store.snapshot(self._name) if at == 0 else None
         if snapshot is not None:
             at, size = snapshot.at, len(snapshot.body)
+            # The entries before a snapshot are read only for the ledger and the idempotency keys in memory.
             oldest = max(0, at - max(world.ledger.keep, KEPT))
             restore(world, snapshot.body, [entry.line for entry in self._store.entries(self._name, oldest, at)])
         return list(self._store.entries(self._name, at)), size

@@ -100,6 +100,7 @@ class Absorption:
             left_out = hidden & shown.get(subject.identity, {}).keys() & record.keys() - subject.value.keys()
             said = {name for name, value in subject.fields() if name in record and not equal(record[name], value)}
             for name in sorted(left_out | {name for name in said if not self._may_say(subject, name)}):
+                # Without a sentence: a complaint would show the model what is withheld from it.
                 yield Contradiction((*subject.path, name), "", record[name])
 
     def _may_say(self, subject: Subject, name: str) -> bool:
@@ -312,6 +313,7 @@ def corrected(value: Json, contradictions: Sequence[Contradiction]) -> Json:
     for contradiction in contradictions:
         if contradiction.true is OMITTED and isinstance(contradiction.path[-1], int):
             omitted.setdefault(contradiction.path[:-1], set()).add(contradiction.path[-1])
+    # The deepest first, since leaving out an outer row moves the paths of those after it.
     for path, places in sorted(omitted.items(), key=lambda item: -len(item[0])):
         rows = cast("list[Json]", get_part(value, path))
         value = replace_part(value, path, [row for at, row in enumerate(rows) if at not in places])

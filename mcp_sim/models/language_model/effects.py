@@ -88,9 +88,11 @@ def has_failed(observation: Observation) -> bool:
         value = "\n".join(str(block.get("text", "")) for block in cast("list[Record]", value))
     if isinstance(value, dict):
         fields = cast("Record", value)
+        # Many servers report failures in a plain result: an agent would not take it for a success either.
         if fields.get("error") not in (None, False, "", []) or False in (fields.get("success"), fields.get("ok")):
             return True
         value = next(iter(fields.values())) if len(fields) == 1 else None
+    # A longer text has content that may begin with such a word.
     return isinstance(value, str) and len(value) < 400 and _FAILED.match(value) is not None
 
 
@@ -228,6 +230,7 @@ class Effect:
     ) -> Iterator[Key]:
         """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
         shown = [key for key in self._shown_ids(entity, subjects) if self._may_issue(entity, key)]
+        # With several new records, nothing would say which id belongs to which.
         if not shown and len(new) == 1 and entity.key not in _fields_of(observation):
             ids = _ids_in(observation) or self._only_id(_fields_of(observation))
             shown = [key for key in ids if self._may_issue(entity, key)]
