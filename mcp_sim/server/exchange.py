@@ -75,6 +75,7 @@ class Exchange:
 
     async def answer_with(self, app: App) -> None:
         """Let an application answer the request until the client leaves. It may still be unanswered afterwards."""
+        # A timer instead of a task for each request, since most end before.
         timer = asyncio.get_running_loop().call_later(UNWATCHED, self._start_watch)
         try:
             with self._running:
@@ -116,6 +117,7 @@ class Exchange:
 
     async def _send_whole(self, body: bytes, result: bytes) -> None:
         """Send the response with the stored result, unless it has become an error."""
+        # The SDK wraps an empty result, and the bytes replace it: it would validate and copy a large one.
         if body.endswith(EMPTY_RESULT):
             body = b"%b%b}" % (body[:-3], result)
         headers = [header for header in self._head["headers"] if header[0] != b"content-length"]
@@ -134,6 +136,7 @@ class Exchange:
         self._is_timed_out = True
         if self._stage is not None:
             self._stage.cancel()
+        # A committed call keeps its connection: its answer must reach the client, who would make the call again.
         elif self.is_endless or not self._is_certain:
             self._running.cancel()
 

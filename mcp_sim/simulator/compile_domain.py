@@ -107,6 +107,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         wrappers=wrappers,
         programs=tuple(_programs(specs, world)),
     )
+    # What only contains other records begins empty: its records appear when calls name them.
     records |= dict.fromkeys(containers_of(domain), GivenRecords(0))
     filled = {
         f"{program.prefix}{table}"
@@ -181,6 +182,7 @@ def _check_how(specs: Iterable[Spec], plans: Mapping[str, Plan]) -> None:
 
 
 def _unused_by_all(servers: Sequence[_Server]) -> list[Path]:
+    # Servers share the given state, so that a part is unused only if none of them shows it.
     return [path for path in servers[0].unused if all(path in server.unused for server in servers)]
 
 
@@ -188,6 +190,7 @@ def _suggestion(servers: Sequence[_Server], world: WorldPart, path: Path) -> str
     """Return the line of the first suggestion that makes a tool use a part, and leaves no other part unused."""
     for server in servers:
         for tool, sim in suggestions(path, world.state, server.found, server.evidence):
+            # Compiled as a whole: a correction may make other tools leave their part of the state unused.
             unused = _inferred([_with_override(spec, tool.id, sim) for spec in server.specs], world).unused
             if not any(left[: len(path)] == path for left in unused) and {*unused} <= {*server.unused}:
                 return f"{tool.name}: {{{', '.join(f'{key}: {value}' for key, value in sim.items())}}}"
@@ -232,6 +235,7 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     answered = Programmed.of(spec.program for spec in specs)
     evidence, wrappers = _evidence(specs, world.state)
     tools, declared = evidence.tools, _declared(specs)
+    # A program reads the whole state itself: rows that inference took from it would exist twice.
     if answered.takes_state and not answered.leaves_some(tools):
         evidence = replace(evidence, state=None)
     programmed = _program_plans(specs, tools, declared)

@@ -108,6 +108,7 @@ class Conversation:
         try:
             return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
         except TooLong as error:
+            # A single turn, or a summary alone, cannot be shortened further.
             if transcript is None or transcript.before is None:
                 raise Crash(turn.tool.id, str(error)) from None
         transcript = self._shortened(turn, len(user), at_once=True)
@@ -166,6 +167,7 @@ class Conversation:
         request = Request(prompts, schema, _seed(turn, attempt), self._affinity(turn), prompt.STOP)
         try:
             return await self.ask(request)
+        # It is an `Unanswered`, too, but the caller tries again with less.
         except TooLong:
             raise
         except Unanswered as error:
@@ -222,6 +224,7 @@ def _exchange(user: str, assistant: str) -> tuple[prompt.Message, prompt.Message
 
 def _add_rejected(sent: list[prompt.Message], attempt: Attempt) -> None:
     """Append a rejected reply and its problems. The problems of an empty reply are appended to the turn itself."""
+    # Marks of the chat template in a reply would end the quotation in the prompt.
     reply = prompt.TEMPLATE_MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
     problems = "\n".join(f"- {problem}" for problem in attempt.problems)
     text = prompt.encodable(

@@ -92,6 +92,7 @@ def _closings(text: str) -> Iterator[str]:
         elif character == ",":
             before = text[:at], "".join(reversed(stack))
     closing = "".join(reversed(stack))
+    # In this order, which keeps the most: the text that was cut off, the value before it, all but the last part.
     yield from (f'{text}"{closing}', f"{text}{closing}", "".join(before))
 
 
@@ -154,6 +155,7 @@ def load_json(text: str) -> Json:
         return int(digits) if len(digits) < sys.float_info.max_10_exp else not_json(f"a number of {len(digits)} digits")
 
     try:
+        # The standard library, which accepts the raw line breaks that models write into texts.
         value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite, parse_int=whole)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
@@ -173,6 +175,7 @@ def _plain(text: str) -> str:
 def _without_thinking(reply: Reply) -> str:
     """Return the text after the reasoning. Chat templates often contain the opening tag, so only the end is sent."""
     text = reply.content.rpartition("</think>")[2]
+    # In JSON it may be data.
     if "<think>" in text and not text.lstrip().startswith(("{", "[")):
         raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
     return text if text == reply.content else text.lstrip()
