@@ -136,6 +136,6 @@ async def _judge(scenario: Scenario, steps: list[Record]) -> None:
         print(f"\n{paint.bold('Its final answer:')} {ANSWER}")
         print(paint.bold("\nWhat the scenario expected:"))
         for line in verdict_lines(world.grade(ANSWER), paint):
-            print(f"  {line}")
+            print(textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent=" " * 11))
     print(f"\n{textwrap.fill(POINT, WIDTH)}")
     print(f"\nYour own agent next:  mcp-sim run {SCENARIO} -- YOUR AGENT COMMAND")

@@ -23,7 +23,9 @@ tools:
 """
 FAULT = "perturbations: [{lost_ack: {}, id: lost, tools: create_charge, when: {nth: 1}}]"
 KEYED, OTHER_KEY = {"amount": 5, "idempotency_key": "a"}, {"amount": 5, "idempotency_key": "b"}
-BARE, LOOK = ("create_charge", {"amount": 5}), ("list_charges", {})
+BARE: tuple[str, dict[str, Any]] = ("create_charge", {"amount": 5})
+LOOK: tuple[str, dict[str, Any]] = ("list_charges", {})
+REFUNDS: tuple[str, dict[str, Any]] = ("list_refunds", {})
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ BARE, LOOK = ("create_charge", {"amount": 5}), ("list_charges", {})
         (KEYED, [LOOK, ("create_charge", KEYED)], "same key", True),
         (KEYED, [("create_charge", KEYED), LOOK], "same key", False),
         (KEYED, [LOOK], "not repeated", True),
-        (KEYED, [("list_refunds", {}), ("create_charge", {"amount": 6})], "not repeated", False),
+        (KEYED, [REFUNDS, ("create_charge", {"amount": 6})], "not repeated", False),
     ],
 )
 async def test_the_next_call_with_the_same_arguments_is_the_retry(
@@ -45,8 +47,8 @@ async def test_the_next_call_with_the_same_arguments_is_the_retry(
     async with service(tmp_path, SPEC, "records: {charge: 0, refund: 0}", ending=FAULT).open() as world:
         for tool, arguments in (("create_charge", first), *later):
             await world.call(tool, arguments)
-        found = find_retries(world.ledger.steps, world.scenario.domain)
-    assert [(retry.fault, retry.call, retry.how, retry.looked) for retry in found] == [("lost", 1, how, looked)]
+        retries = find_retries(world.ledger.steps, world.scenario.domain)
+    assert [(retry.fault, retry.call, retry.how, retry.looked) for retry in retries] == [("lost", 1, how, looked)]
 
 
 def test_the_report_counts_them_by_fault() -> None:
