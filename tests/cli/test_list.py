@@ -13,6 +13,13 @@ from mcp_sim.spec.sources import shipped
 from mcp_sim.types.kinds import families
 
 
+KEYED = """\
+mcp_sim: 1
+name: keyed
+tools: [{name: create_charge, inputSchema: {type: object, properties: {idempotency_key: {type: string}}}}]
+"""
+
+
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(["list", *words]) == 0
     return capsys.readouterr().out
@@ -80,13 +87,16 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         shown = listed(capsys, family, name).partition("\nexample\n")[2]
         lines = [line.removeprefix("  ") for line in shown.splitlines()]
         body = "\n".join(lines)
-        if family == "expectations":  # some name a perturbation
+        if family == "expectations":  # some name a perturbation, or another expectation
+            body += "\n  - {state: {entity: deal, count: 1}, id: one-deal}"
             faults = "{lost_ack: {}, id: lost-deal, tools: create_deal}, {injection: x, id: planted-order}"
             body += f"\nallow_adversarial: true\nperturbations: [{faults}]"
         elif name == "arguments":
             body += "\n    tools: create_deal"
         (tmp_path / "checks.py").write_text("def order_is_paid(state, steps, answer): ...\n", encoding="utf-8")
-        tools = "shop" if name == "async_job" else "crm"  # whose orders have a status, as jobs do
+        (tmp_path / "keyed.yaml").write_text(KEYED, encoding="utf-8")
+        # orders of the shop have a status, as jobs do; no shipped tool takes an idempotency key
+        tools = {"async_job": "shop", "key_expired": "keyed.yaml"}.get(name, "crm")
         path = tmp_path / f"{name}.yaml"
         text = body.replace("get_job", "get_order")
         path.write_text(f"mcp_sim: 1\nname: shown\ntools: {tools}\n{text}\n", encoding="utf-8")

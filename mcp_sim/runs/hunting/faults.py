@@ -54,10 +54,10 @@ class Placed:
 
     @property
     def text(self) -> str:
-        """The fault in a few words: `lost_ack at create_deal, call 1`."""
+        """The fault in a few words: `lost_ack at call 1 of create_deal`."""
         options = ", ".join(f"{name} {value}" for name, value in self.fault.options.items())
-        where = "all calls" if self.nth is None else f"call {self.nth}"
-        return f"{self.fault.kind}{f' ({options})' if options else ''} at {self.tool}, {where}"
+        calls = "all calls" if self.nth is None else f"call {self.nth}"
+        return f"{self.fault.kind}{f' ({options})' if options else ''} at {calls} of {self.tool}"
 
     def entry(self) -> Record:
         """Return the fault as a document writes it."""
