@@ -328,3 +328,20 @@ async def test_pages_of_a_real_server_are_bent_in_its_own_form(tmp_path: Path, f
     inner["stories" if "stories" in inner else "items"] = ROWS[1:]
     assert block["text"] == json.dumps(expected, indent=2)
     assert served.get("structuredContent") == ({"result": block["text"]} if is_wrapped else None)
+
+
+@pytest.mark.parametrize("fault", [{"error": 503}, {"lost_ack": {}}])
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_what_a_call_of_a_real_server_meant_is_not_judged_and_not_asked(
+    fault: dict[str, Any], times: int, tmp_path: Path
+) -> None:
+    entry = {**fault, "id": "fault", "when": {"nth": 1}}
+    ok = {"result": {"content": [{"type": "text", "text": "ok"}]}}
+    more = {"perturbations": [entry], "expect": [{"recovered": "fault"}]}
+    real, log = answering(tmp_path, {"frobnicate": ok}, **more)
+    async with real.open() as world:
+        for _ in range(times):
+            await world.call("frobnicate", {"n": 1})
+        [verdict] = world.grade().verdicts
+    assert verdict.outcome == "not judged", verdict.because
+    assert len(calls_in(log)) == times - ("error" in fault)
