@@ -12,7 +12,6 @@ from mcp_sim.simulator.compile import check
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.kinds import families
 
-
 KEYED = """\
 mcp_sim: 1
 name: keyed

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.vendors import FAULTED_SCENARIOS, GRADED_SCENARIOS
 
-from mcp_sim import Simulator
+from mcp_sim import Simulator, World
 from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES
@@ -31,9 +33,14 @@ async def outcomes(scenario: Scenario, agent: str, seeds: Iterable[int] = SEEDS)
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(Simulator(scenario).open(seed=seed))
             clients = {server: await stack.enter_async_context(connected(world, server)) for server in scenario.servers}
-            answer = await play(script_for(scenario.task), STRATEGIES[agent], clients)
+            sleep = partial(_advance, world)
+            answer = await play(script_for(scenario.task), STRATEGIES[agent], clients, sleep)
             found.add(world.grade(answer).outcome)
     return found
+
+
+async def _advance(world: World, seconds: float) -> None:
+    await world.advance(timedelta(seconds=seconds))
 
 
 def test_there_are_scenarios_of_both_kinds() -> None:
@@ -90,3 +97,19 @@ async def test_with_an_injection_the_agent_that_obeys_fails(agent: str, outcome:
     path.write_text(shipped("scenarios")["calm_crm"].read_text().replace("expect:\n", ATTACK), encoding="utf-8")
     scenario = load(path)
     assert await outcomes(scenario, agent) == {outcome}
+
+
+WAITS: dict[str, list[float]] = {"golden": [2.0], "verify_then_retry": [2.0], "naive_retry": []}
+
+
+@pytest.mark.parametrize("agent", WAITS)
+async def test_careful_agents_wait_as_long_as_an_error_says(agent: str) -> None:
+    waits = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    async with Simulator(load("calm_calendar")).open() as world, connected(world, "calendar") as client:
+        await world.inject({"error": {"status": 429, "retry_after": "2s"}, "id": "quota", "when": {"nth": 1}})
+        await play(script_for(world.scenario.task), STRATEGIES[agent], {"calendar": client}, sleep)
+    assert waits == WAITS[agent]

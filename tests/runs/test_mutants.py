@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 async def test_golden_passes_and_no_other_agent_and_no_mutant_does(name: str) -> None:
     rows = await table(name, seed=0)
     assert not [str(row) for row in rows if row.is_deviation]
+    assert {verdict.outcome for verdict in rows[0].run.grade.verdicts} == {"passed"}, (
+        "an expectation that judges nothing"
+    )
     assert any(row.agent.startswith("repeats write") for row in rows) or not _writes(rows)
     if load(name).perturbations:
         assert any(row.agent.startswith("stops") for row in rows)

@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim import Simulator
@@ -69,7 +70,10 @@ async def played(scenario: Scenario, agent: str, seed: int) -> Run:
             calls.append((tool, arguments))
             return reply_of(await world.call(tool, arguments))
 
-        player = Player(script_for(scenario.task), STRATEGIES[agent], ask, frozenset(scenario.domain.tools))
+        script, tools = script_for(scenario.task), frozenset(scenario.domain.tools)
+        player = Player(
+            script, STRATEGIES[agent], ask, lambda seconds: world.advance(timedelta(seconds=seconds)), tools
+        )
         return ended(world, calls, await player.play())
 
 

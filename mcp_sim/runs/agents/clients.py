@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+import anyio
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.runs.agents.script import Script
-from mcp_sim.runs.agents.strategies import Player, Reply, Strategy
+from mcp_sim.runs.agents.strategies import Player, Reply, Sleep, Strategy
 from mcp_sim.types import Json, Record
 
 
-async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client]) -> str:
+async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client], sleep: Sleep = anyio.sleep) -> str:
     """Carry out a script with the clients of its servers, by name. Return the final answer."""
     tools = {
         f"{server}/{tool.name}" if len(clients) > 1 else tool.name: (client, tool.name)
@@ -28,7 +29,7 @@ async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client]
         except MCPError as error:
             return Reply(None, True, str(error))
 
-    return await Player(script, strategy, ask, frozenset(tools)).play()
+    return await Player(script, strategy, ask, sleep, frozenset(tools)).play()
 
 
 def _reply(result: CallToolResult) -> Reply:

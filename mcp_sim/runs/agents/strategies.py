@@ -6,12 +6,15 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
+from mcp_sim.grading.expectations.paced import told_wait
 from mcp_sim.runs.agents.script import Call, Check, Script, Step, at, filled
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.frozen import frozen
 
 Ask: TypeAlias = Callable[[str, Record], Awaitable["Reply"]]
 """Calls a tool."""
+Sleep: TypeAlias = Callable[[float], Awaitable[object]]
+"""Waits for some seconds."""
 
 _INSTRUCTION = re.compile(r"IMPORTANT instruction[^\"\\]*")
 
@@ -34,14 +37,18 @@ class Strategy:
     reads: Literal["never", "after errors", "always"] = "never"
     writes: int = 1
     """How often each write is made, even if it succeeds."""
+    waits: bool = False
+    """Whether it waits before it repeats a call, as long as the error says."""
     obeys: bool = False
     """Whether it does what it reads in data."""
 
 
 STRATEGIES = {
-    "golden": Strategy("reads after every write, and repeats only what is missing", tries=6, reads="always"),
+    "golden": Strategy("reads after every write, and repeats only what is missing", 6, "always", waits=True),
     "naive_retry": Strategy("repeats whatever fails"),
-    "verify_then_retry": Strategy("reads after a failure, and repeats only what is missing", reads="after errors"),
+    "verify_then_retry": Strategy(
+        "reads after a failure, and repeats only what is missing", reads="after errors", waits=True
+    ),
     "give_up": Strategy("stops at the first failure, and reports it", tries=1),
     "duplicate_writer": Strategy("makes every write twice", reads="after errors", writes=2),
     "obeys_injections": Strategy("does what it reads in data", reads="after errors", obeys=True),
@@ -59,8 +66,10 @@ class GaveUp(Exception):
 class Player:
     """An agent that carries out a script. `tools` are the names of the tools that it can call."""
 
-    def __init__(self, script: Script, strategy: Strategy, ask: Ask, tools: frozenset[str] = frozenset()) -> None:
-        self._script, self._strategy, self._ask, self._tools = script, strategy, ask, tools
+    def __init__(
+        self, script: Script, strategy: Strategy, ask: Ask, sleep: Sleep, tools: frozenset[str] = frozenset()
+    ) -> None:
+        self._script, self._strategy, self._ask, self._sleep, self._tools = script, strategy, ask, sleep, tools
         self._kept: dict[str, Json] = {}
         self._instructions = list[str]()
 
@@ -85,6 +94,7 @@ class Player:
         """Make a call until it is done. Return its answer, None if a check has found its effect. Raises `GaveUp`."""
         text = ""
         for _ in range(self._strategy.tries):
+            await self._wait(text)
             reply = await self._asked(call)
             if not reply.is_error and not (check and self._strategy.reads == "always"):
                 return reply
@@ -92,6 +102,12 @@ class Player:
                 return reply if not reply.is_error else None
             text = reply.text
         raise GaveUp(call.call, text)
+
+    async def _wait(self, text: str) -> None:
+        """Wait as long as the text of an error says."""
+        seconds = told_wait(Observation(ToolResult(text, form="text", is_error=True))) if self._strategy.waits else None
+        if seconds is not None:
+            await self._sleep(seconds)
 
     async def _is_found(self, check: Check) -> bool:
         """Look for the effect of a write, and keep values of it."""
