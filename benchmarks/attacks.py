@@ -78,27 +78,10 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
     "calculator": [
         tool("calculate", "Evaluate a math expression", expression=TEXT),
         tool("factorial", "Factorial of a number", number=NUMBER),
-        tool("fibonacci", "Fibonacci number", number=NUMBER),
-        tool("is_prime", "Whether a number is prime", number=NUMBER),
         tool("power", "Power", base=NUMBER, exponent=NUMBER),
-        tool("convert_base", "Convert a number between bases", number=TEXT, from_base=NUMBER, to_base=NUMBER),
-    ],
-    "texts": [
-        tool("regex_match", "Match a regular expression", text=TEXT, pattern=TEXT),
-        tool("regex_replace", "Replace by a regular expression", text=TEXT, pattern=TEXT, replacement=TEXT),
-        tool("diff_texts", "Show the differences between two texts", text1=TEXT, text2=TEXT),
-        tool("similarity", "Similarity of two texts", text1=TEXT, text2=TEXT),
-        tool("format_json", "Format JSON", json=TEXT),
-        tool("json_query", "Query JSON by a path", json=TEXT, path=TEXT),
-        tool("slugify", "Make a slug of a text", text=TEXT),
-        tool("word_count", "Count words", text=TEXT),
-        tool("summarize", "Summarize a text", text=TEXT),
-        tool("extract_keywords", "Extract keywords", text=TEXT),
-        tool("title_case", "Convert a text to title case", text=TEXT),
     ],
     "sheets": [
         tool("write_range", "Write cells of a sheet", sheet=TEXT, range=TEXT, values={"type": "array"}),
-        tool("set_formula", "Set the formula of a cell in a sheet", sheet=TEXT, cell=TEXT, formula=TEXT),
         tool("read_range", "Read cells of a sheet", sheet=TEXT, range=TEXT),
         tool("create_sheet", "Create a sheet", sheet=TEXT),
         tool("search_cells", "Search for cells of a sheet", sheet=TEXT, query=TEXT),
@@ -340,12 +323,7 @@ def statement(sql: str) -> Attack:
 
 
 def expression(pattern: str, text: str = "a") -> Attack:
-    return Attack("texts", [("regex_match", {"text": text, "pattern": pattern})])
-
-
-def formula(text: str) -> Attack:
-    sheet = ("create_sheet", {"sheet": "S"})
-    return Attack("sheets", [("set_formula", {"sheet": "S", "cell": "A1", "formula": text})], [sheet])
+    return Attack("files", [("grep", {"pattern": pattern, "path": "/"})], [file_of(text)])
 
 
 def file_of(content: str, path: str = "/a.txt") -> tuple[str, dict[str, Any]]:
@@ -367,10 +345,6 @@ def _replaced(text: str, body: bytes) -> bytes:
 
 def batched(body: bytes) -> bytes:
     return b"[%b]" % b",".join([body] * 10_000)
-
-
-def text_call(name: str, **arguments: Any) -> Attack:
-    return Attack("texts", [(name, arguments)])
 
 
 NUMBERS = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 100000) "
@@ -398,7 +372,6 @@ ATTACKS: Mapping[str, Attack | Flood] = {
     "expression, repetitions": expression("((a{0,30}){0,30}){0,1}" * 200, "a" * 1_000),
     "expression, groups": expression("(a)" * 1_000, "a" * 30_000),
     "expression, many matches": expression("", "a" * MILLION),
-    "expression, replacement": text_call("regex_replace", text="a" * MILLION, pattern="a.*z|a", replacement="b"),
     "wildcards [": Attack("files", [("search_files", {"pattern": "[" * 5_000, "path": "/"})], [file_of("x")]),
     "wildcards **/": Attack("files", [("search_files", {"pattern": "**/" * 20_000, "path": "/"})], [file_of("x")]),
     "wildcards for keys": Attack(
@@ -422,27 +395,12 @@ ATTACKS: Mapping[str, Attack | Flood] = {
         [("diff_files", {"path1": "/a.txt", "path2": "/b.txt"})],
         [file_of(FEW_LINES), file_of(SORTED_LINES, "/b.txt")],
     ),
-    "diff of texts": text_call("diff_texts", text1=FEW_LINES, text2=SORTED_LINES),
     "shell sort": Attack("files", [("run_command", {"command": "sort /a.txt | uniq -c | sort -rn"})], [file_of(LINES)]),
     "shell words": Attack("files", [("run_command", {"command": "echo " + "'a' " * 500_000})], [file_of("x")]),
     "a number of 1,000,000 digits": calculation("9" * MILLION),
     "a sum": calculation("+".join(["1"] * 500_000)),
     "factorials": calculation("factorial(99999)"),
     "a product": calculation("*".join(["9" * 4_000] * 900)),
-    "a prime": Attack("calculator", [("is_prime", {"number": 2**61 - 1})]),
-    "another base": Attack("calculator", [("convert_base", {"number": "9" * MILLION, "from_base": 10, "to_base": 2})]),
-    "JSON in a text": text_call("format_json", json="[" + "[]," * MILLION + "1]"),
-    "words of a text": text_call("extract_keywords", text=" ".join(f"w{n}" for n in range(300_000))),
-    "sentences of a text": text_call("summarize", text="abc def. " * 300_000),
-    "a slug": text_call("slugify", text="a-" * MILLION),
-    "formula, nested": formula("=" + "SUM(" * 3_000 + "1" + ")" * 3_000),
-    "formula, large range": formula("=SUM(B1:XFD1048576)"),
-    "formula, REPT": formula('=REPT("x",900000000)'),
-    "formulas that double": Attack(
-        "sheets",
-        [("read_range", {"sheet": "S", "range": "A1:A60"})],
-        [("create_sheet", {"sheet": "S"}), ("write_range", {"sheet": "S", "range": "A1", "values": CELLS})],
-    ),
     "a large range": Attack(
         "sheets", [("read_range", {"sheet": "S", "range": "A1:XFD1048576"})], [("create_sheet", {"sheet": "S"})]
     ),

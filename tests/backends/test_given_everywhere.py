@@ -55,10 +55,6 @@ CASES = {
         "entries", [{"key": "greeting", "value": "hello"}, {"key": "farewell", "value": "bye"}], "key",
         {"greeting": "hello", "farewell": "bye"},
     )),
-    "notes": Case("read", {}, "call Ada", shapes(
-        "notes", [{"id": "n1", "text": "call Ada"}, {"id": "n2", "text": "milk"}], "id",
-        {"n1": "call Ada", "n2": "milk"},
-    )),
     "pages": Case("read", {"url": "https://a.example/x"}, "Tides rise", shapes(
         "pages", [{"url": "https://a.example/x", "title": "X", "text": "Tides rise."},
                   {"url": "https://a.example/y", "title": "Y", "text": "Tides fall."}], "url",
@@ -74,7 +70,7 @@ CASES = {
         "customers", [{"id": 1, "name": "Freya"}, {"id": 2, "name": "Dario"}], "id",
     )),
 }  # fmt: skip
-WITHOUT_STATE = {"compute", "thinking_log"}
+WITHOUT_STATE = {"compute"}
 SHAPES = [(name, shape) for name, case in CASES.items() for shape in case.states]
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.matched_tools import TEXT, answered, refused, simulator, tool
 
-from mcp_sim.backends.patterns import matches_wildcards
+from mcp_sim.backends.patterns import compile_expression, find_all, matches_wildcards
+from mcp_sim.backends.refusal import Refused
 
 SIGNS = st.text("ab-!*?[]^\\.", max_size=12)
 
@@ -18,10 +19,6 @@ SIGNS = st.text("ab-!*?[]^\\.", max_size=12)
 @given(SIGNS, SIGNS)
 def test_wildcards_mean_what_they_mean_in_names_of_files(text: str, wildcards: str) -> None:
     assert matches_wildcards(text, wildcards) == fnmatchcase(text, wildcards)
-
-
-MATCH = tool("regex_match", "Match a regular expression", text=TEXT, pattern=TEXT)
-REPLACE = tool("regex_replace", "Replace by a regular expression", text=TEXT, pattern=TEXT, replacement=TEXT)
 
 
 @pytest.mark.parametrize(
@@ -34,19 +31,17 @@ REPLACE = tool("regex_replace", "Replace by a regular expression", text=TEXT, pa
         ("a" * 1_000_000, "(a|b)*a" + "(a|b)" * 90 + "z"),
     ],
 )
-async def test_expressions_that_are_too_large_are_refused(tmp_path: Path, text: str, pattern: str) -> None:
-    async with simulator(tmp_path, [MATCH]).open() as world:
-        assert "too large" in (message := await refused(world, "regex_match", text=text, pattern=pattern)) or (
-            "is longer than" in message
-        )
-        assert (await answered(world, "regex_match", text="b 1", pattern=r"\d"))["count"] == 1
+def test_expressions_that_are_too_large_are_refused(text: str, pattern: str) -> None:
+    with pytest.raises(Refused, match=r"too large|is longer than"):
+        next(find_all(compile_expression(pattern), text), None)
+    assert [hit[0] for hit in find_all(compile_expression(r"\d"), "b 1")] == ["1"]
 
 
-async def test_a_replacement_that_looks_at_the_text_again_and_again_is_refused(tmp_path: Path) -> None:
-    async with simulator(tmp_path, [REPLACE]).open() as world:
-        work = {"text": "a" * 300_000, "pattern": "a.*z|a", "replacement": "b"}
-        assert "too large for a text of this length" in await refused(world, "regex_replace", **work)
-        assert await answered(world, "regex_replace", text="a" * 5_000, pattern="a", replacement="b") == "b" * 5_000
+def test_matches_that_look_at_the_text_again_and_again_are_refused() -> None:
+    compiled = compile_expression("a.*z|a")
+    with pytest.raises(Refused, match="too large for a text of this length"):
+        list(find_all(compiled, "a" * 300_000))
+    assert len(list(find_all(compiled, "a" * 5_000))) == 5_000
 
 
 @pytest.mark.parametrize("pattern", ["[" * 5_000, "*a" * 5_000])

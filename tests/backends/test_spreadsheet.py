@@ -5,13 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
 from mcp_sim.backends.library import Library
-from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
 
 TABLE: Json = {"type": "array", "items": {"type": "array"}}
@@ -59,7 +57,7 @@ async def test_written_cells_are_read_back(tmp_path: Path) -> None:
         success_value(await world.call("apply_formula", {**PLACE, "cell": "C4", "formula": "=SUM(C3:C3)"}))
         assert (
             success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": "C4", "end_cell": "C4"}))
-            == "3"
+            == "=SUM(C3:C3)"
         )
 
 
@@ -102,69 +100,6 @@ def test_columns_have_letters(number: int) -> None:
     assert grids.column(grids.letters(number)) == number
 
 
-FORMULAS = {
-    "=SUM(A1:A3)": 6, "=AVERAGE(A1:A3)*10%": 0.2, "=-A1^2+2*(A2-1)": 3, '=IF(A2>1,"big","small")': "big",
-    '="n="&COUNT(A1:B3)': "n=5", "=B1/0": "#DIV/0!", '=B1+"x"': "#VALUE!", "=ROUND(10/3, 2)": 3.33,
-    "=Sheet1!A1+$A$2": 3, "=MAX(A1:A3, 9)": 9, '=IFERROR(A1/0, "none")': "none", "=B2": 7, "=Nowhere!A1": "#REF!",
-    "=ABS()": "#VALUE!", "=MOD(7, A2+2)": 3, '=IF(A1="X", 1, -2)': -2,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("formula", "value"), FORMULAS.items())
-async def test_formulas_are_read_as_their_values(tmp_path: Path, formula: str, value: Json) -> None:
-    read = tool("read_range", {**SHEET, "range": STRING}, {"values": TABLE})
-    async with simulator(tmp_path, [*EXCEL, read]) as sim, sim.open() as world:
-        success_value(await world.call("create_workbook", BOOK))
-        rows = [[1, 5], [2, "=A1+A3*2"], [3, None], [formula]]
-        success_value(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
-        assert success_value(await world.call("read_range", {**PLACE, "range": "A4"})) == {"values": [[value]]}
-
-
-async def test_an_invalid_formula_is_refused_and_a_circular_one_is_an_error_value(
-    tmp_path: Path,
-) -> None:
-    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
-        success_value(await world.call("create_workbook", BOOK))
-        cell = {**PLACE, "cell": "A1"}
-        assert "VLOOKUP" in error_text(await world.call("apply_formula", {**cell, "formula": "=VLOOKUP(1, A1:B2, 2)"}))
-        assert "at ')'" in error_text(await world.call("apply_formula", {**cell, "formula": "=1+)"}))
-        assert "too deeply" in error_text(await world.call("apply_formula", {**cell, "formula": "=" + "(" * 1900}))
-        success_value(await world.call("apply_formula", {**cell, "formula": "B1"}))
-        success_value(await world.call("apply_formula", {**cell, "cell": "B1", "formula": "=A1"}))
-        assert success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"})) == [
-            ["#REF!", "#REF!"]
-        ]
-
-
-def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
-    """Return cells one below the other, whose formulas refer to the cell above."""
-    return [[value] for value in first] + [[formula.replace("@", f"A{row}")] for row in range(1, count)]
-
-
-@pytest.mark.parametrize(
-    ("rows", "value"),
-    [
-        (column_of(1, formula="=@+1", count=2000), "2000"),
-        (column_of("x" * 1000, formula="=@&@", count=45), "#VALUE!"),
-        (column_of(99_999_999, formula="=@*@", count=45), "#NUM!"),
-        (column_of(2, formula="=PRODUCT(@, @)", count=45), "#NUM!"),
-        (column_of(2, formula='=IFERROR(@^9, "much")', count=9), "much"),
-        ([["=" + "+".join(["1"] * 900)]], "900"),
-    ],
-)
-async def test_chains_of_formulas_end(tmp_path: Path, rows: list[list[Json]], value: str) -> None:
-    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
-        success_value(await world.call("create_workbook", BOOK))
-        success_value(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
-        last = f"A{len(rows)}"
-        assert (
-            success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": last, "end_cell": last}))
-            == value
-        )
-        whole: Json = success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"}))
-        assert str(whole[-1][0]) == value
-
-
 async def test_the_size_of_a_sheet_is_limited(tmp_path: Path) -> None:
     insert = tool("insert_columns", {**SHEET, "start_col": INTEGER, "count": INTEGER})
     async with simulator(tmp_path, [*EXCEL, insert]) as sim, sim.open() as world:
@@ -176,10 +111,6 @@ async def test_the_size_of_a_sheet_is_limited(tmp_path: Path) -> None:
         success_value(await world.call("write_data_to_excel", {**write, "start_cell": "A99001"}))
         everything = {**PLACE, "start_cell": "A1", "end_cell": "ZZZ100000"}
         assert "at most 1,000,000" in error_text(await world.call("read_data_from_excel", everything))
-        success_value(await world.call("apply_formula", {**PLACE, "cell": "B1", "formula": "=SUM(A1:ZZZ100000)"}))
-        success_value(await world.call("apply_formula", {**PLACE, "cell": "B2", "formula": "=SUM(A2:ZZZ100000)"}))
-        one = {**PLACE, "start_cell": "B2", "end_cell": "B2"}
-        assert success_value(await world.call("read_data_from_excel", one)) == "#REF!"
         assert "beyond the sheet" in error_text(await world.call("insert_rows", {**PLACE, "start_row": 1, "count": 9}))
         assert "cells" in error_text(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
 
@@ -191,21 +122,16 @@ async def test_operations_are_called_from_python(tmp_path: Path) -> None:
         spreadsheet.write_range("A1", [["day", "loaves"], ["Monday", 42]])
         spreadsheet.append_rows([["Tuesday", 38]])
         spreadsheet.write_cell("B4", "=SUM(B2:B3)")
-        assert spreadsheet.read_range("B4").value == 80
+        assert spreadsheet.read_range("B4").value == "=SUM(B2:B3)"
         assert spreadsheet.read_range("A1:B2").text == "day\tloaves\nMonday\t42"
-        assert spreadsheet.read_range("B4", formulas=True).value == "=SUM(B2:B3)"
         spreadsheet.insert_rows(2, values=["Sunday", 0])
         spreadsheet.delete_columns(1)
         assert spreadsheet.read_range(sheet="Week").value[:3] == [["loaves"], [0], [42]]
         spreadsheet.copy_range("A1:A2", "C1", new="Notes")
         assert spreadsheet.find_cells("loaves").text == "Week!A1: loaves\nNotes!C1: loaves"
         assert spreadsheet.replace_cells("loaves", "rolls", sheet="Notes").facts["count"] == 1
-        assert spreadsheet.headers("Notes").value == ["rolls"]
         spreadsheet.annotate("chart", "E1", sheet="Week", fields={"type": "bar"})
         spreadsheet.rename_sheet("Notes", "Remarks")
-        spreadsheet.copy_workbook("sales.xlsx", "old.xlsx")
-        assert spreadsheet.list_sheets("old.xlsx").value == ["Week", "Remarks"]
-        assert spreadsheet.list_workbooks().text == "old.xlsx\nsales.xlsx"
-        with pytest.raises(Refused, match="VLOOKUP"):
-            spreadsheet.check_formula("=VLOOKUP(1, A1:B2, 2)")
+        assert spreadsheet.list_sheets("sales.xlsx").value == ["Week", "Remarks"]
+        assert spreadsheet.list_workbooks().text == "sales.xlsx"
         assert {one.entity for one in spreadsheet.changes} == {"sheet", "workbook"}

@@ -12,8 +12,8 @@ from support.matched_tools import simulator
 from mcp_sim.types.errors import DocumentError
 
 Json = Any
-ACTION = {"type": "string", "enum": ["add", "list", "clear"]}
-MANAGE = tool("manage_notes", {"action": ACTION, "text": STRING}, optional=["text"])
+ACTION = {"type": "string", "enum": ["set", "list", "clear"]}
+MANAGE = tool("manage_cache", {"action": ACTION, "key": STRING, "value": STRING}, optional=["key", "value"])
 KEEP = [tool("keep_in_mind", {"text": STRING}), tool("show_my_mind")]
 
 
@@ -24,27 +24,28 @@ def problems(folder: Path, tools: list[Json], sim: Json) -> list[str]:
 
 
 def test_a_tool_whose_operation_is_unknown_is_an_error_at_its_entry(tmp_path: Path) -> None:
-    (found,) = problems(tmp_path, KEEP, {"keep_in_mind": {"backend": "notes"}})
+    (found,) = problems(tmp_path, KEEP, {"keep_in_mind": {"backend": "key_value"}})
     assert found.startswith(
-        "sim.keep_in_mind.backend: could not find which operation of notes this tool is; set `operation:`; "
-        "choose from 'add', 'change', 'clear'"
+        "sim.keep_in_mind.backend: could not find which operation of key_value this tool is; set `operation:`; "
+        "choose from 'clear', 'count', 'decrement'"
     )
 
 
 def test_a_misspelt_operation_is_an_error_with_the_nearest_one(tmp_path: Path) -> None:
-    sim = {"keep_in_mind": {"backend": "notes", "operation": "ad"}, "show_my_mind": {"backend": "notes"}}
+    sim = {"keep_in_mind": {"backend": "key_value", "operation": "sett"}, "show_my_mind": {"backend": "key_value"}}
     found = problems(tmp_path, KEEP, sim)
-    assert found[0] == "sim.keep_in_mind.operation: unknown operation 'ad' of notes; did you mean 'add'?"
+    assert found[0] == "sim.keep_in_mind.operation: unknown operation 'sett' of key_value; did you mean 'set'?"
     assert found[1].startswith("sim.show_my_mind.backend: could not find")
-    sim = {"manage_notes": {"choices": {"list": {"backend": "notes", "operation": "reed"}}}}
+    sim = {"manage_cache": {"choices": {"list": {"backend": "key_value", "operation": "gett"}}}}
     assert problems(tmp_path, [MANAGE], sim) == [
-        "sim.manage_notes.choices.list.operation: unknown operation 'reed' of notes; did you mean 'read'?"
+        "sim.manage_cache.choices.list.operation: unknown operation 'gett' of key_value; did you mean 'get'?"
     ]
 
 
 async def test_a_declared_operation_gets_the_arguments_of_its_own_roles(tmp_path: Path) -> None:
-    tools = [tool("add_todo", {"task": STRING, "index": {"type": "integer"}}), tool("list_todos"), tool("clear_todos")]
-    sim = {"add_todo": {"backend": "notes", "operation": "change"}}
-    async with simulator(tmp_path, tools, {"todos": ["milk"]}, {"sim": sim}) as simulated:
-        plan = simulated.scenario.domain.plans["add_todo"]
-        assert (plan.operation, plan.arguments) == ("change", {"text": "task", "index": "index"})
+    pair = {"setting": STRING, "value": STRING}
+    tools = [tool("get_setting", pair), tool("set_setting", pair)]
+    sim = {"get_setting": {"backend": "key_value", "operation": "set"}}
+    async with simulator(tmp_path, tools, spec={"sim": sim}) as simulated:
+        plan = simulated.scenario.domain.plans["get_setting"]
+        assert (plan.operation, plan.arguments) == ("set", {"key": "setting", "value": "value"})

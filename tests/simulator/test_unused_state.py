@@ -34,32 +34,23 @@ def test_a_part_that_no_tool_uses_is_named_with_a_line_that_would_use_it(tmp_pat
 
 
 def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: Path) -> None:
-    search = tool("search_memos", {"query": STRING})
-    tools = [*TASKS, tool("save_memo", {"memo": STRING}), search, tool("get_memo", {"memo_id": STRING})]
-    state = {"tasks": [{"id": "t1", "title": "a"}], "desk": {"memos": ["call Ada", "milk"]}}
+    tools = [*TASKS, tool("recall_store", {"key": STRING})]
+    state = {"tasks": [{"id": "t1", "title": "a"}], "desk": {"store": {"milk": "two"}}}
     (found,) = warnings(tmp_path, tools, state)
-    assert found == "world.state.desk: no tool uses this part; `search_memos: {backend: notes}` under sim: would"
-    sim = {"search_memos": {"backend": "notes"}}
+    assert found == "world.state.desk: no tool uses this part; `recall_store: {backend: key_value}` under sim: would"
+    sim = {"recall_store": {"backend": "key_value"}}
     assert not warnings(tmp_path, tools, state, sim=sim)
 
 
 @pytest.mark.parametrize(
     ("tools", "state"),
     [
-        ([tool("list_todos"), tool("add_todo", {"task": STRING}), tool("clear_todos")], {"app": {"todos": ["a"]}}),
-        ([tool("send_message", {"receiver_id": STRING, "message": STRING}), tool("view_messages_sent"),
-         tool("list_users"), tool("get_user_id", {"user": STRING})],
-         {"post": {"current_user": "Ada", "user_map": {"Ada": "U1", "Bo": "U2"}, "inbox": [], "message_count": 0}}),
         ([tool("get_settings"), tool("set_theme", {"theme": STRING})], {"settings": {"theme": "dark", "font": "x"}}),
         (TASKS, {"tasks": {"columns": ["id", "title"], "rows": [["t1", "a"]], "count": 1}}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]}),
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
-        ([tool("login", {"username": STRING, "password": STRING}), tool("logout")],
-         {"app": {"users": [{"username": "ada", "password": "s3cret"}]}}),
         ([tool("query", {"sql": STRING}), *TASKS], {"tasks": [{"id": "t1"}], "books": [{"id": "b1", "title": "x"}]}),
-        ([tool("send_message", {"to": STRING, "text": STRING}), tool("list_received_messages")],
-         {"server": {"mail": {"inbox": [{"sender": "Ada", "text": "Hi"}], "current_user": "me"}}}),
         ([tool("insert_cell", {"cell_index": INTEGER, "source": STRING}), tool("read_cell", {"cell_index": INTEGER}),
          tool("delete_cell", {"cell_index": INTEGER})],
          {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}}),

@@ -14,8 +14,6 @@ from mcp_sim.types.lexicon.english import snake
 
 _WORDS = read_names(__name__)
 _NOISE = _WORDS.terms("noise")
-_SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "multiply", "/": "divide",
-          "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
 
 
 @frozen
@@ -72,9 +70,3 @@ class Phrasebook:
                 other = [f"{name} is the {role}" for role, name in tool.arguments.items() if snake(name) != role]
                 reasons = (*tool.reasons, ", ".join(other)) if other else tool.reasons
                 yield replace(tool, confidence=0.9 if sure else 0.75, reasons=reasons)
-
-    def named(self, word: str) -> list[Operation]:
-        """Return the operations with this name, phrase or sign; those with this name come first."""
-        name = _SIGNS.get(word.strip()) or snake(word)
-        called = [operation for operation in self.operations if operation.name == name]
-        return called + [operation for operation in self._meant.get(compact(name), ()) if operation.name != name]

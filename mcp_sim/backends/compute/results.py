@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from inspect import signature
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.compute.arithmetic import finite, numbers_in, round_to
-from mcp_sim.backends.compute.operations import ANSWER, GUESSES, PRECISION
+from mcp_sim.backends.compute.operations import ANSWER, PRECISION
 from mcp_sim.backends.operation import NUMBER, NUMBERS, TEXT, Operation, Role, Run
 from mcp_sim.backends.outcome import Outcome, as_text, shown
 from mcp_sim.backends.refusal import Refused
@@ -26,12 +25,12 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
     """Return the function that computes the outcome of a request.
 
     `compute` takes the values of the roles, in their order and except the precision; None for those that are not
-    given. If it has parameters `now` or `draws`, it gets those of the request by name.
+    given. If it has a parameter `now`, it gets the time of the request.
     """
     values = [role for role in operation.roles if role.name != PRECISION]
     rounds = len(values) < len(operation.roles)
     known = signature(compute).parameters if isinstance(operation.run, str) else ()
-    context = [name for name in ("now", "draws") if name in known]
+    context = ["now"] if "now" in known else []
 
     def run(request: Request) -> Outcome:
         given = [_value(request, role) for role in values]
@@ -47,27 +46,6 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
             raise Refused("invalid", message) from None
 
     run.__doc__ = compute.__doc__
-    return run
-
-
-def chosen_runner(function: Callable[[Operation], Run]) -> Run:
-    """Return the function that runs the operation that a call selects."""
-    ready: dict[tuple[str, frozenset[str]], tuple[Run, Binding]] = {}
-
-    def run(request: Request) -> Outcome:
-        turn, selection = request.turn, request.binding.shared
-        if turn is None or request.invent is None:
-            raise TypeError("only the call of a tool selects an operation")
-        called = selection.called(turn.call.arguments)
-        if called not in ready:
-            operation = selection.choose(*called)
-            if operation is None:
-                return Outcome(f"{selection.tool.name}: done", guessed=True)
-            binding = replace(request.binding, operation=operation[0], arguments=operation[1], fixed={}, shared=None)
-            ready[called] = function(operation[0]), binding
-        compute, binding = ready[called]
-        return compute(Request.of(binding, turn, request.invent))
-
     return run
 
 
@@ -108,12 +86,11 @@ def _rounded(value: Json, precision: int | None) -> Json:
 
 def _outcome(request: Request, value: Json) -> Outcome:
     """Return the outcome of a result, in the sentence of an example if the tool has one."""
-    operation, sentence, target = request.binding.operation, request.binding.shared, request.binding.fixed.get("target")
+    sentence, target = request.binding.shared, request.binding.fixed.get("target")
     facts = {ANSWER: value, **({target: value} if isinstance(target, str) else {})}
-    guessed = operation.name in GUESSES
     if sentence is not None and request.turn is not None:
-        return Outcome(sentence(request.turn.call.arguments, as_text(value)), facts, ANSWER, guessed=guessed)
-    return Outcome(as_text(value), facts, ANSWER, is_json=isinstance(value, dict | list), guessed=guessed)
+        return Outcome(sentence(request.turn.call.arguments, as_text(value)), facts, ANSWER)
+    return Outcome(as_text(value), facts, ANSWER, is_json=isinstance(value, dict | list))
 
 
 def sentence_of_example(binding: Binding, domain: Domain, run: Run) -> Sentence | None:

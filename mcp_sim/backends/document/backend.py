@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,12 +12,12 @@ from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles, unnamed
 from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import NUMBER, Operation, Role, Test, compact, pick, read_names, role
+from mcp_sim.backends.operation import NUMBER, Operation, Role, Test, pick, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.kinds import Tables, backends
 from mcp_sim.types.lexicon.english import singular, words
 from mcp_sim.types.plans import Plan, Verb
@@ -50,49 +49,15 @@ def _counted_kind(profile: ToolProfile) -> str | None:
     return kind if kind in PARTS | _HOLDERS else _part_kind(profile)
 
 
-def field_of(role: str, names: Iterable[str]) -> str:
-    """Return which of these names of fields is that of an index or a text; empty if it is missing."""
-    return next((name for name in names if compact(name) in _ROLES[role].names), "")
-
-
 def _worded(*listed: str) -> Test:
     """Return a test whether a tool's name has one of these words, which may be plurals."""
     known = frozenset(listed)
     return lambda profile: not known.isdisjoint(profile.words)
 
 
-def _needs_index(profile: ToolProfile) -> bool:
-    return possible_roles((_INDEX,), profile).get("index") in profile.needed
-
-
-def _fills_holder(profile: ToolProfile) -> bool:
-    """Return whether a tool puts a part into another one, such as a table onto a slide."""
-    holder = _counted_kind(profile)
-    return _needs_index(profile) and holder in _HOLDERS and holder != _part_kind(profile)
-
-
-def _objects(profile: ToolProfile) -> list[Record]:
-    """Return the schemas of required lists of objects."""
-    listed = (profile.arguments.get(name, {}) for name in profile.needed)
-    return [schema for schema in listed if main_type(items(schema)) == "object"]
-
-
-def _lists_places(profile: ToolProfile) -> bool:
-    """Return whether a tool needs a list of parts, each with its index."""
-    declared = ([*properties(items(schema))] for schema in _objects(profile))
-    described = (re.findall(r"\w+", str(schema.get("description", ""))) for schema in _objects(profile))
-    return any(field_of("index", names) for names in (*declared, *described))
-
-
-def _about(profile: ToolProfile) -> bool:
-    """Return whether a tool works on properties of a whole document."""
-    return profile.has("property", "metadata", "kernel") and _OF_WHOLE(profile) and not _needs_index(profile)
-
-
 _OF_PART, _OF_WHOLE, _UNINDEXED = named("|".join(KINDS)), unnamed(" ".join(KINDS)), lacks(_INDEX)
 _OF_MANY = _worded(*_WORDS.terms("many"))
 _SOME, _OF_DOCUMENT = both(_OF_PART, _UNINDEXED), both(named(_DOCUMENTS), _UNINDEXED)
-_SAVES = both(_OF_WHOLE, lambda profile: bool(possible_roles((_ROLES["opened"],), profile)))
 
 
 def _operation(name: str, verb: Verb, line: str, words: str, *means: Test) -> Operation:
@@ -109,27 +74,11 @@ _OPERATIONS = (
     _operation("replace", "update", "query replacement document?", "replace search|find|text", _UNINDEXED),
     _operation("find", "get", "query kind? document?", "find|search", _UNINDEXED,
                either(_OF_MANY, named(_DOCUMENTS))),
-    _operation("replace_within", "update", "index query replacement kind? document?", "replace"),
-    _operation("reorder", "update", "order kind? document?", "reorder|rearrange"),
-    _operation("remove_many", "update", "indexes kind? document?", _TAKES, _SOME),
-    _operation("add_many", "update", "items kind? document?", _MAKES, _SOME, _lists_places),
-    _operation("change_many", "update", "items kind? document?", _EDITS, _SOME, _lists_places),
-    _operation("put_in", "update", "holder? index kind? text? document? fields?", "add|insert|populate|fill|put",
-               _OF_PART, _fills_holder),
-    _operation("add_near", "update", "near line? kind? side? document? fields?", _MAKES, _OF_PART,
-               lacks(_ROLES["text"])),
-    _operation("add", "update", "kind? text? index? holder? document? fields?", _MAKES, _OF_PART,
-               lambda profile: not _objects(profile)),
+    _operation("add", "update", "kind? text? index? holder? document? fields?", _MAKES, _OF_PART),
     _operation("remove", "update", "index kind? document?", _TAKES, _OF_PART),
     _operation("read_part", "get", "index kind? document?", _READS, _OF_PART),
     _operation("change", "update", "index text? kind? document? fields?", _EDITS, _OF_PART),
-    _operation("update", "update", "document fields?", _EDITS, _about),
-    _operation("info", "get", "document", _READS, _about),
-    _operation("validate", "get", "document", f"validate|verify {_DOCUMENTS}", _OF_WHOLE),
     _operation("count", "get", "kind? document?", "count", _SOME),
-    _operation("save", "update", "path opened?", f"save {_DOCUMENTS}", _SAVES),
-    _operation("load", "update", "path opened?", f"open|load {_DOCUMENTS}", _SAVES),
-    _operation("merge", "update", "sources target", f"merge {_DOCUMENTS}"),
     _operation("create", "create", "created? fields?", f"create {_DOCUMENTS}", _OF_WHOLE),
     _operation("copy", "create", "target? document?", f"copy|duplicate {_DOCUMENTS}"),
     _operation("delete", "delete", "document?", _TAKES, _OF_DOCUMENT, _OF_WHOLE),
@@ -182,7 +131,7 @@ class Document(OperationsBackend):
         counted = by_index | {_counted_kind(profile) for profile in listed}
         if not (by_index and counted & added) and not _fills_documents(tools):
             return []
-        return [tool for tool in tools if tool.name == "put_in" or _kind(tool) in {"", *added}]
+        return [tool for tool in tools if _kind(tool) in {"", *added}]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
-from mcp_sim.backends.compute.text_changes import replace_text
-from mcp_sim.backends.document.backend import field_of
 from mcp_sim.backends.document.request import DEFAULT_NAME, DocumentRequest, line_of, text_of
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused, label
+from mcp_sim.backends.text_changes import replace_text
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
 
 _OWN = frozenset({"name", "parts"})
@@ -27,43 +24,6 @@ def create(request: DocumentRequest) -> Outcome:
     name = _free(request, request.text("document", DEFAULT_NAME))
     fields = {snake(field): value for field, value in request.fields().items() if field not in _OWN}
     return _made(request, {"name": name, **fields, "parts": []}, f"Document {name} created successfully")
-
-
-def update(request: DocumentRequest) -> Outcome:
-    """Set properties of a `document`: `fields`, and those that an object among them holds."""
-    fields = request.fields()
-    flat = {snake(name): value for name, value in fields.items() if not isinstance(value, dict)}
-    nested = {name: value for field in fields.values() for name, value in as_object(field).items()}
-    changed = {name: value for name, value in {**flat, **nested}.items() if name not in _OWN}
-    return request.store({**request.document, **changed}, f"Document {request.name} updated successfully")
-
-
-def validate(request: DocumentRequest) -> Outcome:
-    """Check that a `document` exists."""
-    return done(f"Document {request.document['name']} is valid", valid=True)
-
-
-def save(request: DocumentRequest) -> Outcome:
-    """Save a `document` under a `path`."""
-    path = request.text("path", request.name)
-    return request.store({**request.document, "name": path}, f"Document saved to {path}", file_path=path)
-
-
-def load(request: DocumentRequest) -> Outcome:
-    """Load the document at a `path` under the name `document`, by default the path."""
-    path = request.text("path")
-    record = request.record(path)
-    if record is None:
-        raise Refused("not_found", f"File not found: {path}", path=path, key=path, entity=request.entity)
-    name = request.text("document", path)
-    return _made(request, {**record, "name": name}, f"Opened {path} as {name}")
-
-
-def merge(request: DocumentRequest) -> Outcome:
-    """Merge the parts of several documents, the `sources`, into the document `target`."""
-    name = request.required("target")
-    parts: list[Json] = [inner for source in request.texts("sources") for inner in request.existing(source)["parts"]]
-    return _made(request, {"name": name, "parts": parts}, f"Documents merged into {name}")
 
 
 def copy(request: DocumentRequest) -> Outcome:
@@ -192,25 +152,6 @@ def add(request: DocumentRequest) -> Outcome:
     return _insert(request, len(request.parts))
 
 
-def add_near(request: DocumentRequest) -> Outcome:
-    """Add a part after the first one that contains the text `near`, or before it if `side` says so."""
-    near = request.required("near")
-    place = next((at for at, row in enumerate(request.parts) if near in text_of(row)), None)
-    if place is None:
-        raise Refused("not_found", f"Text '{near}' not found in the document", key=near, entity=request.kind)
-    return _insert(request, place if request.text("side").lower() in {"before", "above"} else place + 1)
-
-
-def put_in(request: DocumentRequest) -> Outcome:
-    """Put a part of a `kind` into the `holder` at an `index`, such as a table onto a slide."""
-    kind, holder, index = request.kind, request.text("holder", "slide"), request.get("index")
-    block = request.parts[at := request.place("index", holder)]
-    elements = [*as_list(block.get("elements")), {"kind": kind, **request.part(), "inside": True}]
-    request.parts[at] = {**block, "elements": elements}
-    facts: Record = {f"{holder}_index": index, f"{kind}_index": len(elements) - 1}
-    return request.stored(f"{label(kind)} added to {holder} {index}", **facts)
-
-
 def remove(request: DocumentRequest) -> Outcome:
     """Remove the part at an `index`. If a `kind` is given, only parts of this kind are counted."""
     gone = request.parts.pop(request.place())
@@ -240,53 +181,6 @@ def untick(request: DocumentRequest) -> Outcome:
     return _changed(request, {"done": False}, "{kind} {index} marked as not done")
 
 
-def replace_within(request: DocumentRequest) -> Outcome:
-    """Replace the text `query` by `replacement` in the part at an `index`. Raises `Refused` if it does not occur."""
-    text, old = text_of(request.parts[request.place()]), request.text("query")
-    if not old or old not in text:
-        raise Refused("not_found", f"Text not found in {request.kind}: {old}", key=old, entity=request.kind)
-    fields: Record = {"text": replace_text(text, old, request.text("replacement"))}
-    return _changed(request, fields, "{kind} updated successfully")
-
-
-def add_many(request: DocumentRequest) -> Outcome:
-    """Add several `items`, each at its index at that moment, by default at the end."""
-    listed = list(_items(request))
-    for index, fields in listed:
-        end = len(request.parts)
-        at = end if index is None else request.nth(index, [*request.places(), end])
-        request.parts.insert(at, {"kind": request.kind, **fields})
-    return request.stored(f"{len(listed)} {request.kind}s added", count=len(listed))
-
-
-def change_many(request: DocumentRequest) -> Outcome:
-    """Change several `items`, each at its index; all of them or none."""
-    listed = list(_items(request))
-    for index, fields in listed:
-        at = request.nth(index, request.places())
-        request.parts[at] = request.parts[at] | fields
-    return request.stored(f"{len(listed)} {request.kind}s updated", count=len(listed))
-
-
-def remove_many(request: DocumentRequest) -> Outcome:
-    """Remove the parts at several `indexes`."""
-    places = request.places()
-    gone = {request.nth(index, places) for index in as_list(request.get("indexes"))}
-    request.parts[:] = [row for at, row in enumerate(request.parts) if at not in gone]
-    return request.stored(f"{len(gone)} {request.kind}s deleted", deleted=len(gone))
-
-
-def reorder(request: DocumentRequest) -> Outcome:
-    """Put all parts into a new `order`, which contains each index once."""
-    order, places = as_list(request.get("order")), request.places()
-    if sorted(map(str, order)) != sorted(str(at + request.conventions.first) for at in range(len(places))):
-        raise Refused("invalid", f"The new order must name each of the {len(places)} {request.kind}s once")
-    moved = [request.parts[request.nth(int(index), places)] for index in order]
-    for place, row in zip(places, moved, strict=True):
-        request.parts[place] = row
-    return request.stored(f"{len(places)} {request.kind}s reordered")
-
-
 def move(request: DocumentRequest) -> Outcome:
     """Move the part at the index `source` to the index `target`."""
     source, target = request.place("source"), request.place("target")
@@ -312,10 +206,3 @@ def _changed(request: DocumentRequest, fields: Record, sentence: str) -> Outcome
     at = request.place()
     request.parts[at] = request.parts[at] | fields
     return request.stored(sentence.format(kind=label(request.kind), index=request.get("index")))
-
-
-def _items(request: DocumentRequest) -> Iterator[tuple[Json, Record]]:
-    """Yield the index and the other fields of each item."""
-    for item in map(as_object, as_list(request.get("items"))):
-        place, text = field_of("index", item), field_of("text", item)
-        yield item.get(place), {"text" if name == text else name: item[name] for name in item if name != place}

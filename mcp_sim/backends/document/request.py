@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from mcp_sim.backends.operation import read_names
@@ -54,17 +54,13 @@ class DocumentRequest(Request):
         newest = next(reversed([key for key, _ in self.view.rows(self.entity)]), DEFAULT_NAME)
         return self.text("document", str(newest))
 
-    def existing(self, name: str) -> Record:
-        """Return the document of this name. Raises `Refused` if it does not exist."""
-        record = self.record(name)
-        if record is None:
-            raise Refused("not_found", f"Document {name} does not exist", key=name, entity=self.entity)
-        return record
-
     @cached_property
     def document(self) -> Record:
         """The document. Raises `Refused` if it does not exist."""
-        return self.existing(self.name)
+        record = self.record(self.name)
+        if record is None:
+            raise Refused("not_found", f"Document {self.name} does not exist", key=self.name, entity=self.entity)
+        return record
 
     @cached_property
     def parts(self) -> list[Record]:
@@ -114,24 +110,15 @@ class DocumentRequest(Request):
     def shown(self, block: Mapping[str, Json]) -> Record:
         """Return a part with its text under the tools' name for it."""
         named = self.conventions.text
-        fields = {named if name == "text" else name: value for name, value in block.items() if name != "inside"}
-        elements = [self.shown(element) for element in as_list(block.get("elements"))]
-        return {**fields, "elements": elements} if elements else fields
+        return {named if name == "text" else name: value for name, value in block.items()}
 
 
 def text_of(block: Mapping[str, Json]) -> str:
-    """Return the text of a part, including table cells and elements inside it, one per line."""
-    return "\n".join(filter(None, (*_own_lines(block), *map(text_of, as_list(block.get("elements"))))))
-
-
-def _own_lines(block: Mapping[str, Json]) -> Iterator[str]:
+    """Return the text of a part, or the cells of a table, one per line."""
     text = block.get("text", block.get("title"))
     if isinstance(text, str):
-        yield text
-    else:
-        yield from (str(cell) for row in as_list(block.get("data")) for cell in as_list(row) if cell is not None)
-    if block.get("inside"):
-        yield from (line for value in block.values() for line in as_list(value) if isinstance(line, str))
+        return text
+    return "\n".join(str(cell) for row in as_list(block.get("data")) for cell in as_list(row) if cell is not None)
 
 
 def line_of(block: Mapping[str, Json]) -> str:

@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from mcp_sim.backends.compute.text_changes import line_diff
 from mcp_sim.backends.files.operations import ENDS, RANGES, STARTS
 from mcp_sim.backends.files.request import FilesRequest, matches_name
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.patterns import path_test, search_test
 from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.text_changes import line_diff
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode

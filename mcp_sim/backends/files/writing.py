@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.backends.compute.text_changes import line_diff, patch, replace_text
 from mcp_sim.backends.files.backend import Files
 from mcp_sim.backends.files.paths import ROOT, is_within, join_path, parent, split_path
 from mcp_sim.backends.files.reading import bounds, content_hash, first_value, requested_ranges
@@ -12,6 +11,7 @@ from mcp_sim.backends.files.request import FilesRequest, already_exists
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.refusal import Refused, choices_text
+from mcp_sim.backends.text_changes import line_diff, patch, replace_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import ClassVar
 
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
-from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, takes
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import FLAG, Names, Operation, Test, pick, read_names, role, roles
+from mcp_sim.backends.operation import Names, Operation, Test, pick, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.given_rows import rows_of
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.plans import Verb
@@ -25,26 +22,8 @@ from mcp_sim.types.plans import Verb
 _WORDS = read_names(__name__)
 _ROLES, _NAMES = _WORDS.roles, _WORDS.facts
 _KEY_OR_KEYS = role("key", " ".join((*_ROLES["key"].names, "keys", "names")))
-_COMMAND_ROLES = roles(
-    _ROLES["structure"],
-    role("field", "field field_name key"),
-    role("value", "value member element values members"),
-    role("fields", "fields mapping entries values"),
-    role("score"),
-    role("start", "start index from"),
-    role("stop", "stop end to"),
-    role("count", "count limit"),
-    role("with_scores", types=FLAG),
-    role("channel", "channel channel_name"),
-    role("message", "message payload"),
-    role("entry", "entry_id id"),
-    role("seconds", "expire_seconds expire expiration ttl seconds ex"),
-)
-
 _STORES = _WORDS.terms("store")
 ENTRY = "entry"
-KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "stream"}
-"""First letter of a command -> the kind of structure that it works on."""
 DATABASES = _WORDS.terms("database")
 """Words for databases that answer, instead of failing, if a key does not exist."""
 _MENTIONS = DATABASES | {"key", "keys"}
@@ -67,72 +46,28 @@ def _called(*known: str) -> Test:
     return lambda profile: not words.isdisjoint(profile.words) and _is_of_store(profile)
 
 
-def _is_command(name: str) -> Test:
-    """Return a test whether the name of a tool is a command, or ends with it."""
-    return lambda profile: bool(profile.words) and name in {"".join(profile.words), profile.words[-1]}
-
-
 _SETS = _called(*_WORDS.terms("set"))
 _GETS = _called(*_WORDS.terms("get"))
 _DELETES = _called(*_WORDS.terms("delete"))
-_FILTERS = both(takes(*pick("key space limit", _ROLES)), lambda profile: not (profile.needed or profile.selector))
 _NAMES_KEYS = either(_called("key", "keys", "scan"), lambda profile: "keys" in profile.tool.description)
-_IS_TYPE_OF_KEY = both(_is_command("type"), either(_mentions_keys, lambda profile: [*profile.arguments] == ["key"]))
 _LISTS = either(_called(*_WORDS.terms("listing")), both(_GETS, lacks(_ROLES["key"])))
-
-
-def _commands(names: str, line: str, verb: Verb = "get", run: str = "") -> list[Operation]:
-    """Return commands on structures with the same arguments, named as in Redis."""
-    given = pick(line, _COMMAND_ROLES)
-    return [Operation(name, f"structures:{run or name}", verb, given, _is_command(name)) for name in names.split()]
 
 
 def _entry(name: str, line: str, means: Test, verb: Verb = "get", run: str = "") -> Operation:
     return Operation(name, f"entries:{run or name}", verb, pick(line, _ROLES), means)
 
 
-_COMMANDS = (
-    *_commands("hset", "key field value seconds?", "update"),
-    *_commands("hget", "key field"),
-    *_commands("hgetall", "key"),
-    *_commands("lrange", "key start stop"),
-    *_commands("lindex", "key start"),
-    *_commands("lrem", "key value count?", "update"),
-    *_commands("lpush rpush", "key value seconds?", "update", "push"),
-    *_commands("lpop rpop", "key", "update", "pop"),
-    *_commands("sadd", "key value seconds?", "update"),
-    *_commands("zadd", "key value score seconds?", "update"),
-    *_commands("zrange", "key start? stop? with_scores?"),
-    *_commands("zscore", "key value"),
-    *_commands("xadd", "key fields seconds?", "update"),
-    *_commands("xrange", "key count?", run="members"),
-    *_commands("hkeys hvals smembers", "key", run="members"),
-    *_commands("hlen llen scard zcard xlen", "key", run="size"),
-    *_commands("hexists", "key field", run="contains"),
-    *_commands("sismember", "key value", run="contains"),
-    *_commands("hdel", "key field", "delete", "remove"),
-    *_commands("srem zrem", "key value", "update", "remove"),
-    *_commands("xdel", "key entry", "update", "remove"),
-    *_commands("publish", "channel message"),
-    Operation("type", "structures:kind_of", "get", pick("key", _COMMAND_ROLES), _IS_TYPE_OF_KEY),
-)
 _ENTRIES = (
     _entry("increment", "key amount? space?", _called("increment", "incr", "incrby"), "update"),
     _entry("decrement", "key amount? space?", _called("decrement", "decr", "decrby"), "update", "increment"),
-    _entry("append", "key value space?", _called("append"), "update"),
-    _entry("persist", "key space?", _called("persist"), "update", "expire"),
     _entry("expire", "key seconds space?", _called("expire", "touch"), "update"),
     _entry("ttl", "key space?", _called("ttl")),
-    _entry("rename", "key target space?", _called("rename"), "update"),
     _entry("exists", "key space?", _called("exists", "exist", "has", "contains")),
     _entry("count", "space?", _called("count", "size", "dbsize", "length")),
     _entry("clear", "pattern? space?", _called("clear", "flush", "flushall", "flushdb", "reset", "purge"), "delete"),
     _entry("set", "key value seconds? fresh? overwrite? space?", _SETS, "update", "set_value"),
-    _entry("set_many", "entries space?", both(_SETS, lacks(_ROLES["key"])), "update"),
     Operation("delete", "entries:delete", "delete", (_KEY_OR_KEYS, *pick("space?", _ROLES)), _DELETES),
     _entry("clear", "pattern? space?", both(_DELETES, lacks(_KEY_OR_KEYS)), "delete"),
-    _entry("get_many", "keys space?", either(_GETS, _LISTS)),
-    _entry("recall", "key? limit?", both(_GETS, _FILTERS), "list"),
     _entry("keys", "pattern? limit? space?", both(_LISTS, _NAMES_KEYS), "list", "list_entries"),
     _entry("list", "pattern? limit? space?", _LISTS, "list", "list_entries"),
     _entry("search", "pattern limit? space?", _called("search", "find"), "search", "list_entries"),
@@ -150,30 +85,19 @@ class KeyValue(OperationsBackend):
     """Stores values of any kind under keys: entity `entry` (key, value), with namespaces and expiry.
 
     A store is empty at first, unless a state or records are given. Evidence is a tool that sets a value under a key and
-    one that gets it, or several commands of Redis on structures. No required argument may mean something else.
+    one that gets it. No required argument may mean something else.
     """
 
     order = 50
-    operations = (*_COMMANDS, *_ENTRIES)
+    operations = _ENTRIES
     lengthy = frozenset({"keys", "list", "clear"})
     request = "entries:Store"
     entities = (Entity(ENTRY, "key", None, _STORED, natural=True),)
     names: ClassVar[Names] = _NAMES
 
     def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        """Accept a store whose values are set and read, or that has four commands on structures.
-
-        Where a tool recalls entries by optional filters, an optional namespace is one of their attributes.
-        """
-        names = {tool.name for tool in tools}
-        has_values = "set" in names and not names.isdisjoint({"get", "get_many", "recall"})
-        if not has_values and len(names & {command.name for command in _COMMANDS}) < 4:
-            return ()
-        if "recall" not in names:
-            return tools
-        kept = [{role: name for role, name in tool.arguments.items() if role != "space" or name in tool.profile.needed}
-                for tool in tools]  # fmt: skip
-        return [replace(tool, arguments=arguments) for tool, arguments in zip(tools, kept, strict=True)]
+        """Accept a store whose values are set and read."""
+        return tools if {"set", "get"} <= {tool.name for tool in tools} else ()
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
@@ -190,14 +114,6 @@ class KeyValue(OperationsBackend):
         if any(tool.arguments.get("space") in tool.profile.needed for tool in matched):
             return Given({ENTRY: [entry for row in given.records.get(ENTRY, ()) for entry in _spaced(row)]}, given.rest)
         return given
-
-    def prepare(self, binding: Binding, domain: Domain) -> Mapping[str, Json]:
-        """Return the defaults of arguments without a role: attributes of the entries that the tool writes."""
-        declared = properties(expanded(binding.tool.input_schema)) if binding.tool is not None else {}
-        taken = {*binding.arguments.values(), binding.selector}
-        return {
-            name: schema["default"] for name, schema in declared.items() if name not in taken and "default" in schema
-        }
 
 
 def _unwrapped(state: Json) -> Json:
@@ -216,13 +132,12 @@ def _given_whole(state: Json) -> Given:
 
 def _given_entry(row: Record) -> Record | None:
     """Return a row of a given state as an entry; None if it has no key."""
-    key, space, kind = row.get("key", row.get("name")), row.get("namespace"), row.get("kind", row.get("type"))
+    key, space = row.get("key", row.get("name")), row.get("namespace")
     if not isinstance(key, str | int):
         return None
     if "value" not in row or not row.keys() <= _FIELDS:
         return {"key": str(key), "value": {name: value for name, value in row.items() if name != "key"}}
-    kept = {name: row[name] for name in ("value", "namespace", "expires_at", "about") if name in row}
-    kept |= {"kind": kind} if kind in KINDS.values() else {}
+    kept = {name: row[name] for name in ("value", "namespace", "expires_at") if name in row}
     return {"key": f"{space}:{key}" if space else str(key), **kept}
 
 

@@ -67,21 +67,14 @@ def _operation(run: str, verb: Verb, line: str, words: str, *means: Test, is_ope
 
 
 _OPERATIONS = (
-    _operation("cells:check_formula", "get", "formula range? sheet? workbook?", f"{_CHECKS} formula|range|cell",
-               lacks(_ROLES["at"])),
-    _operation("cells:check_range", "get", "range end? sheet? workbook?", f"{_CHECKS} formula|range|cell",
-               lacks(_ROLES["at"])),
     _operation("cells:copy_range", "update", "range target? end? sheet? new? workbook?", "copy range|cell|data",
                takes(_ROLES["target"])),
-    _operation("sheets:merged_ranges", "get", "sheet workbook?", f"merged {_READS}|list"),
     _operation("sheets:unmerge_cells", "update", "range? end? sheet? workbook?", f"unmerge {_PLACED}", _IS_PLACED,
                is_open=True),
     _operation("sheets:merge_cells", "update", "range? end? sheet? workbook?", f"merge {_PLACED}", _IS_PLACED,
                is_open=True),
     _operation("sheets:format_range", "update", "range? end? kind? sheet? workbook? fields?", f"{_FORMAT} {_PLACED}",
                _IS_PLACED, is_open=True),
-    _operation("sheets:headers", "get", "sheet header_row? workbook?", f"header {_READS}|find|list"),
-    _operation("sheets:last_row", "get", "sheet workbook?", f"last row {_READS}|find|list"),
     _operation("cells:insert_by_axis", "update", "axis at sheet count? values? workbook?", f"{_MAKES} row column|col"),
     _operation("cells:delete_by_axis", "update", "axis at sheet count? workbook?", f"{_TAKES} row column|col"),
     _operation("cells:insert_rows", "update", "at sheet count? values? workbook?", f"{_MAKES} row",
@@ -91,26 +84,23 @@ _OPERATIONS = (
     _operation("cells:delete_columns", "update", "at sheet count? workbook?", f"{_TAKES} column|col", unnamed("row")),
     _operation("cells:replace_cells", "update", "query replacement workbook sheet?", f"replace {_PLACED}|{_BOOK}",
                unnamed("directory")),
-    _operation("cells:find_cells", "search", "query workbook sheet? formulas?", "", _FINDS,
-               unnamed("directory row column col")),
+    _operation("cells:find_cells", "search", "query workbook sheet?", "", _FINDS, unnamed("directory row column col")),
     _operation("cells:append_rows", "update", "values range? end? sheet? workbook?", "append", _IS_PLACED),
     _operation("cells:clear_range", "update", "range end? sheet? workbook?", "",
                either(named("clear"), named(f"{_TAKES} {_PLACED}"))),
     _operation("sheets:remove_annotation", "update", "kind? range sheet workbook", "", _begins(_TAKES), _ANNOTATES),
     _operation("cells:write_range", "update", "range values end? sheet? workbook? create?", _WRITES, _EDITS_NO_TEXT),
     _operation("cells:write_cell", "update", "range value end? sheet? workbook? create?", _WRITES, _EDITS_NO_TEXT),
-    _operation("cells:read_range", "get", "range? sheet? workbook? end? top? bottom? left? right? formulas?", _READS,
+    _operation("cells:read_range", "get", "range? sheet? workbook? end? top? bottom? left? right?", _READS,
                _SHOWS, _IS_READ),
     _operation("sheets:rename_sheet", "update", "sheet new workbook?", f"rename {_SHEET}"),
     _operation("sheets:copy_sheet", "create", "sheet new? workbook?", f"copy|duplicate {_SHEET}"),
     _operation("sheets:delete_sheet", "delete", "named workbook?", f"{_TAKES} {_SHEET}"),
     _operation("sheets:create_sheet", "create", "created workbook?", f"{_MAKES} {_SHEET}"),
-    _operation("sheets:dimensions", "get", "workbook sheet?", f"{_EXTENTS} {_READS}", named(_SHEET)),
     _operation("sheets:describe_sheet", "get", "sheet workbook?", f"{_DESCRIBES} {_SHEET}"),
     _operation("sheets:describe_workbook", "get", "workbook", _DESCRIBES,
                either(named(_BOOK), both(named(_SHEET), _NO_SHEET))),
     _operation("sheets:list_sheets", "list", "workbook", f"list|get|name {_SHEET}", _NO_SHEET),
-    _operation("sheets:copy_workbook", "create", "source path overwrite?", f"copy|duplicate {_BOOK}"),
     _operation("sheets:create_workbook", "create", "workbook sheets? sheet? overwrite?", "create|new", _IS_BOOK,
                unnamed("sheet worksheet tab")),
     _operation("sheets:list_workbooks", "list", "directory?", "list workbook|spreadsheet", _NO_SHEET),
@@ -134,8 +124,7 @@ class Spreadsheet(OperationsBackend):
     """Workbooks with sheets: cells and ranges are read and written, rows and columns inserted and deleted.
 
     A workbook is identified by file name or id, a sheet by its name. Inserting shifts what follows. Formulas are stored
-    as written and read as their values; invalid ones are refused. Evidence: tools that take a sheet together with an
-    address.
+    and read as written. Evidence: tools that take a sheet together with an address.
     """
 
     order = 110
@@ -149,13 +138,12 @@ class Spreadsheet(OperationsBackend):
     names: ClassVar[Names] = _NAMES
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
-        """Yield the operations of a tool, with what its name implies: the kind of a mark, and to read formulas."""
+        """Yield the operations of a tool, with the kind of a mark that its name implies."""
         if profile.has("validation", "conditional"):
             return
         kind = next((word for word in _FORMATS if profile.has(word)), "_".join(profile.words[1:]))
-        implied: Record = {"kind": kind, "formulas": profile.has("formula")}
         for tool in super().match_tool(profile):
-            fixed = {role: value for role, value in implied.items() if value and tool.operation.role(role) is not None}
+            fixed = {"kind": kind} if kind and tool.operation.role("kind") is not None else {}
             sure = 0.95 if "sheet" in tool.arguments or profile.mentions(*_BOOKS, *map(plural, _BOOKS)) else 0.8
             yield replace(tool, fixed=fixed, confidence=sure)
 

@@ -7,17 +7,13 @@ sheet does not exist, or an address or a number is out of range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-from mcp_sim.backends.compute.text_changes import replace_text
 from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.outcome import Outcome, as_text, done
-from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.backends.spreadsheet.formulas import check_formulas
 from mcp_sim.backends.spreadsheet.given import SHEET
 from mcp_sim.backends.spreadsheet.request import SheetRequest
+from mcp_sim.backends.text_changes import replace_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 
@@ -30,7 +26,7 @@ _SHIFTS = {
 def read_range(request: SheetRequest) -> Outcome:
     """Return the values of cells row by row, by default of the whole sheet; of a single cell, its value."""
     record, cells = request.area
-    values = request.shown(record, cells)
+    values = grids.read(record["rows"], cells)
     place = grids.address(grids.trim_to_values(record["rows"], cells))
     facts: Record = {"values": values, "sheet_name": record["name"], "range": place}
     text = "\n".join("\t".join("" if item is None else as_text(item) for item in row) for row in values)
@@ -52,8 +48,7 @@ def write_range(request: SheetRequest) -> Outcome:
 
 def write_cell(request: SheetRequest) -> Outcome:
     """Write a `value` or a formula into the cell at `range`."""
-    (record, cells), value = request.area, _value(request, "value")
-    check_formulas([[value]])
+    (record, cells), value = request.area, _value(request)
     rows = grids.write_values(record["rows"], cells.top, cells.left, [[value]])
     place = grids.corner(cells)
     return request.store({**record, "rows": rows}, f"Set cell {place} of {record['name']} to '{value}'", cell=place)
@@ -84,30 +79,19 @@ def copy_range(request: SheetRequest) -> Outcome:
     return request.store({**into, "rows": rows}, f"Copied {request.address.upper()} to {target}")
 
 
-def check_formula(request: SheetRequest) -> Outcome:
-    """Check the syntax of a `formula`. Raises `Refused` if it is invalid."""
-    formula = _value(request, "formula")
-    check_formulas([[formula]])
-    return done("Formula is valid", valid=True, formula=request.get("formula"))
-
-
-def check_range(request: SheetRequest) -> Outcome:
-    """Check the address of a `range`, and return the range of all values. Raises `Refused` if it is invalid."""
-    used = grids.used_range(request.area[0]["rows"])
-    message = f"Range {request.address.upper()} is valid; the sheet holds data in {used}"
-    return done(message, valid=True, range=request.address.upper(), data_range=used)
-
-
 def find_cells(request: SheetRequest) -> Outcome:
-    """Find the cells whose value contains the text `query`. Raises `Refused` if a regular expression is invalid."""
-    rows = [hit for record in _sheets(request) for hit in _hits(request, record)]
-    lines = "\n".join(f"{cell['sheet']}!{cell['cell']}: {as_text(cell['value'])}" for cell in rows) or "No cells found"
-    if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
-        return Outcome(lines, {"count": len(rows), "matches": rows, "value": rows}, "value", is_json=True)
-    by_sheet: Record = {}
-    for row in rows:
-        by_sheet.setdefault(row["sheet"], {})[row["cell"]] = row["value"]
-    return Outcome(lines, {"matches": by_sheet, "count": len(rows)}, "matches", is_json=True)
+    """Find the cells whose value contains the text `query`, in any case."""
+    wanted = request.text("query").lower()
+    cells: list[Record] = [
+        {"sheet": record["name"], "cell": f"{grids.letters(column)}{at}", "value": value}
+        for record in _sheets(request)
+        for at, row in enumerate(record["rows"], 1)
+        for column, value in enumerate(row)
+        if value is not None and wanted in as_text(value).lower()
+    ]
+    lines = "\n".join(f"{cell['sheet']}!{cell['cell']}: {as_text(cell['value'])}" for cell in cells)
+    facts: Record = {"count": len(cells), "matches": cells, "value": cells}
+    return Outcome(lines or "No cells found", facts, "value", is_json=True)
 
 
 def replace_cells(request: SheetRequest) -> Outcome:
@@ -162,41 +146,19 @@ def _rows(request: SheetRequest) -> list[list[Json]]:
     values = as_list(request.get("values"))
     if not any(isinstance(row, list) for row in values):
         values = [values] if values else []
-    rows = [[*as_list(row)] if isinstance(row, list) else [row] for row in values]
-    check_formulas(rows)
-    return rows
+    return [[*as_list(row)] if isinstance(row, list) else [row] for row in values]
 
 
-def _value(request: SheetRequest, role: str) -> Json:
+def _value(request: SheetRequest) -> Json:
     """Return the value of one cell. A missing `=` is added if the argument is for a formula."""
-    value = request.get(role)
-    is_bare = "formula" in request.named(role).lower() and isinstance(value, str) and not value.startswith("=")
+    value = request.get("value")
+    is_bare = "formula" in request.named("value").lower() and isinstance(value, str) and not value.startswith("=")
     return f"={value}" if is_bare else value
 
 
 def _sheets(request: SheetRequest) -> list[Record]:
     """Return the named sheet, by default all sheets of the workbook."""
     return request.sheets() if request.get("sheet") is None else [request.sheet]
-
-
-def _hits(request: SheetRequest, record: Record) -> Iterator[Record]:
-    fits = _test(request)
-    for at, row in enumerate(request.shown(record, grids.EVERYTHING), 1):
-        for column, value in enumerate(row):
-            if value is not None and fits(as_text(value)):
-                yield {"sheet": record["name"], "cell": f"{grids.letters(column)}{at}", "value": value}
-
-
-def _test(request: SheetRequest) -> Callable[[str], bool]:
-    """Return the test of a cell's text: as a regular expression, as a whole, or by case, as the call says."""
-    query = request.text("query")
-    if request.mentions("regex", "regular expression"):
-        return search_test(query).counted
-    fold = str if request.others.get("case_sensitive") is True else str.lower
-    wanted = fold(query)
-    if any(request.others.get(name) is True for name in ("exact", "exact_match", "whole_cell")):
-        return lambda text: fold(text) == wanted
-    return lambda text: wanted in fold(text)
 
 
 def _axis(request: SheetRequest) -> str:

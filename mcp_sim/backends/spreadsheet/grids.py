@@ -31,9 +31,6 @@ class Area:
     right: int | None
 
 
-EVERYTHING = Area(0, 0, None, None)
-
-
 def cell(address: str) -> tuple[int, int]:
     """Return the row and column of an address, counted from 0. Raises `Refused`."""
     match = _CELL.fullmatch(address.strip())

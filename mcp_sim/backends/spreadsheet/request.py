@@ -70,15 +70,6 @@ class SheetRequest(Request):
         sheet = self.sheet_named(named) if named else self.sheet
         return sheet, replace(cells, bottom=None, right=None) if is_open else cells
 
-    def shown(self, record: Record, cells: grids.Area) -> list[list[Json]]:
-        """Return the values of cells, or their formulas if the call reads formulas."""
-        options = {str(value).lower() for value in self.others.values()}
-        if self.flag("formulas") or not options.isdisjoint({"formula", "formulas"}):
-            return grids.read(record["rows"], cells)
-        from mcp_sim.backends.spreadsheet.formulas import Calculation  # noqa: PLC0415 (only needed by reads)
-
-        return Calculation(lambda name: self.record(key_of(record["workbook"], name), SHEET)).shown(record, cells)
-
     def store(self, record: Record, sentence: str, **facts: Json) -> Outcome:
         """Write a sheet. Return the outcome of the call."""
         self.put(record["id"], record, SHEET)

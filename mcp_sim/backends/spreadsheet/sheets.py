@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mcp_sim.backends.outcome import Outcome, as_text, done
+from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.backends.spreadsheet.given import SHEET, WORKBOOK, key_of, sheet_of
+from mcp_sim.backends.spreadsheet.given import SHEET, WORKBOOK, sheet_of
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
@@ -29,13 +29,6 @@ def create_workbook(request: SheetRequest) -> Outcome:
     name = request.required("workbook")
     named = request.texts("sheets") or [request.text("sheet", "Sheet1")]
     return _replace(request, name, [sheet_of(name, sheet_name, []) for sheet_name in named], f"Created workbook {name}")
-
-
-def copy_workbook(request: SheetRequest) -> Outcome:
-    """Copy a `workbook` to `target`. `overwrite` replaces an existing one."""
-    source, name = request.workbook, request.required("target")
-    copied = [{**row, "workbook": name, "id": key_of(name, row["name"])} for row in request.sheets()]
-    return _replace(request, name, copied, f"Workbook {source} copied to {name}")
 
 
 def list_workbooks(request: SheetRequest) -> Outcome:
@@ -104,27 +97,6 @@ def describe_sheet(request: SheetRequest) -> Outcome:
     return _described({"sheet_name": record["name"], **_extent(record), "merged_ranges": _merged(record)})
 
 
-def dimensions(request: SheetRequest) -> Outcome:
-    """Return the number of rows and columns of a `sheet`."""
-    extent = _extent(request.sheet)
-    return _described({"rows": extent["row_count"], "columns": extent["column_count"]})
-
-
-def headers(request: SheetRequest) -> Outcome:
-    """Return the values of the `header_row` of a `sheet`, by default the first row."""
-    record, at = request.sheet, (request.number("header_row") or 1) - 1
-    rows = request.shown(record, grids.EVERYTHING)
-    named = [value for value in (rows[at] if 0 <= at < len(rows) else []) if value is not None]
-    facts: Record = {"headers": named, "sheet_name": record["name"], "count": len(named)}
-    return Outcome(", ".join(map(as_text, named)) or "No headers", facts, "headers", is_json=True)
-
-
-def last_row(request: SheetRequest) -> Outcome:
-    """Return the number of the last row of a `sheet`."""
-    number = len(request.sheet["rows"])
-    return Outcome(str(number), {"last_row": number, "sheet_name": request.sheet["name"]})
-
-
 def merge_cells(request: SheetRequest) -> Outcome:
     """Merge the cells of a `range`."""
     return _mark(request, _MERGED, "merged")
@@ -134,12 +106,6 @@ def unmerge_cells(request: SheetRequest) -> Outcome:
     """Split the merged cells of a `range`."""
     record, place = request.area[0], request.address.upper()
     return request.store(_without(record, _MERGED, place), f"Cells {place} of '{record['name']}' unmerged", range=place)
-
-
-def merged_ranges(request: SheetRequest) -> Outcome:
-    """List the ranges of merged cells of a `sheet`."""
-    ranges = _merged(request.sheet)
-    return Outcome("\n".join(ranges) or "No merged cells", {"value": ranges}, "value", is_json=True)
 
 
 def format_range(request: SheetRequest) -> Outcome:

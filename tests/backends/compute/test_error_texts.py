@@ -19,13 +19,7 @@ TOOLS = {
     "divide": ("Divide two numbers", ["a", "b"]),
     "power": ("Raise a base to an exponent", ["base", "exponent"]),
     "sqrt": ("Compute the square root of a number", ["number"]),
-    "convert_base": ("Convert a number between bases", ["number", "from_base", "to_base"]),
-    "format_json": ("Format a JSON text", ["json"]),
-    "decode_base64": ("Decode a base64 text", ["text"]),
-    "hash_text": ("Compute the hash of a text", ["text", "algorithm"]),
     "convert_time": ("Convert a time between timezones", ["source_timezone", "time", "target_timezone"]),
-    "days_between": ("Count the days between two dates", ["start_date", "end_date"]),
-    "roll_dice": ("Roll dice", ["notation"]),
     "query": ("Run a SQL query", ["sql", "params"]),
     "execute_command": ("Run a shell command", ["command"]),
 }

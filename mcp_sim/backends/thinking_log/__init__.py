@@ -1,1 +1,0 @@
-"""A log of an agent's thoughts."""
