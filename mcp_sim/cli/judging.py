@@ -20,7 +20,8 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 MOST_DETAILS = 20
-"""The number of worlds whose verdicts are shown; of the others only the outcome is."""
+"""The number of worlds whose verdicts are shown; of the others only the outcome is. A report with the verdicts of
+thousands of worlds is not read."""
 SECONDS_BETWEEN_REPORTS = 1.0  # the file is written anew each time, and worlds may end by the hundred
 MOST_BYTES = 16 * 1024 * 1024
 """The bytes of the grades in a report. Of the worlds after those only the outcomes are counted, under `more`."""

@@ -22,10 +22,11 @@ from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.types.errors import UsageError
 
 GRACE_SECONDS = 5.0
-"""Seconds that running requests may take after a signal."""
+"""Seconds that running requests may take after a signal. A recorded call that is cut off is worth nothing."""
 
 UNREAD_SECONDS = 600.0
-"""Seconds for which a client may leave an answer unread."""
+"""Seconds for which a client may leave an answer unread. A person may look at the client of a recording in a
+debugger."""
 
 
 def over_http(args: argparse.Namespace) -> int:

@@ -10,7 +10,8 @@ from threading import Event, Lock, Thread, get_ident
 from time import monotonic, sleep
 
 LIMIT = 10.0
-"""Seconds that one call of a program may take."""
+"""Seconds that one call of a program may take. Far more than any call needs, and less than clients wait (TypeScript
+SDK: 60)."""
 
 _PERIOD = 0.5  # fine enough for a limit of ten seconds, and costs nothing
 

@@ -15,7 +15,8 @@ MOST_BYTES = 64 * 1024 * 1024
 """Bytes that may wait. What passes while they do is not recorded."""
 
 FINISH_SECONDS = 10.0
-"""Seconds that the rest may take once the proxy ends."""
+"""Seconds that the rest may take once the proxy ends. A slow disk must not lose the end of a session, and a broken one
+must not keep the proxy."""
 
 _START, _START_MONOTONIC = time.time(), time.monotonic()
 

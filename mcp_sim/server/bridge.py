@@ -51,7 +51,8 @@ NOTIFY_SECONDS = 2.0
 would delay every later call."""
 
 ACCEPT_SECONDS = 30.0
-"""Seconds after which a notification that the server has not accepted is abandoned."""
+"""Seconds after which a notification that the server has not accepted is abandoned. A server that loads something at
+its start may take as long."""
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 

@@ -21,7 +21,8 @@ from mcp_sim.server.workers import Detached
 from mcp_sim.types.json_values import encode
 
 SILENT_SECONDS = 60.0
-"""Seconds until the first request of a connection must begin. Clients on a busy machine may be slow."""
+"""Seconds until the first request of a connection must begin. Clients on a busy machine may be slow. Browsers and pools
+open connections ahead."""
 
 HEAD_SECONDS = 15.0
 """Seconds that the head of a request may take. A head fits into a few packets; clients that send a byte at a time would
@@ -36,13 +37,15 @@ MOST_SILENT = 4096
 HASTE_SECONDS = 2.0  # shorter would close clients that have just connected
 
 LOST_MILLISECONDS = 60_000
-"""Milliseconds without acknowledgement after which a peer is considered gone."""
+"""Milliseconds without acknowledgement after which a peer is considered gone. A client that changes its network may
+come back within that."""
 
 LONGEST_HEAD = 64 * 1024
 """Bytes of the request line and the headers of a request. A head is parsed before anyone is authorized."""
 
 PIECE = 4096
-"""Bytes that are parsed at a time. The rest, and requests that a client sends ahead, wait until it is their turn."""
+"""Bytes that are parsed at a time. The rest, and requests that a client sends ahead, wait until it is their turn.
+A call with short arguments fits into one."""
 
 NO_LINGERING = struct.pack("ii", 1, 0)
 """Unsent data is discarded on close, and the peer sees a reset."""

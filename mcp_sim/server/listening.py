@@ -24,7 +24,8 @@ from mcp_sim.server.workers import Worker
 from mcp_sim.types.errors import UsageError
 
 LAST_SECONDS = 2
-"""Seconds that the server waits for connections after the grace period of running calls."""
+"""Seconds that the server waits for connections after the grace period of running calls. The answers of the last calls
+are sent meanwhile."""
 
 KEEP_ALIVE_SECONDS = 75  # the default of nginx: longer than agents pause between calls
 BACKLOG = 2048  # the default of uvicorn; a trainer opens hundreds of connections at once

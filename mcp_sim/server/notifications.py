@@ -36,7 +36,8 @@ MAX_WATCHED = 1000
 """Resources that one client may watch. Every write looks through them."""
 
 STALL_SECONDS = 0.25
-"""Seconds after which a client that does not read is skipped until its next request."""
+"""Seconds after which a client that does not read is skipped until its next request. Other clients of the world wait as
+long."""
 
 Read: TypeAlias = Callable[[World, str], Json]
 """Returns the current contents of a resource, or None if it is missing."""

@@ -25,7 +25,7 @@ LONGEST_MESSAGE = 1500
 """Bytes that are passed on in a message; more are passed on in a file. macOS allows messages of 2048 bytes."""
 
 MOST_WAITING = 1024
-"""Connections that wait until a busy worker takes them."""
+"""Connections that wait until a busy worker takes them. Beyond, clients are refused with 503."""
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of requests that wait with them, for all workers together. A worker that hangs must not fill the memory of the

@@ -25,7 +25,8 @@ from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.trace import FORMAT
 
 MOST_BYTES = 2_000_000
-"""The most bytes of records that worlds began with and no step wrote. The page says how many it leaves out."""
+"""The most bytes of records that worlds began with and no step wrote. The page says how many it leaves out. The page is
+one file, which a browser must open at once."""
 
 Place = tuple[str, Key]
 """An entity and the key of one of its records."""

@@ -12,7 +12,8 @@ from mcp_sim.runs.summary import FAILED, PASSED
 from mcp_sim.types import Record
 
 MOST_RUNS = 100
-"""The most runs whose steps a page has. Those that did not pass come first."""
+"""The most runs whose steps a page has. Those that did not pass come first. The page is one file, which a browser must
+open at once."""
 
 
 def runs_page(report: Report, traces: Path, *, is_kept: bool) -> str:

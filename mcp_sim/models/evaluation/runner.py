@@ -24,9 +24,10 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import Rejected, Unanswered
 
 MAX_JUDGE_ATTEMPTS = 3
-"""How often a judge is asked whose reply lacks scores."""
+"""How often a judge is asked whose reply lacks scores. Each is a whole request."""
 MAX_UNANSWERED = 20
-"""Number of consecutive requests without an answer after which the run ends."""
+"""Number of consecutive requests without an answer after which the run ends. Then the endpoint is gone, and the rest
+would be reported as wrong answers."""
 
 OnProgress: TypeAlias = Callable[[int, str], None]
 """Called with the number of finished samples, and the key of the last one."""

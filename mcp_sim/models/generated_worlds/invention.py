@@ -26,7 +26,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator
 
 BATCH_SIZE = 8
-"""Number of records in one request."""
+"""Number of records in one request. One invalid row costs its whole batch another request."""
 CONCURRENT_BATCHES = 4
 """Number of concurrent requests about one table."""
 MAX_ATTEMPTS = 3

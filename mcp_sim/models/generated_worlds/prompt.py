@@ -13,7 +13,8 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 
 MAX_TAKEN = 80
-"""How many of the values that were taken last a question lists."""
+"""How many of the values that were taken last a question lists. The newest values keep a model from repeating itself;
+all of them would crowd out the question."""
 MAX_LABEL = 120  # up to 32 candidates are listed in each question
 MAX_QUOTE = 20_000
 """How much of a rejected reply is quoted, in characters."""

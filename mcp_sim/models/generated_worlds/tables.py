@@ -23,7 +23,7 @@ from mcp_sim.types.scenario import GivenRecords
 DEFAULT_TOTAL = 400
 """Default number of records of a generated world."""
 MOST_CANDIDATES = 32
-"""How many records a model may choose a link target from."""
+"""How many records a model may choose a link target from. The question lists each of them with its description."""
 
 _DRAWS = 8 * MOST_CANDIDATES
 

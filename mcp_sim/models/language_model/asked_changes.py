@@ -16,9 +16,9 @@ from mcp_sim.types.views import find_key, was_written
 
 NOTHING, UNKNOWN = "none", "unknown"
 MAX_CHANGES = 100
-"""How many changes of one call are read at most."""
+"""How many changes of one call are read at most. A reply may repeat itself until its tokens run out."""
 MAX_FIELDS = 100
-"""How many fields of one record are read at most."""
+"""How many fields of one record are read at most. A reply may repeat itself until its tokens run out."""
 _OPERATIONS = ("create", "update", "delete")
 
 

@@ -12,7 +12,8 @@ from mcp_sim.types.errors import Unanswered
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 MIN_SECRET = 16
-"""Minimum length of a key that is masked in replies; a shorter one may be an ordinary word."""
+"""Minimum length of a key that is masked in replies; a shorter one may be an ordinary word. Masking a word that occurs
+in answers would change them."""
 
 
 def read_completion(completion: Json, base_url: str, key: str) -> Reply:

@@ -25,7 +25,8 @@ PHRASES = ("related records", "since the last turn", "invalid arguments")
 """The names of facts in a turn. The phrases are not property of a real system, the others only if it declares them."""
 
 MAX_CHANGED = 100
-"""How many parts of one answer are changed at most."""
+"""How many parts of one answer are changed at most. An answer that violates its schema everywhere is another answer,
+and is asked for again."""
 
 
 def conform(

@@ -18,7 +18,8 @@ from mcp_sim.types.errors import Crash, TooLong, Unanswered
 from mcp_sim.types.frozen import frozen
 
 MAX_RETRY_QUOTE = 4_000
-"""How much of a rejected reply is quoted in the next request, in characters."""
+"""How much of a rejected reply is quoted in the next request, in characters. A reply that ran until its tokens ended
+would leave no room for another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -38,7 +38,8 @@ from mcp_sim.types.options import duration_text
 
 FORMS_KEPT = 1_024  # a forgotten schema costs one refused request more
 FEWEST_CHARACTERS = 2.0
-"""Assumed number of characters per token, until a reply reports its tokens."""
+"""Assumed number of characters per token, until a reply reports its tokens. Low, so that a text of digits or ids is
+shortened early rather than refused."""
 
 _PROBE = timedelta(seconds=20)  # shorter, a busy engine looks absent
 _VERSION = re.compile(r"/v\d+\w*/?$")

@@ -21,17 +21,19 @@ from mcp_sim.types.views import find_key, was_written
 MAX_NAMED = 20
 """How many records one turn lists at most besides those that its plan names."""
 MAX_RELATED = 10
-"""How many records one turn lists at most because others refer to them."""
+"""How many records one turn lists at most because others refer to them. A customer may have thousands of orders, and
+the answer is about the customer."""
 MAX_ROWS = 20
-"""How many rows of a list one turn shows at most."""
+"""How many rows of a list one turn shows at most. As many as fit on a usual page."""
 MAX_SIZE = 8_000
-"""How many characters of rows, and of related records, one turn shows at most."""
+"""How many characters of rows, and of related records, one turn shows at most. About 2,000 tokens, beside the
+transcript."""
 SHORTEST_NAME = 3  # shorter keys and names, such as `1` or `de`, occur in arguments by chance
 NAMES = ("name", "title", "path", "slug", "email", "username", "full_name")
 """Fields by which arguments name records, besides their keys."""
 
 MAX_EVENTS = 50
-"""How many earlier calls and events one turn lists at most; the newest ones."""
+"""How many earlier calls and events one turn lists at most; the newest ones. Older ones are in the transcript."""
 
 
 @frozen

@@ -14,7 +14,8 @@ from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_object
 
 MAX_CHANGES = 40
-"""How many changes of one answer are put to the model; an answer with more is refused."""
+"""How many changes of one answer are put to the model; an answer with more is refused. The model is asked about each,
+and an alteration that was asked for changes a few."""
 MAX_TEXT = 400
 """How much of a changed value the question shows, in characters."""
 _ABSENT: Any = object()

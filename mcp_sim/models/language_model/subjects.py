@@ -34,7 +34,7 @@ STATES = terms("fields.state")
 _GENERIC = terms("results.rows") | terms("results.record")
 """Names of properties that say nothing about the kind of what they hold."""
 MAX_OBJECTS = 2_000
-"""How many objects of one answer are read."""
+"""How many objects of one answer are read. Each is compared with the records of the world."""
 
 
 @frozen

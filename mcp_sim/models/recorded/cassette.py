@@ -22,7 +22,8 @@ LONGEST_COMPARED = 300
 """How many characters of the arguments are compared to find the nearest call: the time grows with their square."""
 
 MOST_COMPARED = 100
-"""How many recorded calls of a tool are compared."""
+"""How many recorded calls of a tool are compared. The hint about the nearest call must not take longer than the
+call."""
 
 At: TypeAlias = tuple[int, int]
 """A recorded call: the numbers of its session and of the call in it."""

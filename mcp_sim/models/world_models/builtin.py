@@ -15,16 +15,20 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
 
 MOST_THREADS = 2
-"""Calls that run in threads at the same time. Each of them slows down the others, and the event loop."""
+"""Calls that run in threads at the same time. Each of them slows down the others, and the event loop. They share one
+interpreter lock."""
 
 LARGE_STATE = 4 * 1024 * 1024
-"""Bytes that a world has written, beyond which all of its calls run in threads."""
+"""Bytes that a world has written, beyond which all of its calls run in threads. A search may read all of it, which
+keeps other worlds waiting."""
 
 LARGE_TEXT = 16_384
-"""Characters of an argument beyond which the call runs in a thread."""
+"""Characters of an argument beyond which the call runs in a thread. Searching and comparing a longer one keeps other
+worlds waiting."""
 
 LARGE_COUNT = 500
-"""Items or fields of an argument beyond which the call runs in a thread."""
+"""Items or fields of an argument beyond which the call runs in a thread. A batch writes each item, which keeps other
+worlds waiting."""
 
 
 @world_models.register("builtin")

@@ -38,7 +38,8 @@ MOST_STREAMS = 1000
 """The most ledgers that are followed at a time. Each holds a connection and a task as long as its reader likes."""
 
 ALIVE_EVERY = 15
-"""Seconds without an entry after which a stream sends a comment, so that both ends notice a broken connection."""
+"""Seconds without an entry after which a stream sends a comment, so that both ends notice a broken connection. Proxies
+close connections that are silent for a minute or less."""
 
 _STREAM: Mapping[str, Any] = {"media_type": "text/event-stream", "headers": {"cache-control": "no-store"}}
 
