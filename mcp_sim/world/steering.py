@@ -87,9 +87,11 @@ def switch(world: Steered, fault: str, actor: str, *, on: bool) -> None:
 
 def _change_faults(world: Steered, steered: Record, faults: Faults, actor: str) -> None:
     settle(world)
+    # A fault that is added after an hour must not act for the hour before it.
     if any(entry not in world.version.faults.timed for entry in faults.timed):
         _, world.version = mark_acted(world.version, world.clock.start, world.now)  # they act from now on
         _note_memory(world, ACTED_UNTIL)
+    # Before the change: clients know the list as it was.
     _keep_announced(world)
     _happened(world, actor, steered, with_faults(world, world.version, faults))
 
@@ -155,6 +157,7 @@ def settle(world: Steered) -> None:
         world.version = replace(world.version, state=state)
     late = [(entry.at if entry.call is None else now, partial(_late, world, entry)) for entry in due]
     acts = [*late, *_acts(world, now)] if world.version.faults.timed else late
+    # By time, and stable: late writes come before the acts of the same moment.
     for at, commit in sorted(acts, key=itemgetter(0)):
         commit(at)
 

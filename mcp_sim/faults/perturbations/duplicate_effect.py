@@ -34,11 +34,13 @@ class DuplicateEffect(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         staged = dict(turn.memories.staged)
         transition = await proceed(turn)
+        # A server that honours an idempotency key does not repeat the effect.
         if turn.key or not writes(transition.changes) or not transition.observation.ok:
             return turn.no_effect(transition)
         changes, first = transition.changes, transition.observation
         last = first
         for n in range(self.more):
+            # Memory as before the call, so that the repetition cannot know that it is one.
             with turn.memories.aside(staged):
                 again = await proceed(_repeated(turn, changes, n))
             if not again.observation.ok or not _says_more(turn.view.after(changes), again.changes):
@@ -60,4 +62,5 @@ def _repeated(turn: Turn, changes: tuple[Change, ...], n: int) -> Turn:
 
 def _says_more(view: View, changes: tuple[Change, ...]) -> bool:
     """Whether the changes alter the state."""
+    # Setting a field twice to the same value, or deleting twice, has no second effect.
     return any(view.get(change.entity, change.key) != change.record for change in changes if change.op != "reserve")

@@ -38,6 +38,7 @@ class LostAck(Perturbation):
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
+        # Without an effect a lost answer is a plain timeout: the agent that calls again does the right thing.
         if not (transition.changes or transition.agenda or transition.wrote_outside):
             return turn.no_effect(transition)
         return replace(transition, observation=replace(self._timeout(turn), delay=turn.wait(self.after, USUAL_TIMEOUT)))

@@ -80,6 +80,7 @@ class PartialBatch(Perturbation):
     def _cut(self, turn: Turn, transition: Transition) -> _Cut:
         """Return which items are dropped; none if there is nothing to choose from."""
         parts = tuple(sorted({change.part for change in transition.changes if change.part is not None}))
+        # A single item that fails is a failed call, not a partial one.
         if len(parts) < 2:
             return _Cut(parts, frozenset())
         if self.items is not None:
@@ -129,6 +130,7 @@ def _kept(turn: Turn, changes: tuple[Change, ...], cut: _Cut, domain: Domain) ->
     lost = [change for change in changes if change.part in dropped]
     kept = [change for change in changes if change.part not in dropped]
     touched = {(change.entity, change.key) for change in lost}
+    # A kept item has changed a record as a dropped one left it.
     if any((change.entity, change.key) in touched for change in kept):
         return None
     if kept and not fitting(turn.view, kept, domain):

@@ -57,6 +57,7 @@ class StaleRead(Perturbation):
             if then is None or then is turn.versions[-1]:
                 return turn.no_effect(await proceed(turn))
             truth, past = await proceed_twice(turn, proceed, replace(turn, view=then.view))
+            # A call that writes is not answered from the past: its answer would contradict what it has written.
             if truth.changes or past.observation == truth.observation:
                 return turn.no_effect(truth)
             return replace(truth, observation=past.observation)
