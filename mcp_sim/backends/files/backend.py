@@ -34,7 +34,7 @@ from mcp_sim.types.plans import Plan
 _WORDS = read_names(__name__)
 _KNOWN = _WORDS.terms("known")
 """The words of fields that tools for files return."""
-_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter grep")
+_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines grep")
 """Operations on a file if an argument is called a path, whatever the name of the tool."""
 _BARE_NAMES = vocabulary("file_name filename")
 """Arguments that name a file in its folder, as opposed to a path."""

@@ -35,8 +35,6 @@ _DIRECTORIES = "directory|dir|folder|subdirectory|subfolder"
 _READS = "read|get|view|open|show|load|fetch|display|print|retrieve|cat"
 _WRITES = "write|save|create|put|overwrite|update|store|upload|set|add|new|make"
 _CHANGES = "edit|patch|update|modify|change"
-_IN_FILES = ("frontmatter", "front matter", "hierarch")
-"""Words of descriptions that show that tags are stored in files."""
 _RUNS = _WORDS.terms("run")
 _COMMANDS = _WORDS.terms("command")
 """Words in the names of tools that run command lines."""
@@ -84,11 +82,6 @@ def _takes_line_numbers(profile: ToolProfile) -> bool:
     return any("line" in name for name in given.values()) and not _EDITS(profile)
 
 
-def _of_tags(profile: ToolProfile) -> bool:
-    """Return whether a tool works on tags that are stored in files."""
-    return profile.has("tag") and any(word in profile.description for word in _IN_FILES)
-
-
 def _lists_ranges(profile: ToolProfile) -> bool:
     """Return whether a tool takes ranges of lines in a file, or in each file of a list."""
     given = possible_roles(pick("path ranges files", _ROLES), profile)
@@ -110,7 +103,6 @@ def _lists_operations(profile: ToolProfile) -> bool:
 _OF_FILES = named(f"{_FILES}|{_DIRECTORIES}")
 _ONE_DIRECTORY = both(named(f"delete|remove|rmdir {_DIRECTORIES}|rmdir"), _not(named(_FILES)))
 _PATHS_GIVEN = takes(_ROLES["paths"])
-_TAGS_FILES = both(_of_tags, either(_PATHS_GIVEN, takes(_ROLES["path"])))
 _EDITS = either(takes(_ROLES["edits"]), takes(_ROLES["old"], _ROLES["new"]))
 
 
@@ -137,9 +129,6 @@ OPERATIONS = (
     _of("reading:pwd", "get", "", either(_alone("pwd"), both(_is_cwd, lambda profile: not profile.needed),
                both(named("get directory"), lambda profile: not profile.arguments)),
         is_placed=False),
-    _of("tags:rename_tag", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
-    _of("tags:add_tags", "update", "paths? tags location? path?", both(named("add|insert"), _TAGS_FILES)),
-    _of("tags:remove_tags", "update", "paths? tags path?", both(named("remove|delete"), _TAGS_FILES)),
     _of("writing:move", "update", "source destination overwrite?", named("move|rename|mv")),
     _of("writing:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
     _of("writing:append", "update", "path content", named("append")),
@@ -156,7 +145,6 @@ OPERATIONS = (
     _of("writing:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
     _of("writing:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
     _of("reading:exists", "get", "path", named("exist|exists")),
-    _of("tags:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
     _of("reading:stat", "get", "path", named("info|stat|metadata|property|attribute|detail|status|information")),
     _of("reading:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
     _of("reading:grep", "search", "pattern path? case? ignore_case? exclude? among? kind?",

@@ -32,9 +32,8 @@ _CALLS: tuple[tuple[str, tuple[Json, ...], str], ...] = (
     ("grep", ("two", "/docs"), "/docs/c.txt:2: two"), ("find", ("*.txt", "/docs"), "/docs/b.txt\n/docs/c.txt"),
     ("list", ("/docs",), "[DIR] new"), ("tree", ("/docs",), "├── b.txt"), ("stat", ("/a.txt",), "size: 6"),
     ("exists", ("/none",), "does not exist"), ("du", ("/docs",), "6 bytes"), ("cd", ("/docs",), "/docs"),
-    ("pwd", (), "/docs"), ("allowed", (), "/"), ("add_tags", (["/a.txt"], ["x"]), "Added x"),
-    ("front_matter", ("/a.txt",), "- x"), ("rename_tag", ("x", "y"), "Renamed"),
-    ("remove_tags", (["/a.txt"], ["y"]), "Removed y"), ("run", ("ls new; cat c.txt",), "1\ntwo"),
+    ("pwd", (), "/docs"), ("allowed", (), "/"),
+    ("run", ("ls new; cat c.txt",), "1\ntwo"),
     ("batch", ([{"operation": "copy", "source": "/a.txt", "destination": "/d.txt"}],), "OK"),
     ("rmdir", ("/docs/new",), "deleted"), ("delete", ("/docs",), "deleted"),
 )  # fmt: skip
