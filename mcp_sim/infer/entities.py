@@ -16,8 +16,8 @@ from mcp_sim.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object, at, items, main_type, properties, required
-from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.json_schema.shapes import as_object, at, main_type, required
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
@@ -44,15 +44,7 @@ class EntityBuilder:
         """Return the entities that the tools mention."""
         groups = group_by_entity(self.feature_list)
         schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
-        entities = {name: self._entity(name, groups[name], schemas) for name in self.fields}
-        shown = {features.entity for features in self.feature_list if properties(features.shape)}
-        is_whole = {name: name in shown or bool(self.given.records.get(name)) for name in entities}
-        named = {name: entity for name, entity in entities.items() if self._is_named(groups[name])}
-        return {name: entity if is_whole[name] else _with_lists(entity, named) for name, entity in entities.items()}
-
-    def _is_named(self, mine: Sequence[ToolFeatures]) -> bool:
-        """Whether a tool names a record of an entity by its key."""
-        return any(features.verb in _ONE and self.roles[features.tool.id].key is not None for features in mine)
+        return {name: self._entity(name, groups[name], schemas) for name in self.fields}
 
     def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
         declared, key = self.declared.get(name, Entity(name)), self.keys[name]
@@ -143,22 +135,6 @@ def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Exa
         yield example.arguments.get(name)
     if features.envelope.record == "":
         yield as_object(example.result).get(key)
-
-
-def _with_lists(entity: Entity, named: Mapping[str, Entity]) -> Entity:
-    """Return the entity with fields that list other records which tools name by their keys: the tasks of a plan."""
-    lists = {
-        name: named.get(singular(snake(name)))
-        for name, field in entity.fields.items()
-        if properties(items(field.schema))
-    }
-    links = (
-        (name, child, field) for name, child in lists.items() if child is not None for field in child.fields.values()
-    )
-    derived = {
-        name: f"{child.name}.{field.name}" for name, child, field in links if field.link == entity.name != child.name
-    }
-    return replace(entity, fields={n: replace(field, derived=derived.get(n)) for n, field in entity.fields.items()})
 
 
 def _with_choices(field: Field, choices: Sequence[Json], rows: Sequence[Record]) -> Field:

@@ -58,3 +58,18 @@ async def test_a_new_record_starts_in_the_first_state_and_a_verb_changes_it(tmp_
         assert value(await world.call("close_case", {"case_id": made["id"]}))["status"] == "closed"
         closed = value(await world.call("list_cases", {"status": "closed"}))["cases"]
         assert made["id"] in [case["id"] for case in closed]
+
+
+async def test_rows_that_a_create_takes_are_kept_though_tools_name_their_records(tmp_path: Path) -> None:
+    questions = {"type": "array", "items": {"type": "object", "properties": {"text": TEXT}}}
+    surveys = spec(
+        tool("create_survey", "title", questions=questions),
+        tool("get_survey", "survey_id"),
+        tool("add_question", "survey_id", "text"),
+        tool("get_question", "question_id"),
+    )
+    asked = [{"text": "Soup?"}, {"text": "Bread?"}]
+    async with service(tmp_path, surveys, "").open() as world:
+        survey = value(await world.call("create_survey", {"title": "Lunch", "questions": asked}))
+        assert survey["questions"] == asked
+        assert value(await world.call("get_survey", {"survey_id": survey["id"]}))["questions"] == asked
