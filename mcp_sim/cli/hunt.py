@@ -19,7 +19,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
-from mcp_sim.runs.hunting.journal import Journal
+from mcp_sim.runs.hunting.journal import PROGRAMS, Journal, program_hashes
 from mcp_sim.runs.hunting.search import Aims, FailsWithoutFaults, Search, Weakness
 from mcp_sim.runs.hunting.trials import Tester, without_own_faults
 from mcp_sim.runs.runner import Settings
@@ -66,7 +66,10 @@ def run(args: argparse.Namespace) -> int:
     quieten()
     with Journal(hunt.journal, hunt.header) as journal:
         if journal.length:
-            print(f"{journal.length} runs are taken from {hunt.journal}", file=sys.stderr)
+            print(
+                f"{journal.length} runs are taken from {hunt.journal}; delete it if the agent has changed since",
+                file=sys.stderr,
+            )
         try:
             received = anyio.run(hunt.search, journal)
         except (AgentNotStarted, Crash) as error:
@@ -130,6 +133,7 @@ class _Hunt:
             "mcp_sim": __version__,
             "scenario": self.scenario.sha256,
             "agent": list(self.args.agent),
+            PROGRAMS: program_hashes(self.args.agent),
             **{name: getattr(self.args, name) for name in same},
         }
 
@@ -178,7 +182,7 @@ class _Hunt:
             f"{len(ranked_files)} weakness{'' if len(ranked_files) == 1 else 'es'}" if ranked_files else "no weakness"
         )
         colour = palette.red if ranked_files else palette.green
-        print(colour(f"Found {count} in {self.runs} runs; {self._ended}."))
+        print(colour(f"Found {count} in {self.runs} run{'' if self.runs == 1 else 's'}; {self._ended}."))
 
     @property
     def _ended(self) -> str:

@@ -81,5 +81,6 @@ def retry_sentence(fault: str, counts: Counter[str]) -> str:
     words = {"same key": "with the same key", "new key": "with a new key", "no key": "without a key"}
     ends = [f"{counts[how]} repeated {text}" for how, text in words.items() if counts[how]]
     ends += [f"{counts['not repeated']} not repeated"] if counts["not repeated"] else []
-    looked = f"; the agent looked first {counts[LOOKED]} times" if counts[LOOKED] else ""
+    times = "once" if counts[LOOKED] == 1 else f"{counts[LOOKED]} times"
+    looked = f"; the agent looked first {times}" if counts[LOOKED] else ""
     return f"Calls that failed by {fault}: {', '.join(ends)}{looked}"

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import FileIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+
+PROGRAMS = "programs"
+"""The key of a header under which the agent's programs are, as `program_hashes` returns them."""
+
+
+def program_hashes(command: Sequence[str]) -> Record:
+    """Return the hashes of the files that a command runs: its first word, and the first file among its arguments.
+
+    What follows is left out: it may be a file that the agent writes, such as a log.
+    """
+    files = (word for word in command[1:] if Path(word).is_file())
+    words = [word for word in (*command[:1], *islice(files, 1)) if Path(word).is_file()]
+    try:
+        return {word: hashlib.sha256(Path(word).read_bytes()).hexdigest() for word in words}
+    except OSError as error:
+        raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
 
 
 class Journal:
@@ -19,6 +37,7 @@ class Journal:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         """Open a journal, and read what it has. A torn last line is dropped. No other hunt opens it until it is closed.
 
+        A journal without trials is begun anew, and so is one of the same hunt whose agent was edited since (PROGRAMS).
         Raises `UsageError` if the file is something else, or the journal of another hunt.
         """
         self._path, self._file = path, _opened(path)
@@ -38,11 +57,13 @@ class Journal:
             raise UsageError(f"{path}: is not the journal of a hunt; name another file with --journal")
         whole = text[: text.rfind("\n") + 1]
         lines = _lines(whole, path)
-        if lines and lines[0] != json.loads(json.dumps(header)):
-            raise UsageError(
-                f"{path}: this is not the journal of this hunt: the scenario, the agent or an option differs, or "
-                "mcp-sim; delete it, or name another file with --journal"
-            )
+        if lines and lines[0] != header:
+            if len(lines) > 1 and lines[0] != {**header, PROGRAMS: lines[0].get(PROGRAMS)}:
+                raise UsageError(
+                    f"{path}: this is not the journal of this hunt: the scenario, the agent or an option differs, or "
+                    "mcp-sim; delete it, or name another file with --journal"
+                )
+            lines, whole = [], ""
         self._file.truncate(len(whole.encode()))
         if not lines:
             self._write(header)
