@@ -2,7 +2,7 @@
 
     python benchmarks/oracle.py DIR [--mutate] [--plain] [--servers a,b] [--limit N] [--details FILE] [--jobs N]
 
-DIR has recorded sessions (docs/measuring.md). Each is made again in a world of mcp-sim whose language model is an
+DIR has recorded sessions (docs/recording.md). Each is made again in a world of mcp-sim whose language model is an
 endpoint that answers each call with the recorded answer. `exact` is the share of answers that are served as recorded,
 `as JSON` the share if the layout of JSON texts does not count. Recorded answers that violate their own outputSchema are
 only counted (`invalid`). `req/call` is the number of requests per call, `partial` the number of calls with a request

@@ -7,7 +7,7 @@ given state is prepared, and the same state as a user of mcp-sim writes it) and 
 installed into the scratch folder (default OUT/.servers), which needs the network once, and npm for some of them.
 
 Each session runs in a new temporary folder. Recordings show that folder under a stable path (`shown_as`).
-OUT/NAME/tools.json is the tools/list result, OUT/NAME/SESSION.jsonl a session (docs/measuring.md). `mcp-sim measure`
+OUT/NAME/tools.json is the tools/list result, OUT/NAME/SESSION.jsonl a session (docs/recording.md). `mcp-sim measure`
 replays them.
 
 A text in a declaration may contain `{dir}`, the folder of the session, and the names under `keep` of an earlier call:
