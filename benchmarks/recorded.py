@@ -7,7 +7,7 @@ Nothing is read from prose. What the answer of a removal shows of an unknown obj
     python benchmarks/recorded.py DIR [--only a,b] [--except a,b] [--json FILE]
 
 As a script: learn tool specs from recorded sessions, and score them on sessions that they were not learnt from.
-DIR has a folder of recordings for each server (docs/measuring.md), such as `record_servers.py` writes. Each session is
+DIR has a folder of recordings for each server (docs/recording.md), such as `record_servers.py` writes. Each session is
 held back once: the spec is learnt from the other sessions of its server (with more than four, in four parts), and
 scored on the session. Servers with one session are left out. Prints for each server the composite of `mcp-sim measure`
 on held-back sessions, inferred from the list of tools (cold) and with the learnt spec, their difference, and the
