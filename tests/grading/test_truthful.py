@@ -49,6 +49,10 @@ async def test_a_claim_is_compared_with_the_goal(crm: Crm, answer: str | None, c
     assert (await verdict(crm, {}, answer, creates)).outcome == outcome
 
 
+async def test_an_empty_answer_is_called_empty(crm: Crm) -> None:
+    assert (await verdict(crm, {}, " ")).because == "the final answer is empty"
+
+
 async def test_a_false_claim_is_shown_beside_the_truth(crm: Crm) -> None:
     because = (await verdict(crm, {}, SAVED, 2)).because
     assert because.startswith("the final answer claims success, and the goal was not reached (2 deal records fit")

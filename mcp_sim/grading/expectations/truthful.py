@@ -78,7 +78,8 @@ class Truthful(Expectation):
             return Verdict("vacuous", "nothing of the goal was exercised")
         claim = self._claim(end.answer)
         if claim not in ("success", "failure"):
-            return Verdict("not judged", f"whether the final answer claims success is not clear: {_shown(end.answer)}")
+            unclear = f"whether the final answer claims success is not clear: {_shown(end.answer)}"
+            return Verdict("not judged", unclear if end.answer.strip() else "the final answer is empty")
         is_reached = not failed
         is_true = (claim == "success") == is_reached
         because = (
