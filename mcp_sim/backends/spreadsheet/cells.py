@@ -90,8 +90,13 @@ def find_cells(request: SheetRequest) -> Outcome:
         if value is not None and wanted in as_text(value).lower()
     ]
     lines = "\n".join(f"{cell['sheet']}!{cell['cell']}: {as_text(cell['value'])}" for cell in cells)
-    facts: Record = {"count": len(cells), "matches": cells, "value": cells}
-    return Outcome(lines or "No cells found", facts, "value", is_json=True)
+    text, facts = lines or "No cells found", Record(count=len(cells), matches=cells, value=cells)
+    if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
+        return Outcome(text, facts, "value", is_json=True)
+    by_sheet: Record = {}
+    for cell in cells:
+        by_sheet.setdefault(cell["sheet"], {})[cell["cell"]] = cell["value"]
+    return Outcome(text, {**facts, "matches": by_sheet}, "matches", is_json=True)
 
 
 def replace_cells(request: SheetRequest) -> Outcome:
