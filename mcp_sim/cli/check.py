@@ -6,11 +6,14 @@ import argparse
 import sys
 from dataclasses import asdict
 
+import anyio
+
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import MOST_NAMED, Palette
 from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
+from mcp_sim.types.scenario import Scenario
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,13 +30,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
-    checked_documents = [result for path in args.paths for result in checked(path, args.trust)]
+    documents = [document for path in args.paths for document in checked(path, args.trust)]
+    checked_documents = [(file, [*problems, *_idle_passes(scenario)]) for file, problems, scenario in documents]
     if args.json:
         print_json([asdict(problem) for _, problems in checked_documents for problem in problems])
     else:
         for file, problems in checked_documents:
             _print_problems(file, problems)
     return 1 if any(problems if args.strict else _has_error(problems) for _, problems in checked_documents) else 0
+
+
+def _idle_passes(scenario: Scenario | None) -> list[Problem]:
+    """Return a warning for each agent that passes a scenario without doing its task."""
+    if scenario is None or not scenario.expectations:
+        return []
+    from mcp_sim.runs.agents.trials import passing_without_the_task  # noqa: PLC0415 (it loads the SDK)
+
+    sentences = anyio.run(passing_without_the_task, scenario)
+    return [Problem(scenario.path, 0, "expect", sentence, "warning") for sentence in sentences]
 
 
 def _print_problems(file: str, problems: list[Problem]) -> None:

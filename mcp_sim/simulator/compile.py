@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from mcp_sim.grading.loopholes import loopholes
 from mcp_sim.simulator.compile_domain import (
@@ -99,26 +100,32 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Pro
 
 def check(references: Iterable[str | Path]) -> list[Problem]:
     """Return all errors and warnings of documents: files, shipped names, or folders of documents."""
-    return [problem for reference in references for _, problems in checked(reference) for problem in problems]
+    return [problem for reference in references for _, problems, _ in checked(reference) for problem in problems]
 
 
-def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iterator[tuple[str, list[Problem]]]:
-    """Yield each document of a path, folder or shipped name, with its problems."""
+Checked: TypeAlias = tuple[str, list[Problem], Scenario | None]
+"""A document, its problems, and the scenario that it is if it has no error."""
+
+
+def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iterator[Checked]:
+    """Yield each document of a path, folder or shipped name, with its problems, and the scenario if it has no error."""
     folder = Path(reference)
     try:
         paths = documents_in(folder) if is_folder(folder) else [locate(reference)]
     except UsageError as error:
-        yield str(reference), [Problem(str(reference), 0, "", str(error).removeprefix(f"{reference}: "))]
+        yield str(reference), [Problem(str(reference), 0, "", str(error).removeprefix(f"{reference}: "))], None
         return
     if not paths:
-        yield str(reference), [Problem(str(reference), 0, "", "contains no scenario and no tool spec")]
+        yield str(reference), [Problem(str(reference), 0, "", "contains no scenario and no tool spec")], None
     for path in paths:
         sources = Sources(Trust(trust))
         scenario = _read(path, sources)
         if scenario is not None and not sources.has_failed:
+            relying = tuple(map(display, sources.relying))
+            scenario = replace(scenario, untrusted=tuple(sources.untrusted), relying=relying)
             sources.problems.extend(_guess_warnings(scenario))
             sources.problems += [Problem(scenario.path, 0, "expect", text, "warning") for text in loopholes(scenario)]
-        yield display(path), sources.sorted()
+        yield display(path), sources.sorted(), None if sources.has_failed else scenario
 
 
 def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:

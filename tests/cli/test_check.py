@@ -184,3 +184,42 @@ def test_an_agent_that_gives_up_and_passes_is_a_warning(
     )
     assert main(["check", str(path)]) == 0
     assert ("an agent that gives up at lost and reports a failure passes" in capsys.readouterr().out) is warned
+
+
+WEAK = """\
+task: Create a deal.
+perturbations: [{error: 503, id: down, tools: create_deal, when: {nth: 1}}]
+"""
+SCRIPT = """\
+task: Create a deal.
+steps: [{call: create_deal, arguments: {title: Spring order, amount: 10, contact_id: con_00001}}]
+"""
+IDLE = 'an agent that does nothing and says "Done." passes; expect what the task changes'
+GIVES_UP = "an agent that gives up at the first failure passes; expect what is then missing"
+
+
+@pytest.mark.parametrize(
+    ("expectations", "warnings"),
+    [
+        ("[{state: {entity: deal, where: {title: Spring order}, count: 1}}, {recovered: down}]", []),
+        ("[{called: {tool: create_deal, failed: true}}]", [GIVES_UP]),
+    ],
+)
+def test_agents_that_pass_without_the_task_are_warnings(
+    expectations: str, warnings: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "world: {records: {contact: {rows: [{id: con_00001}]}}}\n"
+    Path("a.yaml").write_text(f"{CRM}{rows}{WEAK}expect: {expectations}\n")
+    Path("script.yaml").write_text(SCRIPT)
+    code, lines = check(capsys, "a.yaml")
+    assert (code, [line for line in lines if "an agent that" in line]) == (
+        0,
+        [f"a.yaml: warning: expect: {warning}" for warning in warnings],
+    )
+
+
+def test_an_agent_that_does_nothing_is_tried_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(f"{CRM}task: Create a deal.\nexpect: [{{answered: {{contains: Done}}}}]\n")
+    assert f"a.yaml: warning: expect: {IDLE}" in check(capsys, "a.yaml")[1]
+    Path("a.yaml").write_text(f"{CRM}task: Create a deal.\nexpect: [{{called: create_deal}}]\n")
+    assert check(capsys, "a.yaml") == (0, ["a.yaml: ok"])

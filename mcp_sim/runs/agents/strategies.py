@@ -55,6 +55,14 @@ STRATEGIES = {
 }
 
 
+_GIVEN_UP = "I could not finish the task"
+
+
+def has_given_up(answer: str) -> bool:
+    """Whether a final answer is that of an agent that gave up."""
+    return answer.startswith(_GIVEN_UP)
+
+
 class GaveUp(Exception):
     """A call failed as often as it may be made."""
 
@@ -79,7 +87,7 @@ class Player:
             for step in self._script.steps:
                 await self._step(step)
         except GaveUp as error:
-            return f"I could not finish the task: {error}"
+            return f"{_GIVEN_UP}: {error}"
         sentences = [f"As instructed: {instruction}" for instruction in self._instructions]
         return "\n".join([filled(self._script.answer, self._kept), *sentences])
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mcp import Client
-
-from mcp_sim.runs.agents.clients import play
-from mcp_sim.runs.agents.script import Script, read_script
-from mcp_sim.runs.agents.strategies import STRATEGIES
+from mcp_sim.runs.agents.script import read_script
+from mcp_sim.runs.agents.trials import GIVING_UP, passes
 from mcp_sim.runs.starter.errand import Errand, Use, errands
 from mcp_sim.runs.starter.program import program_text
 from mcp_sim.runs.starter.source import Source
 from mcp_sim.runs.starter.texts import TEST_SCRIPTED, bare_scenario_text, scenario_text, script_text
-from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.domain import Domain
@@ -27,7 +22,7 @@ SEEDS = range(5)
 """The seeds that a first scenario is tried with. A golden run that depends on generated values fails with one of
 them."""
 
-CAREFUL, CARELESS, GIVING_UP = "verify_then_retry", "naive_retry", "give_up"
+CAREFUL, CARELESS = "verify_then_retry", "naive_retry"
 
 MOST_TRIED = 12
 """The most tasks that are tried."""
@@ -122,18 +117,7 @@ async def _passing(errand: Errand, tools: Mapping[str, str], domain: Domain, tri
     script = read_script(trial / SCRIPT)
     async with Simulator(scenario) as simulator:
         for seed in SEEDS:
-            if not await _passes(CAREFUL, script, simulator, seed):
+            if not (await passes(CAREFUL, script, simulator, seed))[0]:
                 return []
         others = (CARELESS, GIVING_UP)
-        return [CAREFUL, *[name for name in others if await _passes(name, script, simulator, SEEDS[0])]]
-
-
-async def _passes(name: str, script: Script, simulator: Simulator, seed: int) -> bool:
-    """Whether a scripted agent passes in a new world."""
-    world = simulator.world(seed=seed)
-    async with AsyncExitStack() as stack:
-        clients: dict[str, Client] = {
-            server: await stack.enter_async_context(connected(world, server)) for server in simulator.scenario.servers
-        }
-        answer = await play(script, STRATEGIES[name], clients)
-    return world.grade(answer).outcome == "passed"
+        return [CAREFUL, *[name for name in others if (await passes(name, script, simulator, SEEDS[0]))[0]]]

@@ -1,0 +1,71 @@
+"""Runs of scripted agents in worlds of their own, in process: who passes a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+
+from mcp import Client
+
+from mcp_sim.runs.agents.clients import play
+from mcp_sim.runs.agents.script import Script, read_script, script_for
+from mcp_sim.runs.agents.strategies import STRATEGIES, has_given_up
+from mcp_sim.server.testing import connected
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.scenario import Scenario
+
+GIVING_UP = "give_up"
+
+
+async def passes(name: str, script: Script, simulator: Simulator, seed: int) -> tuple[bool, str]:
+    """Return whether a scripted agent passes in a new world, and its final answer."""
+    world = simulator.world(seed=seed, clock="virtual")
+
+    async def sleep(seconds: float) -> None:
+        await world.advance(timedelta(seconds=seconds))
+
+    async with AsyncExitStack() as stack:
+        clients: dict[str, Client] = {
+            server: await stack.enter_async_context(connected(world, server)) for server in simulator.scenario.servers
+        }
+        answer = await play(script, STRATEGIES[name], clients, sleep)
+    return world.grade(answer).outcome == "passed", answer
+
+
+async def passing_without_the_task(scenario: Scenario) -> list[str]:
+    """Return which agents pass a scenario without doing its task, as sentences.
+
+    They are the agent that makes no call and says "Done.", and, if a script of the task exists, the one that carries it
+    out and stops at the first failure. Nothing is tried where a language model or a real server would be asked, or
+    where code would run that needs the user's trust: a check runs no such code.
+    """
+    is_local = all(entry.world_model.is_local for entry in scenario.world_models)
+    if not scenario.expectations or scenario.untrusted or scenario.relying or not is_local:
+        return []
+    sentences = list[str]()
+    try:
+        async with Simulator(scenario) as simulator:
+            nothing = Script(task=scenario.task, steps=[])
+            if (await passes(GIVING_UP, nothing, simulator, scenario.seed))[0]:
+                sentences.append('an agent that does nothing and says "Done." passes; expect what the task changes')
+            for script in _scripts(scenario):
+                has_passed, answer = await passes(GIVING_UP, script, simulator, scenario.seed)
+                if has_passed and has_given_up(answer):
+                    sentences.append("an agent that gives up at the first failure passes; expect what is then missing")
+    except McpSimError:  # the run shows it, and the check goes on
+        pass
+    return sentences
+
+
+def _scripts(scenario: Scenario) -> Iterator[Script]:
+    """Yield the script of a scenario's task: `script.yaml` beside it, else one that ships; none if there is neither."""
+    beside = Path(scenario.path).with_name("script.yaml")
+    try:
+        script = read_script(beside) if scenario.path and beside.is_file() else script_for(scenario.task)
+    except UsageError:
+        return
+    if script.task.split() == scenario.task.split():
+        yield script
