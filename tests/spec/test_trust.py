@@ -203,7 +203,7 @@ async def test_the_program_of_an_untrusted_spec_is_not_run(freight: Path) -> Non
     with pytest.raises(DocumentError, match=r"program: runs the Python program freight\.py, which"):
         await _quote(freight)
     assert not has_run()
-    ((_, found),) = checked(freight)
+    ((_, found, _),) = checked(freight)
     assert any("runs the Python program" in problem.message for problem in found)
     await _quote(freight, trust=True)
     assert has_run()

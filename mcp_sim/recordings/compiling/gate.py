@@ -253,7 +253,7 @@ class Gate:
 
     def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
         problems = [*static]
-        for _, listed in checked(folder / "scenario.json", [folder]):
+        for _, listed, _ in checked(folder / "scenario.json", [folder]):
             problems += [
                 (problem.line, f"{problem.path}: {problem.message}")
                 for problem in listed

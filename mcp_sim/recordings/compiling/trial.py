@@ -92,7 +92,7 @@ def _job_session(session: Session, state: int) -> Record:
 def try_out(job: Json) -> Json:
     """Return what is found in a job: problems of the file, findings of probes, and scores of recorded sessions."""
     folder = Path(job["folder"])
-    problems = [problem for _, listed in checked(folder / "scenario.json", [folder]) for problem in listed]
+    problems = [problem for _, listed, _ in checked(folder / "scenario.json", [folder]) for problem in listed]
     problems = [problem for problem in problems if problem.severity == "error"]
     if problems:
         return {"problems": [asdict(problem) for problem in problems]}
