@@ -339,6 +339,4 @@ def entity_lines(entities: Sequence[Entity], palette: Palette) -> Iterator[str]:
 
 
 def _field(field: Field) -> str:
-    if field.derived is not None:
-        return f"{field.name} (lists {field.derived})"
     return f"{field.name} -> {field.link}" if field.link is not None else field.name

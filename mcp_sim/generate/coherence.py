@@ -30,7 +30,7 @@ _DURATION = re.compile(
 
 def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     """Return the adjustments of an entity's records, each with the name of the field that it writes."""
-    stored = [field for field in entity.fields.values() if field.derived is None and field.link is None]
+    stored = [field for field in entity.fields.values() if field.link is None]
     fields = {snake(field.name): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),

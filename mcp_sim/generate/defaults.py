@@ -117,7 +117,7 @@ def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
 
 def _defaults(entity: Entity) -> Iterator[_Default]:
     for field in entity.fields.values():
-        if field.name == entity.key or field.derived is not None:
+        if field.name == entity.key:
             continue
         stamped = time_meaning(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
         stamp = time_formatter(field.name, field.schema) if stamped else None

@@ -71,7 +71,7 @@ class Editor:
         moved: Record = {}
         for field in self.entity.fields.values():
             number = before.get(field.name)
-            if field.name in given or field.derived is not None:
+            if field.name in given:
                 continue
             if time_meaning(field.name, field.schema) == "updated":
                 moved[field.name] = format_time(now, field.name, field.schema)
@@ -81,8 +81,8 @@ class Editor:
 
 
 def _is_open(entity: Entity, field: Field) -> bool:
-    """Whether a user may set the field freely: it is not a key, link, derived field, version, time or object."""
-    if field.name == entity.key or field.link is not None or field.derived is not None or VERSION.fullmatch(field.name):
+    """Whether a user may set the field freely: it is not a key, link, version, time or object."""
+    if field.name == entity.key or field.link is not None or VERSION.fullmatch(field.name):
         return False
     return time_meaning(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}
 
@@ -104,8 +104,6 @@ def value_problems(entity: Entity, values: Mapping[str, Json]) -> list[str]:
         field = entity.fields.get(name)
         if field is None and entity.fields and name != entity.key:
             problems.append(f"{entity.name} has no field {name!r}{did_you_mean(name, entity.fields)}")
-        elif field is not None and field.derived is not None:
-            problems.append(f"{entity.name}.{name} is computed from other records and cannot be written")
         elif field is not None:
             problems += [f"{name}: {problem}" for problem in Validator(field.schema).problems(value)]
     return problems
@@ -128,7 +126,7 @@ class Inserter:
         chance = Chance(draws.key + f"insert/{self.entity.name}/{key}".encode("utf-8", "surrogatepass"))
         record: Record = {self.entity.key: key, **self.values}
         for field in self.entity.fields.values():
-            if field.name in record or field.derived is not None:
+            if field.name in record:
                 continue
             value = self._value(field, view, now, chance, record)
             if value is None and not is_nullable(field.schema):

@@ -108,7 +108,7 @@ def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, st
 
 def _single_link(entity: Entity, target: str | None) -> str | None:
     """Return the name of the first field of an entity that links to one record of the target."""
-    links = (field for field in entity.fields.values() if field.link == target and field.derived is None)
+    links = (field for field in entity.fields.values() if field.link == target)
     return next((field.name for field in links if main_type(field.schema) != "array"), None)
 
 
@@ -151,7 +151,7 @@ def inherited_fields(domain: Domain, entity: Entity) -> tuple[InheritedField, ..
     return tuple(
         InheritedField(field.name, link.name, link.link or "", theirs, validity_test(field.schema))
         for field in entity.fields.values()
-        if field.link is None and field.derived is None and field.name != entity.key
+        if field.link is None and field.name != entity.key
         for link, theirs in _first(domain, entity, field)
     )
 
@@ -163,7 +163,7 @@ def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, st
             continue
         wanted = _repeated(snake(entity.name), snake(field.name), link)
         for theirs in target.fields.values():
-            same = main_type(theirs.schema) == main_type(field.schema) and theirs.derived is None
+            same = main_type(theirs.schema) == main_type(field.schema)
             if snake(theirs.name) in wanted and same:
                 return [(link, theirs.name)]
     return []

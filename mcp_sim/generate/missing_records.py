@@ -154,8 +154,6 @@ def choose_key(keys: list[Key], draws: Draws, profile: str) -> Key:
 
 
 def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
-    if field.derived is not None:
-        return NOWHERE
     needed = field.required or entity.open
     if field.link is not None:
         keys = link_candidates(turn.view, field.link)
@@ -184,7 +182,7 @@ def text_fields(entity: Entity) -> list[str]:
 
 
 def _is_text(field: Field) -> bool:
-    is_plain = main_type(field.schema) == "string" and field.link is None and field.derived is None
+    is_plain = main_type(field.schema) == "string" and field.link is None
     is_free = not constants(field.schema) and not field.schema.keys() & {"format", "pattern", "maxLength"}
     return is_plain and is_free and time_meaning(field.name, field.schema) is None
 

@@ -23,9 +23,7 @@ Shift: TypeAlias = Callable[[Record, Find, datetime], None]
 
 def occasion_shift(entity: Entity, entities: Mapping[str, Entity]) -> Shift | None:
     """Return the function that moves a record to the event that it links to; None if it is of no event."""
-    fields = {
-        field.name: field.schema for field in entity.fields.values() if field.derived is None and field.link is None
-    }
+    fields = {field.name: field.schema for field in entity.fields.values() if field.link is None}
     times = [name for name, schema in fields.items() if time_meaning(name, schema) in {"start", "occurred", "end"}]
     events = [*_events(entity, entities)] if times and _is_of_past(entity) else []
     if not events:

@@ -79,7 +79,7 @@ class RecordWriter:
         self.namesakes = namesakes
         self.steps = self._steps()
         self.parts = [self._part(field) for field in sorted(self._stored(), key=self._rank)]
-        self.order = [name for name in entity.fields if entity.fields[name].derived is None]
+        self.order = [*entity.fields]
         self.inherits = inherited_fields(domain, entity)
         self.tables = {name: target.records for name, target in targets.items()}
         self.adjustments, self.conforms = adjustments(entity), record_conformers(domain, entity)
@@ -107,7 +107,7 @@ class RecordWriter:
         record: Record = {} if self.entity.singleton else {self.entity.key: key}
         given: frozenset[str] = frozenset()
         if row is not None:
-            record = {**{name: value for name, value in row.items() if not self._is_derived(name)}, **record}
+            record = {**row, **record}
             moment, given = self._row_times(record, moment), frozenset(record)
         for field_part in self.parts:
             if field_part.name not in record:
@@ -189,11 +189,7 @@ class RecordWriter:
     # prepared once per entity
 
     def _stored(self) -> Iterable[Field]:
-        return [f for f in self.entity.fields.values() if f.derived is None and f.name != self.entity.key]
-
-    def _is_derived(self, name: str) -> bool:
-        field = self.entity.fields.get(name)
-        return field is not None and field.derived is not None
+        return [f for f in self.entity.fields.values() if f.name != self.entity.key]
 
     def _steps(self) -> tuple[str, ...]:
         """Return the states of a record, in the order of its schema."""

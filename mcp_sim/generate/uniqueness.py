@@ -51,7 +51,7 @@ def unique_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...
 
 def _links_and_rest(entity: Entity) -> tuple[list[str], list[Field]]:
     """Return the names of links to one record, and the fields that are neither links, nor times, nor the key."""
-    stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
+    stored = [field for field in entity.fields.values() if field.name != entity.key]
     rest = [field for field in stored if field.link is None and time_meaning(field.name, field.schema) is None]
     return [field.name for field in stored if _is_single_link(field)], rest
 
@@ -62,7 +62,7 @@ def _is_single_link(field: Field) -> bool:
 
 def _name_parts(entity: Entity) -> tuple[str, ...]:
     """Return the fields that hold a person's first and last name, () unless both exist."""
-    fields = {snake(field.name): field.name for field in entity.fields.values() if field.derived is None}
+    fields = {snake(field.name): field.name for field in entity.fields.values()}
     parts = tuple(fields[name] for names in _PARTS for name in names if name in fields)
     return parts if len(parts) == len(_PARTS) and _noun(entity) in word_set("nouns", "namesakes") else ()
 

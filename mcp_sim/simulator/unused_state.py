@@ -77,7 +77,6 @@ def _links(entity: Entity) -> Iterator[str]:
     yield from (entity.inside.entity,) if entity.inside is not None else ()
     for field in entity.fields.values():
         yield from (field.link,) if field.link is not None else ()
-        yield from (field.derived.rpartition(".")[0],) if field.derived is not None else ()
         yield from (snake(name).removesuffix("_id") for name in _nested_names(field.schema) if name.endswith("_id"))
 
 

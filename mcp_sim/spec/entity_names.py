@@ -24,9 +24,4 @@ def renamed(entity: Entity, called: Callable[[str], str]) -> Entity:
 
 
 def _field(field: Field, called: Callable[[str], str]) -> Field:
-    lister, _, link = (field.derived or "").rpartition(".")
-    return replace(
-        field,
-        link=None if field.link is None else called(field.link),
-        derived=f"{called(lister)}.{link}" if link else None,
-    )
+    return field if field.link is None else replace(field, link=called(field.link))

@@ -189,7 +189,7 @@ def _entity_entry(domain: Domain, name: str, server: str) -> Record:
 
 
 def _field_entries(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:
-    """Yield the fields, derived ones too: those are recognised by their names."""
+    """Yield the fields as a tool spec declares them."""
     for name, field in inferred.items():
         link = {} if field.link is None else {"link": _local_name(field.link, server)}
         yield name, {**field.schema, **link, **({"hidden": True} if field.hidden else {})}

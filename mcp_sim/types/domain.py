@@ -23,10 +23,6 @@ class Field:
     link: str | None = None
     """The entity that it refers to."""
     required: bool = False
-    derived: str | None = None
-    """The link of other records to this one, which the field lists; it is not stored.
-
-    `task.plan_id`: the tasks whose `plan_id` is the key of this record."""
     hidden: bool = False
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
 

@@ -84,7 +84,7 @@ def _leads_nowhere(change: Change, after: View, domain: Domain) -> bool:
     return any(
         after.get(field.link, key) is None
         for name, field in entity.fields.items()
-        if field.link is not None and field.derived is None
+        if field.link is not None
         for key in _keys(change.record.get(name))
     )
 
@@ -93,7 +93,7 @@ def _linking(view: View, domain: Domain, target: str, key: Key) -> Iterator[bool
     """Yield whether records of other entities link to a record, entity by entity."""
     for entity in domain.entities.values():
         for name, field in entity.fields.items():
-            if field.link == target and field.derived is None:
+            if field.link == target:
                 is_list = main_type(field.schema) == "array"
                 rows = view.rows(entity.name) if is_list else view.find(entity.name, name, key)
                 yield any(key in _keys(record.get(name)) for _, record in rows)

@@ -188,7 +188,7 @@ def _validator(schema: Record) -> Validator | None:
 
 def _result_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
     known = entity.fields[field]
-    return iter(()) if known.link is not None or known.derived is not None else field_schemas(domain, entity, field)
+    return iter(()) if known.link is not None else field_schemas(domain, entity, field)
 
 
 def _reasons(test: Validator, value: Json) -> tuple[str, ...]:

@@ -55,14 +55,13 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     if plan.each is not None:
         partly = reports_failures(tool, plan, domain)
         return _writing_many(tool, plan, batch(tool, plan, write), render, partly=partly)
-    fields = domain.entities[plan.entity or ""].fields.values()
-    return _writing(write, render, reads_others=any(field.derived for field in fields))
+    return _writing(write, render)
 
 
 def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     """Return the answer of a tool that writes or lists records inside other records."""
     if plan.verb in _WRITES:
-        return _writing(part_write(tool, plan, domain), render, reads_others=False)
+        return _writing(part_write(tool, plan, domain), render)
     select = part_page(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -72,15 +71,14 @@ def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answe
     return answer
 
 
-def _writing(write: Write, render: Render, *, reads_others: bool) -> Answer:
-    """Return the answer of a write, rendered after its changes if the record shows data of others (`reads_others`)."""
+def _writing(write: Write, render: Render) -> Answer:
+    """Return the answer of a write."""
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
             return Transition(effect)
-        view = turn.view.after(effect.changes) if reads_others else turn.view
-        return Transition(render(Facts(turn, view, effect.record, effect.key)), effect.changes)
+        return Transition(render(Facts(turn, turn.view, effect.record, effect.key)), effect.changes)
 
     return answer
 

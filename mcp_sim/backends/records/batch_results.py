@@ -10,7 +10,7 @@ from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.result_values import Facts, Fill
 from mcp_sim.backends.refusal import sentence_of
 from mcp_sim.types import Json, Key, Record, View
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import (
     as_object,
     constants,
@@ -64,10 +64,10 @@ def _row_fails(row: Record, entity: Entity) -> bool:
     return bool(own & (_WORKED | _WHY)) and not needed
 
 
-def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fill:
+def batch_rows(plan: Plan, entity: Entity, schema: Record) -> Fill:
     """Return what fills the rows of a batch: a row per written item, and per failed item if rows can report it."""
     row = items(schema)
-    show, keyed, parts = _done_row(entity, row, domain), _key_getter(plan), properties(row)
+    show, keyed, parts = _done_row(entity, row), _key_getter(plan), properties(row)
 
     def rows(facts: Facts) -> Json:
         batch = _batch(facts)
@@ -81,11 +81,11 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
     return rows
 
 
-def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[int, Effect, View], Json]:
-    show, parts = projector(entity, row, domain.entities), properties(row)
+def _done_row(entity: Entity, row: Record) -> Callable[[int, Effect, View], Json]:
+    show, parts = projector(entity, row), properties(row)
     own = {name: value for name, value in parts.items() if name not in entity.fields}
     holding = [name for name in own if main_type(own[name]) == "object" and snake(name) in {entity.name, *_HOLDERS}]
-    inner = {name: projector(entity, parts[name], domain.entities) for name in holding}
+    inner = {name: projector(entity, parts[name]) for name in holding}
 
     def done(place: int, effect: Effect, view: View) -> Json:
         value: Json = show(effect.record, view)
@@ -212,9 +212,9 @@ def plain_failure_row(failed: Failed, key: Json) -> Record:
     return {"index": failed.part, **({"id": key} if key is not None else {}), "error": sentence_of(failed.why)}
 
 
-def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
+def plain_batch(plan: Plan, entity: Entity) -> Fill:
     """Return what fills the result of a batch without a schema: the written records, and the failures, if any."""
-    place, show, keyed = plan.envelope.rows or "results", projector(entity, {}, domain.entities), _key_getter(plan)
+    place, show, keyed = plan.envelope.rows or "results", projector(entity, {}), _key_getter(plan)
 
     def fill(facts: Facts) -> Json:
         batch = _batch(facts)

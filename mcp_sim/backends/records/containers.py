@@ -50,6 +50,6 @@ def container_arguments(plan: Plan, entity: Entity, domain: Domain) -> dict[str,
 
 
 def _may_contain(field: Field, entity: Entity) -> bool:
-    is_plain = field.link is None and field.derived is None and field.name != entity.key
+    is_plain = field.link is None and field.name != entity.key
     is_name = main_type(field.schema) in {"string", "integer"} and not constants(field.schema)
     return is_plain and is_name and time_meaning(field.name, field.schema) is None

@@ -37,7 +37,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     fixed = fixed_values(plan, entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
     complete = linked_records(entity, domain)
-    stored = frozenset(field for field, declared in entity.fields.items() if declared.derived is None)
+    stored = frozenset(entity.fields)
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     known_key, drafted, copied = (
@@ -71,7 +71,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 
 def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record | Observation]:
-    """Return a function that reads what a copy takes over: all but what is unique, derived, or the time of a change."""
+    """Return a function that reads what a copy takes over: all but what is unique, or the time of a change."""
     argument = plan.arguments.get("copied")
     if argument is None:
         return lambda _turn: {}
@@ -90,7 +90,7 @@ def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record |
 def _is_own(entity: Entity, field: Field) -> bool:
     """Return whether a copy has a value of its own: a code or an address, or the time of its creation or change."""
     is_code = is_unique(entity, field) and not is_name(field.name)
-    return is_code or field.derived is not None or time_meaning(field.name, field.schema) in {"created", "updated"}
+    return is_code or time_meaning(field.name, field.schema) in {"created", "updated"}
 
 
 def _draft_state(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], Record]:

@@ -123,7 +123,7 @@ class Demand:
 
     def _created(self, turn: Turn, share: float) -> Record:
         """Return the creation time of a record at a share of the first records of a container."""
-        fields = (field for field in self._entity.fields.values() if field.derived is None)
+        fields = self._entity.fields.values()
         created = [field for field in fields if time_meaning(field.name, field.schema) == "created"]
         moment = turn.start - _AGE * (1 - share)
         return {field.name: time_formatter(field.name, field.schema)(moment) for field in created}

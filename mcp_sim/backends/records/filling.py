@@ -58,7 +58,7 @@ class Filler:
         if path == self.envelope.record and self.plan.verb in _MANY:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
-            show = projector(self.entity, schema, self.domain.entities)
+            show = projector(self.entity, schema)
             return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
@@ -66,8 +66,8 @@ class Filler:
 
     def _rows(self, schema: Record) -> Fill:
         if self.is_batch:
-            return batch_rows(self.plan, self.entity, schema, self.domain)
-        row = projector(self.entity, items(schema), self.domain.entities)
+            return batch_rows(self.plan, self.entity, schema)
+        row = projector(self.entity, items(schema))
         return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
@@ -77,7 +77,7 @@ class Filler:
             return lambda facts: fill(_with_first_row(facts))
         if not is_open(schema):
             return lambda _facts: {}
-        row, name = projector(self.entity, {}, self.domain.entities), plural(self.entity.name)
+        row, name = projector(self.entity, {}), plural(self.entity.name)
         return lambda facts: {
             name: [row(record, facts.view) for _, record in facts.page.rows],
             "count": facts.page.total,
@@ -187,7 +187,7 @@ class Filler:
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """Return what fills a field of the record among other properties."""
         wrapper: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
-        show = projector(self.entity, wrapper, self.domain.entities)
+        show = projector(self.entity, wrapper)
         key = self.entity.key
 
         def field(facts: Facts) -> Json:
@@ -235,7 +235,7 @@ class Filler:
         done, entity = DONE.get(self.plan.verb), label(self.entity.name)
         if done is not None and (self.plan.verb == "delete" or name == "message"):
             return lambda facts: f"{entity} {value_text(facts.key)} {done}"
-        return sentence_writer(self.plan, self.entity, self.domain.entities)
+        return sentence_writer(self.plan, self.entity)
 
     def _open(self, name: str, schema: Record, path: str) -> Fill:
         """Return what fills a required property without a known meaning: null, empty, or a generated value."""

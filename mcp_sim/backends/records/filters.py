@@ -226,7 +226,7 @@ def _text_reader(entity: Entity, searched: Sequence[str], *, any_field: bool) ->
 def _is_text(field: Field) -> bool:
     schema = field.schema
     inner = items(schema) if main_type(schema) == "array" else schema
-    is_free = field.link is None and field.derived is None and not constants(inner)
+    is_free = field.link is None and not constants(inner)
     is_code = str(inner.get("format", "")).startswith(("date", "time", "uuid"))
     return is_free and not is_code and main_type(inner) in {"string", ""}
 

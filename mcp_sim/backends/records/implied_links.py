@@ -105,4 +105,4 @@ def _names_its_target(field: Field) -> bool:
 
 
 def _is_single_link(field: Field) -> bool:
-    return field.link is not None and field.derived is None and main_type(field.schema) != "array"
+    return field.link is not None and main_type(field.schema) != "array"

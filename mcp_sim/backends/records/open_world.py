@@ -102,7 +102,7 @@ def _with_linked_records(answer: Answer, plan: Plan, entity: Entity, domain: Dom
 def _given_fields(entity: Entity, arguments: Record) -> Record:
     """Return the fields that arguments of the same name give, such as the date of a flight beside its number."""
     fields = {name: entity.fields[name] for name in arguments if name in entity.fields and name != entity.key}
-    plain = {name for name, field in fields.items() if field.link is None and field.derived is None}
+    plain = {name for name, field in fields.items() if field.link is None}
     return {name: arguments[name] for name in plain if validity_test(fields[name].schema)(arguments[name])}
 
 

@@ -18,32 +18,18 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types.lexicon.english import snake, vocabulary
 
-Derive: TypeAlias = Callable[[View, Record], Json]
 Show: TypeAlias = Callable[[Record, View], Json]
 
 SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 """Names of fields that no result shows."""
 
 
-def derived_values(entity: Entity, entities: Mapping[str, Entity]) -> dict[str, Derive]:
-    """Return what lists the records of fields that are not stored, by field."""
-    places = {name: field.derived.rpartition(".") for name, field in entity.fields.items() if field.derived}
-    known = {name: (entities[other], link) for name, (other, _, link) in places.items() if other in entities}
-    return {name: _linking(entity.key, other, link) for name, (other, link) in known.items()}
-
-
-def _linking(key: str, other: Entity, link: str) -> Derive:
-    """Return a function that lists the records of another entity that link to a record."""
-    show = _whole(other, {})
-    return lambda view, record: [show(row, view) for _, row in view.find(other.name, link, record.get(key))]
-
-
-def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+def projector(entity: Entity, schema: Record) -> Show:
     """Compile the projection of a record to a schema: its declared properties, or all fields if it declares none.
 
     Where only other values than those of the record are valid, the projection keeps the record's.
     """
-    show, conform = _projector(entity, schema, entities), schema_conformer(entity, schema)
+    show, conform = _projector(entity, schema), schema_conformer(entity, schema)
     if conform is None:
         return show
 
@@ -58,19 +44,17 @@ def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) ->
     return conformed
 
 
-def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+def _projector(entity: Entity, schema: Record) -> Show:
     names = properties(schema)
     if main_type(schema) not in {"object", ""}:
         return _scalar(entity, schema)
-    derived = derived_values(entity, entities)
     if not names:
-        return _fitting(_whole(entity, derived), map_of(schema))
-    shows = {name: derived[name] for name in names if name in derived}
-    plain = tuple(name for name in names if name not in derived)
+        return _fitting(_whole(entity), map_of(schema))
+    plain = tuple(names)
     never_null = [name for name in plain if name not in required(schema) and not takes_null(names[name])]
     lacking = {name: _missing_value(entity, name, names[name], name in required(schema)) for name in plain}
 
-    def show(record: Record, view: View) -> Json:
+    def show(record: Record, _view: View) -> Json:
         try:
             body = {name: record[name] for name in plain}
         except KeyError:
@@ -79,20 +63,15 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
             for name in never_null:
                 if body.get(name, ABSENT) is None:
                     del body[name]
-        for name, derive in shows.items():
-            body[name] = derive(view, record)
         return body
 
     return show
 
 
-def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
+def _whole(entity: Entity) -> Callable[[Record, View], Record]:
     """Return a projection to all fields, except hidden ones and passwords."""
     hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in SECRETS)
-    return lambda record, view: {
-        **{name: value for name, value in record.items() if name not in hidden},
-        **{name: derive(view, record) for name, derive in derived.items()},
-    }
+    return lambda record, _view: {name: value for name, value in record.items() if name not in hidden}
 
 
 def _fitting(whole: Callable[[Record, View], Record], values: Record) -> Show:

@@ -76,7 +76,7 @@ def _below(lines: Sequence[str], first: int) -> int:
     return size
 
 
-def list_writer(texts: Sequence[Sample], reader: SlotFinder, entity: Entity, domain: Domain) -> WriteText | None:
+def list_writer(texts: Sequence[Sample], reader: SlotFinder, entity: Entity) -> WriteText | None:
     """Return what writes lists like the recorded ones, or None if no recorded text has rows."""
     key = key_pattern(entity)
     full = [(sample, parts) for sample in texts if (parts := _parts(sample.text, key)) is not None]
@@ -87,7 +87,7 @@ def list_writer(texts: Sequence[Sample], reader: SlotFinder, entity: Entity, dom
     head, tail = (reader.pieces(Sample(sample.arguments, text), count) for text in (parts.head, parts.tail))
     empty = next((shown for shown in texts if _parts(shown.text, key) is None), None)
     none = reader.pieces(empty) if empty is not None else [nothing_found(entity)]
-    show, joint = projector(entity, {}, domain.entities), parts.joint
+    show, joint = projector(entity, {}), parts.joint
 
     def listed(facts: Facts) -> str:
         if not facts.page.rows:
@@ -128,7 +128,7 @@ def recorded_writer(tool: Tool, plan: Plan, domain: Domain) -> WriteText | None:
         return None
     reader = SlotFinder(plan, entity, recorded_fields(domain, entity))
     if plan.verb in {"list", "search"}:
-        return list_writer(texts, reader, entity, domain)
+        return list_writer(texts, reader, entity)
     pieces = reader.pieces(max(texts, key=lambda sample: len(sample.text)))
-    show = projector(entity, {}, domain.entities)
+    show = projector(entity, {})
     return lambda facts: fill_slots(pieces, facts, facts.record or {}, facts.key, show, facts.view)

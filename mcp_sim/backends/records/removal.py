@@ -87,7 +87,7 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
         Referrer(other.name, field)
         for other in domain.entities.values()
         for field in other.fields.values()
-        if field.link == entity and field.derived is None
+        if field.link == entity
     ]
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcp_sim.backends.records.projection import derived_values
 from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.rendering.templates import Scope
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.types import Record, View
+from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.plans import Plan
 
@@ -16,18 +15,12 @@ from mcp_sim.types.plans import Plan
 def scope_maker(plan: Plan, domain: Domain) -> Callable[[Facts], Scope]:
     """Return what makes the scope of the templates of a tool."""
     entity = domain.entities[plan.entity or ""]
-    derived = derived_values(entity, domain.entities)
     defaults = {name: field.schema["default"] for name, field in entity.fields.items() if "default" in field.schema}
     times = {
         name: time_formatter(name, field.schema)
         for name, field in entity.fields.items()
         if name not in defaults and time_meaning(name, field.schema) in {"created", "updated"}
     }
-
-    def whole(record: Record | None, view: View) -> Record:
-        if record is None:
-            return {}
-        return {**record, **{name: derive(view, record) for name, derive in derived.items()}} if derived else record
 
     def scope(facts: Facts) -> Scope:
         batch = facts.batch
@@ -46,9 +39,9 @@ def scope_maker(plan: Plan, domain: Domain) -> Callable[[Facts], Scope]:
             "more": page.has_more,
         }
         begun = {name: write(facts.turn.start) for name, write in times.items()}
-        record = whole(facts.record, facts.view)
+        record = facts.record or {}
         turn = facts.turn
-        listed = [whole(row, facts.view) for row in rows]
+        listed = [row or {} for row in rows]
         return Scope(turn.call.arguments, turn.now, turn.start, record, listed, shown, {**defaults, **begun})
 
     return scope

@@ -139,7 +139,7 @@ def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None
     entity = domain.entities[plan.entity or ""]
     if place is not None and plan.verb in {"create", "update"}:
         return confirmation_writer(plan, entity)
-    return sentence_writer(plan, entity, domain.entities)
+    return sentence_writer(plan, entity)
 
 
 def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
@@ -180,7 +180,7 @@ def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Rend
     """Return what renders the outcome of each item."""
     entity = domain.entities[plan.entity or ""]
     filler = Filler(tool, plan, domain)
-    fill = plain_batch(plan, entity, domain) if bare else filler.filled(result_form(tool, plan, domain), "")
+    fill = plain_batch(plan, entity) if bare else filler.filled(result_form(tool, plan, domain), "")
     form = _form(tool)
 
     def render(facts: Facts) -> Observation:

@@ -55,7 +55,7 @@ def query_argument(plan: Plan) -> Fetch:
 
 def term_parser(entity: Entity) -> Callable[[Json], Terms]:
     """Compile a parser of searches over an entity. Clauses about unknown fields count as words."""
-    fields = {snake(name): name for name in entity.fields if entity.fields[name].derived is None}
+    fields = {snake(name): name for name in entity.fields}
 
     def parse(text: Json) -> Terms:
         if not isinstance(text, str):

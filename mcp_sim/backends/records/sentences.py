@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from mcp_sim.backends.records.projection import projector
@@ -21,9 +21,9 @@ DONE: Final = {"create": "created", "update": "updated", "delete": "deleted"}
 _NAMES = ("name", "title", "subject", "summary", "label", "full_name", "display_name")
 
 
-def sentence_writer(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> WriteText:
+def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
     """Return what describes the outcome of a call with all fields."""
-    show = projector(entity, {}, entities)
+    show = projector(entity, {})
 
     def record_of(record: Record, view: View) -> Record:
         return as_object(show(record, view))

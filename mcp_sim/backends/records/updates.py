@@ -110,7 +110,7 @@ def _appendable(entity: Entity) -> dict[str, How]:
 
 def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
     """Return a function that sets the time of the last change and increments versions."""
-    stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
+    stored = [field for field in entity.fields.values() if field.name != entity.key]
     stamps = {f.name: time_formatter(f.name, f.schema) for f in stored if time_meaning(f.name, f.schema) == "updated"}
     versions = [
         field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"

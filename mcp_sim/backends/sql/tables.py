@@ -46,11 +46,10 @@ def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> st
     """Return the statement that creates an entity's table. `tables` maps entities to table names."""
     columns: list[str] = []
     for field in entity.fields.values():
-        if field.derived is None:
-            kind, is_key = main_type(field.schema), field.name == entity.key
-            column = _definition({"name": field.name, "type": _column_type([kind]), "pk": is_key, "notnull": is_key})
-            target = None if kind == "array" or field.link is None else tables.get(field.link)
-            columns.append(column if target is None else f"{column} REFERENCES {quoted(target)}")
+        kind, is_key = main_type(field.schema), field.name == entity.key
+        column = _definition({"name": field.name, "type": _column_type([kind]), "pk": is_key, "notnull": is_key})
+        target = None if kind == "array" or field.link is None else tables.get(field.link)
+        columns.append(column if target is None else f"{column} REFERENCES {quoted(target)}")
     return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
 
 

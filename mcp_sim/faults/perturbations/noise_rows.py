@@ -42,7 +42,7 @@ class NoiseRows(Perturbation):
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        show = _shown_by(ResultShape.of(tool, domain), domain)
+        show = _shown_by(ResultShape.of(tool, domain))
 
         def mixed(turn: Turn, value: Json, shape: ResultShape) -> Json:
             rows = shape.rows(value)
@@ -67,14 +67,14 @@ class NoiseRows(Perturbation):
         return no_reads(domain, tools, LISTS)
 
 
-def _shown_by(shape: ResultShape, domain: Domain) -> Callable[[Record, View], Json] | None:
+def _shown_by(shape: ResultShape) -> Callable[[Record, View], Json] | None:
     """Return how to show a record as a row of this tool; None if it does not list records."""
     if shape.plan is None or shape.entity is None or shape.plan.envelope.rows is None:
         return None
     schema = expanded(shape.tool.output_schema or {})
     for name in shape.plan.envelope.rows.split(".") if shape.plan.envelope.rows else ():
         schema = properties(schema).get(name, {})
-    return projector(shape.entity, items(schema), domain.entities)
+    return projector(shape.entity, items(schema))
 
 
 def _some(view: View, entity: str) -> list[tuple[Key, Record]]:

@@ -30,7 +30,7 @@ def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, 
     for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if _parts(value)):
         name = None if column in entity.fields else find_entity(column, domain.entities)
         fields = domain.entities[name].fields.values() if name is not None else ()
-        link = next((field.name for field in fields if field.link == entity.name and not field.derived), None)
+        link = next((field.name for field in fields if field.link == entity.name), None)
         if name is not None and link is not None:
             yield column, (name, link)
 

@@ -83,7 +83,7 @@ def find_problems(
     """
     for name, table in tables.items():
         entity, taken = domain.entities[name], TakenValues(domain.entities[name])
-        validators = [(field, Validator(field.schema)) for field in entity.fields.values() if field.derived is None]
+        validators = [(field, Validator(field.schema)) for field in entity.fields.values()]
         for place, (key, record) in enumerate(table.items()):
             problems = [
                 *_field_problems(validators, record),
@@ -108,7 +108,7 @@ def _broken_links(entity: Entity, record: Record, tables: Mapping[str, Mapping[K
     for field in entity.fields.values():
         value: Json = record.get(field.name)
         known = tables.get(field.link or "")
-        if known is None or field.derived is not None or value is None:
+        if known is None or value is None:
             continue
         keys = as_list(value) if isinstance(value, list) else [value]
         yield from (f"{field.name}: there is no {field.link} {key!r}" for key in keys if key not in known)
@@ -116,9 +116,7 @@ def _broken_links(entity: Entity, record: Record, tables: Mapping[str, Mapping[K
 
 def _unordered_times(entity: Entity, record: Record, domain: Domain) -> Iterator[str]:
     """Yield the times that are out of order: created, updated, now."""
-    times = {
-        time_meaning(field.name, field.schema): field.name for field in entity.fields.values() if field.derived is None
-    }
+    times = {time_meaning(field.name, field.schema): field.name for field in entity.fields.values()}
     names = [times[word] for word in ("created", "updated") if word in times]
     moments = [(name, moment) for name in names if (moment := parse_time(record.get(name))) is not None]
     for (label, before), (other, after) in pairwise([*moments, (f"now, {iso(domain.now)}", domain.now)]):

@@ -95,7 +95,7 @@ def _label_part(name: str, record: Record, entity: Entity, tables: Mapping[str, 
 
 
 def _columns(entity: Entity) -> list[str]:
-    fields = [field for field in entity.fields.values() if field.derived is None]
+    fields = [*entity.fields.values()]
     return [f"{field.name} (a {field.link})" if field.link else field.name for field in fields]
 
 

@@ -126,7 +126,7 @@ def _linking(schema: Record, keys: Sequence[Key]) -> Record:
 
 def _is_open(field: Field, entity: Entity) -> bool:
     """Whether the model may invent the field."""
-    if field.derived is not None or field.name == entity.key or holds_time(field.name, field.schema):
+    if field.name == entity.key or holds_time(field.name, field.schema):
         return False
     return len(constants(field.schema)) != 1 and tighten(field.schema) != IMPOSSIBLE
 

@@ -180,7 +180,7 @@ class Absorption:
     def _absorb_record(self, subject: Subject, entity: Entity) -> None:
         key = self._stored_key(entity, subject.key)
         stored = self.view.get(entity.name, key)
-        fields = {name: value for name, value in self._known_fields(subject) if self._is_stored(entity, name)}
+        fields = dict(self._known_fields(subject))
         news = self._news(subject, fields, stored)
         before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
         after = {**before, **news}
@@ -261,11 +261,6 @@ class Absorption:
     def is_certainly_absent(self, entity: Entity, key: Key) -> bool:
         """Whether the world knows that a record does not exist: it was deleted, or all records are given."""
         return is_absent(self.view, self.facts, self.domain, entity, self._stored_key(entity, key))
-
-    @staticmethod
-    def _is_stored(entity: Entity, name: str) -> bool:
-        declared = entity.fields.get(name)
-        return declared is None or declared.derived is None
 
 
 def _listed(value: Json) -> list[Json]:

@@ -135,10 +135,10 @@ def _may_appear(reported: ReportedChange, key: Key, entity: Entity, view: View, 
 
 
 def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:
-    """Whether a field may have this value: it is stored, and what it links to exists."""
+    """Whether a field may have this value: what it links to exists."""
     field = entity.fields.get(name)
     if field is None or field.link is None:
-        return field is None or field.derived is None
+        return True
     return all(find_key(view, field.link, key) is not None for key in _linked_keys(value))
 
 

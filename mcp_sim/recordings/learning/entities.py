@@ -163,8 +163,6 @@ def _schema(name: str, entity: Entity, values: _Values) -> Record:
     """Return the schema of a field: what is inferred of it, with the types, the default and the format of times."""
     inferred = entity.fields[name].schema if name in entity.fields else {}
     link = entity.fields[name].link if name in entity.fields else None
-    if name in entity.fields and entity.fields[name].derived is not None:
-        return {}
     types = _types(values.shown)
     body: Record = {} if any(key in inferred for key in ("anyOf", "oneOf", "$ref")) else {**inferred}
     if types and types != ["null"]:
