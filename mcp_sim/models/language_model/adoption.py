@@ -20,7 +20,7 @@ from mcp_sim.models.language_model.call_agreement import CallAgreement
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.effects import Draft, Effect, has_failed
-from mcp_sim.models.language_model.fixed_facts import FixedFacts
+from mcp_sim.models.language_model.fixed_facts import FixedFacts, differences
 from mcp_sim.models.language_model.pages import Pages
 from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.subjects import Subject
@@ -62,6 +62,8 @@ class Adoption:
     disclosure: Disclosure
     facts: FixedFacts
     draft: Draft | None
+    before: Observation | None = None
+    """The answer to the same call, if nothing has been written since."""
     reported: ReportedChanges | None = None
     """What the model says that the call changed, if it was asked."""
     is_repeated: bool = False
@@ -209,13 +211,20 @@ class Adoption:
         pages = Pages(self.tool, self.domain, self.facts, self.draft, self.is_repeated)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
         # Rows are counted and ordered only after they are right: a wrong row would be reported as a missing one, too.
-        return contradictions or [*pages.contradictions(judged.value)]
+        return contradictions or [*pages.contradictions(judged.value)] or [*self._unlike_before(judged.value)]
 
     def _agreement(self, judged: _Judged, after: Absorption) -> CallAgreement:
         plan, entity = self.tool.plan, self.tool.entity
         return CallAgreement(
             self.turn, plan, entity, judged.subjects, judged.changes, judged.value, after.is_certainly_absent
         )
+
+    def _unlike_before(self, value: Json) -> Iterator[Contradiction]:
+        """Yield what the answer to the same call had otherwise, if nothing has been written since."""
+        readable = None if self.before is None or value is None else Readable.of(self.before)
+        for path, ours, theirs in () if readable is None else differences(readable.value, value):
+            label = ".".join(map(str, path))
+            yield Contradiction(path, f"{label} was {ours!r} in the answer to the same call, not {theirs!r}", ours)
 
     def _read(self, observation: Observation) -> _Judged:
         readable = Readable.of(observation)

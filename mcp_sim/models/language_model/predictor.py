@@ -110,8 +110,9 @@ class ModelPredictor:
 
     def _settled(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Transition | None:
         """Return the transition of a call about which nothing is left to ask; None if the model is asked."""
+        memory = self._conversation.memory(turn)
         earlier = self._earlier(turn, tool)
-        if earlier is not None:
+        if earlier is not None and not memory.get(f"identified/{turn.draws.scope}", False):
             return Transition(earlier, guessed=tool.plan.guessed)
         if self._settings.ask_always or draft is None or not draft.is_determined or tool.plan.guessed:
             return None
@@ -207,7 +208,7 @@ class ModelPredictor:
         changes = draft.transition.changes if tool.is_write and draft is not None and draft.ok else None
         reach = None if changes is None else Reach.of(plain, tool.plan, self._domain, changes)
         facts = FixedFacts(turn, self._conversation.memory(turn), tool.declared, tool.is_write, reach)
-        return Adoption(plain, tool, self._disclosure, facts, draft)
+        return Adoption(plain, tool, self._disclosure, facts, draft, before=self._earlier(turn, tool))
 
     async def _follow_instruction(
         self, turn: Turn, tool: CompiledTool, instruction: Instruction, rejected: tuple[Attempt, ...]
@@ -284,7 +285,7 @@ class ModelPredictor:
         return find_leaks(shown, reply.reasoning, self._settings.withheld, turn.call.arguments)
 
     def _earlier(self, turn: Turn, tool: CompiledTool) -> Observation | None:
-        """Return the answer to an equal earlier read that identified nothing, if no call has written since."""
+        """Return the answer to an equal earlier read, if no call has written since."""
         memory = self._conversation.memory(turn)
         kept = None if tool.is_write or tool.varies else memory.get(f"kept/{turn.draws.scope}")
         if kept is None or _written_since(turn, memory.get(WRITTEN, 0), kept[0]):
@@ -292,14 +293,15 @@ class ModelPredictor:
         return kept[1]
 
     def _keep(self, turn: Turn, adoption: Adoption, transition: Transition) -> None:
-        """Keep the answer of a read that identifies nothing: no fixed fact would hold the next answer to it."""
+        """Keep the answer of a read for the next equal one. If it identifies nothing, the model is not asked again."""
         memory, tool = self._conversation.memory(turn), adoption.tool
         observation = transition.observation
         body = observation.body
-        if tool.is_write or tool.varies or adoption.identified or not isinstance(body, ToolResult):
+        if tool.is_write or tool.varies or not isinstance(body, ToolResult):
             return
         if len(body.encoded) <= MAX_KEPT_ANSWER:
             memory.set(f"kept/{turn.draws.scope}", (turn.index, observation))
+            memory.set(f"identified/{turn.draws.scope}", adoption.identified)
 
 
 def _written_since(turn: Turn, written: int, index: int) -> bool:
