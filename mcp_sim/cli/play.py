@@ -53,6 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
     )
     parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
+    parser.add_argument("--answer", metavar="TEXT", help="with --grade: the final answer of the agent")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -89,7 +90,7 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
         for sentence in usage.lines():
             print(sentence, file=sys.stderr)
         if args.grade:
-            grade = world.grade()
+            grade = world.grade(args.answer)
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
                 print(line, file=sys.stderr)
             if not unknown or grade.outcome == "crashed":

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from rpds import HashTrieMap
 
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.frozen import is_frozen
 from mcp_sim.types.json_values import decode, encode
@@ -83,6 +84,8 @@ def _split(value: Any) -> tuple[list[Any], list[Any]]:
             return ["datetime", value.isoformat()], []
         case timedelta():
             return ["timedelta", value // MICROSECOND], []
+        case _ if value is ABSENT:
+            return ["absent"], []
         case _ if hasattr(value, "__dataclass_params__"):
             return _split_dataclass(value)
         case _:
@@ -106,6 +109,8 @@ def _by_key(item: tuple[Any, Any]) -> str:
 def _restored(node: list[Any], values: list[Any]) -> Any:
     """Return the value of a node from the values before it."""
     tag, *rest = node
+    if tag == "absent":
+        return ABSENT
     if tag == "datetime":
         return datetime.fromisoformat(rest[0])
     if tag == "timedelta":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +23,8 @@ from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.options import duration_text
+from mcp_sim.types.plans import Filter, Idempotency, Plan
 from mcp_sim.types.programs import PROGRAM
 
 
@@ -169,6 +171,10 @@ def _changed_fields(value: Any) -> Record:
 
 
 def _plain(value: Any) -> Json:
+    if isinstance(value, Idempotency):
+        if value.expires is None:
+            return value.key
+        return {"key": value.key, "expires": duration_text(timedelta(seconds=value.expires))}
     if is_dataclass(value):
         changed = _changed_fields(value)
         return changed["field"] if isinstance(value, Filter) and changed.keys() == {"field"} else changed

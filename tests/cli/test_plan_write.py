@@ -20,7 +20,7 @@ from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import spec_files, spec_text
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.plans import Envelope, Filter, Paging, Plan
+from mcp_sim.types.plans import Envelope, Filter, Idempotency, Paging, Plan
 
 VAGUE = [
     {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},
@@ -149,7 +149,7 @@ async def test_a_written_list_means_the_same_however_little_it_declares(case: st
 LINES = {"type": "array", "items": {"type": "object", "properties": {"note": TEXT}}}
 SETTLE = {
     "order_id": TEXT, "lines": LINES, "buyer": TEXT, "q": TEXT, "by": TEXT, "dir": TEXT, "limit": {"type": "integer"},
-    "cart": TEXT,
+    "cart": TEXT, "token": TEXT,
 }  # fmt: skip
 WHOLE = Plan(
     "settle_order",
@@ -166,6 +166,7 @@ WHOLE = Plan(
     holder="cart",
     filters={"q": Filter("note", "contains"), "buyer": Filter("stall_id"), "by": Filter("status", only="open")},
     query="q",
+    idempotency=Idempotency("token", 60.0),
     paging=Paging(limit="limit", size=5, most=9, sort="by", order="dir"),
     envelope=Envelope(record="order", rows="orders", echoes={"asked": "q"}, shows={"order": "id"}),
 )

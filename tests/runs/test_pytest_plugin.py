@@ -44,7 +44,7 @@ async def test_asyncio(mcp_sim, how):
         (deal,) = [deal for deal in found.structured_content["deals"] if deal["title"] == "Spring order"]
         await client.call_tool("update_deal", {"deal_id": deal["id"], "stage": "proposal"})
     assert (await mcp_sim.acall("get_deal", {"deal_id": deal["id"]})).body.value["stage"] == "proposal"
-    mcp_sim.check()
+    mcp_sim.check("The deal is in the stage proposal.")
 
 
 @pytest.mark.mcp_sim("calm_crm")

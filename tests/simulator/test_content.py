@@ -221,7 +221,7 @@ async def test_a_good_run_passes_every_expectation_and_meets_every_fault_to_reco
             world = simulator.world(seed=seed)
             await play(world, good_run(name))
             found = verdicts(world, ANSWER)
-            judged = [verdict for verdict in found.values() if (verdict.kind, verdict.outcome) != ("paced", "vacuous")]
+            judged = [verdict for verdict in found.values() if verdict.kind != "paced" or verdict.outcome == "failed"]
             assert {verdict.outcome for verdict in judged} == {"passed"}, (seed, found)
             assert applied_faults(world) >= faults_to_recover_from(simulator)
 

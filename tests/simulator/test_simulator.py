@@ -64,7 +64,8 @@ async def test_a_lost_acknowledgement_creates_the_deal_and_a_retry_creates_a_sec
         assert step["served"]["is_error"] is True
         assert step["truth"]["observation"]["result"]["title"] == "Spring order"
         assert step["committed"] == step["truth"]["changes"]
-        assert outcomes_by_kind(world) == {"state": "failed", "called": "passed", "recovered": "failed"}
+        outcomes = {"state": "failed", "called": "passed", "recovered": "failed", "truthful": "not judged"}
+        assert outcomes_by_kind(world) == outcomes
 
 
 async def test_an_unperturbed_call_serves_the_truth_and_its_step_has_null_as_served() -> None:
