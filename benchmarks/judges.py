@@ -319,13 +319,13 @@ def serve(arguments: Sequence[str]) -> None:
 
 def act(arguments: Sequence[str]) -> None:
     """Carry out the task with the server of a client configuration, and print whether it was done, as JSON."""
-    import anyio  # noqa: PLC0415
-    from mcp import Client, StdioServerParameters  # noqa: PLC0415
-    from mcp.client.stdio import stdio_client  # noqa: PLC0415
+    import anyio  # noqa: PLC0415 (the agent only)
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415 (the agent only)
+    from mcp.client.stdio import stdio_client  # noqa: PLC0415 (the agent only)
 
-    from mcp_sim.runs.agents.clients import play  # noqa: PLC0415
-    from mcp_sim.runs.agents.script import SHIPPED, read_script  # noqa: PLC0415
-    from mcp_sim.runs.agents.strategies import STRATEGIES  # noqa: PLC0415
+    from mcp_sim.runs.agents.clients import play  # noqa: PLC0415 (the agent only)
+    from mcp_sim.runs.agents.script import SHIPPED, read_script  # noqa: PLC0415 (the agent only)
+    from mcp_sim.runs.agents.strategies import STRATEGIES  # noqa: PLC0415 (the agent only)
 
     parser = argparse.ArgumentParser()
     parser.add_argument("strategy")

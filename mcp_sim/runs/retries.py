@@ -1,4 +1,4 @@
-"""How an agent went on after each call that a fault let fail: did it repeat the call, with which idempotency key?"""
+"""How agents repeat calls that a fault let fail: with the same idempotency key, a new one, or none."""
 
 from __future__ import annotations
 
