@@ -1,6 +1,6 @@
 """Print which functions of mcp_sim no document, no shipped scenario and no recording runs, or only one of them.
 
-    python benchmarks/coverage.py [DIR|FILE ...] [--recordings DIR ...] [--under mcp_sim/infer ...]
+    python benchmarks/coverage.py [DIR|FILE ...] [--recordings DIR ...] [--under mcp_sim/plans/infer ...]
 
 Documents are tools/list results, OpenAPI documents, and folders of them (as for `plans.py`); the shipped tool specs are
 always read. Each is loaded and answers a random walk. Each shipped scenario answers the agent that knows its task, and

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.infer.keys import key_argument, noun_of_key
-from mcp_sim.infer.names import parse_names
+from mcp_sim.plans.infer.keys import key_argument, noun_of_key
+from mcp_sim.plans.infer.names import parse_names
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded

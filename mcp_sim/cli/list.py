@@ -22,7 +22,7 @@ from mcp_sim.types.kinds import Backend, Kind, Perturbation, families
 from mcp_sim.types.kinds.registries import Registry
 
 if TYPE_CHECKING:
-    from mcp_sim.backends.operation import Operation
+    from mcp_sim.plans.operation import Operation
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
 SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs", "presets": "presets"}
@@ -163,7 +163,7 @@ def operation_lines(backend: Backend, palette: Palette) -> Iterator[str]:
 
 def operations(backend: Backend) -> dict[str, str]:
     """Return the operations of a backend, as Python calls them, each with a sentence."""
-    from mcp_sim.backends.operations_backend import OperationsBackend  # noqa: PLC0415 (only backends need it)
+    from mcp_sim.plans.operations_backend import OperationsBackend  # noqa: PLC0415 (only backends need it)
 
     if not isinstance(backend, OperationsBackend):
         return {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.library import Library
-from mcp_sim.backends.operation import Operation
-from mcp_sim.backends.outcome import Outcome
-from mcp_sim.backends.refusal import Refused as OperationRefused
+from mcp_sim.plans.library import Library
+from mcp_sim.plans.operation import Operation
+from mcp_sim.plans.outcome import Outcome
+from mcp_sim.plans.refusal import Refused as OperationRefused
 from mcp_sim.programs.results import Refused
 from mcp_sim.types import Json
 

@@ -17,7 +17,7 @@ from mcp_sim.types.errors import UnknownKind, did_you_mean
 from mcp_sim.types.kinds import Invent, backends
 
 if TYPE_CHECKING:
-    from mcp_sim.backends.library import Library
+    from mcp_sim.plans.library import Library
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from mcp_sim.infer import Inferred
+from mcp_sim.plans.infer import Inferred
 from mcp_sim.spec.lint import schema_parts
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from mcp_sim.backends.records.containers import containers_of
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
-from mcp_sim.infer import Inferred, infer
-from mcp_sim.infer.given_state import Path
-from mcp_sim.infer.idempotency import find_idempotency, nouns_of
+from mcp_sim.plans.infer import Inferred, infer
+from mcp_sim.plans.infer.given_state import Path
+from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
+from mcp_sim.plans.records.containers import containers_of
 from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.check_templates import check_templates
 from mcp_sim.simulator.match_and_infer import match_and_infer

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import cast
 
-from mcp_sim.infer import Inferred, infer
+from mcp_sim.plans.infer import Inferred, infer
 from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.match_tools import match_unprogrammed, matching_backends
 from mcp_sim.simulator.program_plans import Programmed

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.infer import Inferred
-from mcp_sim.infer.given_state import Path
+from mcp_sim.plans.infer import Inferred
+from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.simulator.match_tools import matching_backends
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mcp_sim.infer import infer
+from mcp_sim.plans.infer import infer
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import world_models

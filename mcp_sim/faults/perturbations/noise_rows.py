@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.records.projection import projector
 from mcp_sim.faults.results import ResultShape, change_values, no_reads
 from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.plans.records.projection import projector
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded

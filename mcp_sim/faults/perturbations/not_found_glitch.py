@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from mcp_sim.backends.refusal import not_found
 from mcp_sim.faults.results import ResultShape, no_reads
+from mcp_sim.plans.refusal import not_found
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.domain import Domain

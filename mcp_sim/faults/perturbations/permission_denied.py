@@ -9,8 +9,8 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.refusal import not_found
 from mcp_sim.faults.results import ResultShape, proceed_twice, result_value, with_value
+from mcp_sim.plans.refusal import not_found
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from mcp_sim.backends.records.accepted_keys import has_usual_form
 from mcp_sim.models.language_model.absorption import (
     OMITTED,
     Absorption,
@@ -25,6 +24,7 @@ from mcp_sim.models.language_model.pages import Pages
 from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.models.language_model.written_facts import WrittenFacts
+from mcp_sim.plans.records.accepted_keys import has_usual_form
 from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity

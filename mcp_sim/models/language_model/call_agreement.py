@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
-from mcp_sim.backends.records.accepted_keys import has_usual_form
 from mcp_sim.models.language_model.absorption import Contradiction
 from mcp_sim.models.language_model.fixed_facts import EMPTY, restates
 from mcp_sim.models.language_model.subjects import Subject, scalars
+from mcp_sim.plans.records.accepted_keys import has_usual_form
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity

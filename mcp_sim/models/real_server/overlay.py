@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, corrected
 from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.subjects import Subject
+from mcp_sim.plans.records.filters import matching_rows
 from mcp_sim.types import Change, Json, Key, Memory, Observation, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity

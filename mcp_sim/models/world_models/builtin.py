@@ -82,7 +82,7 @@ class _Answers:
         return inventor(self._domain)
 
     def _compile(self, tool: str) -> Answer:
-        from mcp_sim.backends.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.plans.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
         plan = self._domain.plans[tool]
         backend = backends[plan.backend]()

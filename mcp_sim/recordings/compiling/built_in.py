@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from typing import cast
 
-from mcp_sim.backends.library import Library
-from mcp_sim.backends.operation import Operation
-from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.refusal import Refused
+from mcp_sim.plans.library import Library
+from mcp_sim.plans.operation import Operation
+from mcp_sim.plans.operations_backend import OperationsBackend
+from mcp_sim.plans.refusal import Refused
 from mcp_sim.recordings.compiling.evidence import answer_text, shortened
 from mcp_sim.recordings.compiling.probes import Example, Probe, short
 from mcp_sim.types.domain import Domain

@@ -10,7 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Literal
 
-from mcp_sim.infer.names import ParsedName, parse_tool_names
+from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.recordings.compiling.trial_arguments import ArgumentSets, KnownArguments
 from mcp_sim.recordings.observed import Observed, leaves, observe
 from mcp_sim.recordings.responders import answer_of

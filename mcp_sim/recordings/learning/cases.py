@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.rendering.templates import filled_parts
+from mcp_sim.plans.rendering.templates import filled_parts
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import induce
 from mcp_sim.recordings.learning.samples import Sample

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.plans.rendering.templates import Scope
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import is_record, paired_rows
 from mcp_sim.recordings.learning.samples import Sample

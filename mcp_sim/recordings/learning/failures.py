@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import cast
 
-from mcp_sim.backends.refusal import label, noun
+from mcp_sim.plans.refusal import label, noun
 from mcp_sim.recordings.learning.samples import Sample, parsed_text
 from mcp_sim.recordings.learning.slots import literal
 from mcp_sim.recordings.observed import is_wrapped

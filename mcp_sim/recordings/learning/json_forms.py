@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from mcp_sim.backends.rendering.templates import Scope, fill_text
+from mcp_sim.plans.rendering.templates import Scope, fill_text
 from mcp_sim.recordings.learning.merging import merged
 from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.recordings.learning.slots import Shown, choose, is_same, literal, most_common, paths_of_scope, whole_slot

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TypeAlias
 
-from mcp_sim.backends.rendering.templates import Scope, fill_text
+from mcp_sim.plans.rendering.templates import Scope, fill_text
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.skeletons import Skeleton, Tokens
 from mcp_sim.recordings.learning.slots import paths_of_scope

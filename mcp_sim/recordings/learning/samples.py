@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from mcp_sim.backends.rendering.templates import Scope
-from mcp_sim.infer.keys import noun_of_key
+from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.rendering.templates import Scope
 from mcp_sim.recordings.align import Alignment, ids_in, is_id
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.learning.drafts import Draft, load_draft

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.rendering.templates import SPELLINGS, Scope, time_spelling
+from mcp_sim.plans.rendering.templates import SPELLINGS, Scope, time_spelling
 from mcp_sim.recordings.learning.slots import TODAY, day_of, paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.spec.sessions import PLACEHOLDER

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isclose
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.rendering.templates import Scope, plain_json, time_spelling
+from mcp_sim.plans.rendering.templates import Scope, plain_json, time_spelling
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import is_time, normal
 from mcp_sim.spec.sessions import PLACEHOLDER

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.plans.rendering.templates import Scope
 from mcp_sim.recordings.learning.merging import merged
 from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.types import Json, Record

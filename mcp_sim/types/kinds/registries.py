@@ -127,7 +127,7 @@ world_models: Registry[WorldModel] = Registry(
     "world_models", WorldModel, "mcp_sim.models.world_models", COMMON_WORLD_MODEL_KEYS
 )
 backends: Registry[Backend] = Registry(
-    "backends", Backend, "mcp_sim.backends", module="backend", elsewhere={PROGRAM: "mcp_sim.programs.backend"}
+    "backends", Backend, "mcp_sim.plans", module="backend", elsewhere={PROGRAM: "mcp_sim.programs.backend"}
 )
 stores: Registry[Store] = Registry("stores", Store, "mcp_sim.world.stores")
 importers: Registry[Importer] = Registry("importers", Importer, "mcp_sim.spec.importers")

@@ -1,0 +1,289 @@
+"""Evidence of the verb and the entity of a tool: its name, its description, its schemas, other tools, the spec."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
+from mcp_sim.plans.infer.evidence import CERTAIN, Attribute, Evidence
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
+from mcp_sim.plans.infer.verbs import STRONG, WEAK
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
+from mcp_sim.types.lexicon.english import plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import table, terms
+
+NO_NOUNS = terms("nouns.generic")
+_ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
+_ENTERING = table("verbs.entering")
+_SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
+
+
+@frozen
+class ToolFacts:
+    """What is known of a tool by itself. The schemas are expanded."""
+
+    tool: Tool
+    parsed: ParsedName
+    input: Record
+    output: Record
+    overrides: Mapping[str, Any]
+    """The overrides of its plan in the spec."""
+    text: str | None = None
+    """The property of its result that holds everything as JSON text."""
+
+    def evidence(self, attribute: Attribute, value: Any, weight: float, reason: str) -> Evidence:
+        """Return evidence about this tool."""
+        return Evidence(self.tool.id, attribute, value, weight, reason)
+
+
+@frozen
+class ServerFacts:
+    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
+
+    `once` are the nouns that only one tool has, `entered` those that tools only add and remove. `tables` has the names
+    of the fields of declared entities.
+    """
+
+    nouns: Mapping[Words, str]
+    once: frozenset[Words]
+    entered: frozenset[Words]
+    tables: Mapping[str, frozenset[str]]
+    made: frozenset[str]
+    shown: frozenset[str]
+    declared: Mapping[str, Entity]
+    held: Container[str]
+    """The entities with given records."""
+
+    @staticmethod
+    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> ServerFacts:
+        """Collect the nouns of tools that create, get, list or change something."""
+        named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
+        counts = Counter(parsed.noun for parsed in named)
+        nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
+        once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
+        entered = counts.keys() - {name.noun for name in named if name.word not in _ENTERING} - {*map(words, declared)}
+        tables = {
+            entity.name: frozenset(map(snake, entity.fields)) for entity in declared.values() if not entity.singleton
+        }
+        return ServerFacts(nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, held)
+
+
+def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the entities that tools surely create, and those that they surely create, get, list or search."""
+    sure = [
+        ("_".join(name.noun), name.verb == "create") for name in named if name.word in STRONG and name.verb in _SHOWING
+    ]
+    return frozenset(name for name, is_made in sure if is_made), frozenset(name for name, _ in sure)
+
+
+def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
+    """Yield evidence of the entity that a tool works on.
+
+    Each reader outweighs all later ones together.
+    """
+    if "entity" in facts.overrides:
+        yield Evidence(facts.tool.id, "entity", facts.overrides["entity"], CERTAIN, "declared in the spec", "declared")
+    for (read, reason), weight in zip(_ENTITY_READERS, _HALVED, strict=True):
+        entity = read(facts, server)
+        if entity is not None:
+            yield facts.evidence("entity", entity, weight, reason)
+
+
+def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id the result of a create shows first, not its own: `book_flight` makes a booking."""
+    given, own = properties(facts.input), {"id", f"{'_'.join(facts.parsed.noun)}_id"}
+    ids = [snake(name) for name in properties(facts.output) if name not in given and snake(name).endswith("id")]
+    nouns = (words(name.removesuffix("_id")) for name in ids if _may_rename(facts) and own.isdisjoint(ids))
+    return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
+
+
+def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only declared entity that has fields for all arguments of a create, if that of the noun has not."""
+    arguments = {*map(snake, properties(facts.input))} - OPTIONS
+    if len(arguments) < 2 or not _may_rename(facts):
+        return None
+    matching = [name for name, fields in server.tables.items() if arguments <= fields]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the verb of a create, if other tools have it as their noun: `request_leave` creates a request."""
+    parsed, mentioned = facts.parsed, words(facts.tool.description.partition("\n")[0].lower())[1:]
+    is_meant = _may_rename(facts) and parsed.noun in server.once and parsed.word in mentioned
+    return server.nouns.get((parsed.word,)) if is_meant else None
+
+
+def _may_rename(facts: ToolFacts) -> bool:
+    """Whether a tool may create something else than its noun, as `book` and `request` do."""
+    return facts.parsed.verb == "create" and facts.parsed.word in WEAK
+
+
+def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the declared entity in a longer noun: the one that an argument names, or the last one.
+
+    `order` in `pending_order_address` with an `order_id`, `user` in `user_id`. Creates and the whole noun win.
+    """
+    parsed = facts.parsed
+    if parsed.verb == "create" or "_".join(parsed.noun) in server.declared:
+        return None
+    entities = [*_entities_in(parsed.noun, server.declared)]
+    keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
+    named = None if parsed.verb in {"list", "search"} else next(keyed, None)
+    return named or next((entity.name for entity in entities if _is_about(parsed.noun, words(entity.name))), None)
+
+
+def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
+    """Yield the declared entities in a noun, the longest first, then those at its end."""
+    spans = sorted(noun_spans(len(noun)), key=lambda span: (span[1] - span[0], span[1]), reverse=True)
+    names = ("_".join(noun[start:end]) for start, end in spans)
+    return (declared[name] for name in names if name in declared and not declared[name].singleton)
+
+
+def _is_about(noun: Words, entity: Words) -> bool:
+    """Whether a noun ends with the entity, or has only attributes besides."""
+    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _ATTRIBUTES | NO_NOUNS
+
+
+def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
+    """Return the noun without a field at its end: `order` of `order_status`."""
+    noun = facts.parsed.noun
+    shortens = facts.parsed.verb in {"update", "get"} and "_".join(noun) not in server.declared
+    return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
+
+
+def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the second of the two entities that a noun consists of: `assignment` of `course_assignment`."""
+    noun, nouns = _part_of_noun(facts, server), server.nouns
+    if "_".join(facts.parsed.noun) in server.declared:
+        return None
+    return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
+
+
+def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
+    noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
+    if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys:
+        return None
+    return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
+
+
+def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id is required, if the noun is a value: `task` of `set_due_date(task_id, due_date)`.
+
+    So it is in `add_label(task_id, label)`, if no tool lists labels or does anything else with them.
+    """
+    noun, names = facts.parsed.noun, {*map(singular, map(snake, properties(facts.input)))}
+    is_assigned = facts.parsed.word in _ASSIGNING and noun in server.once
+    if not (is_assigned or noun in server.entered) or singular("_".join(noun)) not in names:
+        return None
+    needed = map(snake, required_among(properties(facts.input), facts.input))
+    ids = (words(name.removesuffix("_id")) for name in needed if name.endswith("_id"))
+    return next((server.nouns[id_] for id_ in ids if id_ in server.nouns), None)
+
+
+def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity of the noun, unless it is an attribute of something else."""
+    noun = _part_of_noun(facts, server)
+    is_entity = facts.parsed.plural or facts.parsed.verb == "create" or "_".join(facts.parsed.noun) in server.declared
+    return server.nouns.get(noun, "_".join(noun)) if noun and (is_entity or not _ATTRIBUTES.issuperset(noun)) else None
+
+
+def _named_by_keys(schema: Record) -> set[str]:
+    """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
+    names = map(snake, properties(schema))
+    return {noun for name in names for noun in (name, *(name.removesuffix(f"_{end}") for end in ("id", "ids", "key")))}
+
+
+def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key is an argument, or whose rows are in the result."""
+    named, shown = _named_by_keys(facts.input), {snake(name) for name in properties(facts.output)}
+    return next((noun for noun in server.nouns.values() if noun in named or snake(plural(noun)) in shown), None)
+
+
+def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the first entity that the first line of the description mentions."""
+    mentioned = tuple(singular(word) for word in words(facts.tool.description.partition("\n")[0].lower()))
+    spans = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
+    known = (server.nouns[noun] for noun in spans if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
+    return next(known, None)
+
+
+def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
+    known = {*server.nouns.values()}
+    return next(iter(known)) if len(known) == 1 else None
+
+
+_ENTITY_READERS = (
+    (_issued, "it returns the id of such a record"),
+    (_with_fields, "its arguments are the fields of such a record"),
+    (_verb_as_noun, "other tools have the verb as their noun"),
+    (_declared_in_noun, "its name has a declared entity"),
+    (_second_noun, "its name has two entities, and ends with this one"),
+    (_whole_with_key, "its name begins with it, and an argument is its key"),
+    (_holder_of_value, "its id is required, and the noun of the name is only a value"),
+    (_whole_noun, "it is the noun of its name"),
+    (_in_schemas, "its arguments or its result name it"),
+    (_in_description, "its description mentions it"),
+    (_only_one, "there is no other"),
+)
+"""Readers of the entity, with the reason that each finds, the strongest first."""
+
+_HALVED = tuple(2.0**-place for place in range(len(_ENTITY_READERS)))
+
+
+def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence of what a tool does to its entity."""
+    if "verb" in facts.overrides:
+        yield Evidence(facts.tool.id, "verb", facts.overrides["verb"], CERTAIN, "declared in the spec", "declared")
+    if entity:
+        yield from _verb_of_name(facts)
+        yield from _verb_of_schemas(facts, server, entity)
+        yield from _verb_of_value(facts, server, entity)
+
+
+def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
+    parsed = facts.parsed
+    if parsed.verb == "unknown":
+        return
+    weight, reason = 0.5, f"'{parsed.word}' may mean {parsed.verb}"
+    if parsed.status is not None:
+        weight, reason = 0.4, f"'{parsed.word}' changes a state"
+    elif parsed.sure:
+        weight, reason = 0.7, f"'{parsed.word}' means {parsed.verb}"
+    elif parsed.verb_from_description:
+        reason = f"its description begins with '{parsed.described_verb}'"
+    yield facts.evidence("verb", parsed.verb, weight, reason)
+
+
+def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
+    is_bare = [*required(facts.input)] == [key] and snake(key or "").endswith("id")
+    is_needed = score >= 2 and key in required(facts.input)
+    if is_needed and _may_rename(facts) and entity in (server.shown if is_bare else server.made):
+        yield facts.evidence("verb", "create", -0.1, "other tools have such records")
+        yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
+    elif parsed.verb == "get" and score < 2 and not facts.output and _asks_for_several(facts.input):
+        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
+        yield facts.evidence("verb", "list", 0.65, "it takes a list of values, or a number of rows")
+
+
+def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    if facts.parsed.noun in server.entered and entity != "_".join(facts.parsed.noun):
+        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"no tool shows a {facts.parsed.noun[-1]}")
+        yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
+
+
+def _asks_for_several(schema: Record) -> bool:
+    """Whether a list of plain values is required, or a number of rows or days asked for: `get_prices(symbols)`."""
+    lists = [property_of(schema, name) for name in required(schema)]
+    numbers = [snake(name) for name, subschema in properties(schema).items() if main_type(subschema) == "integer"]
+    is_numbered = not (LIMITS | terms("arguments.length")).isdisjoint(numbers)
+    return is_numbered or any(
+        main_type(subschema) == "array" and main_type(items(subschema)) in _SCALAR for subschema in lists
+    )

@@ -1,0 +1,146 @@
+"""Entities with their fields, keys and links."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.plans.infer.entity_keys import key_like
+from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
+from mcp_sim.plans.infer.filters import narrowing_choices
+from mcp_sim.plans.infer.given_state import Given
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.links import link_of, values_in
+from mcp_sim.plans.infer.roles import Roles
+from mcp_sim.plans.infer.states import find_creation_time, with_initial_value
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_object, at, main_type, required
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import RECORDLESS
+from mcp_sim.types.scenario import Example
+
+_ONE = frozenset({"get", "update", "delete"})
+_STATES = terms("fields.state")
+
+
+@frozen
+class EntityBuilder:
+    """All that entities are built from."""
+
+    feature_list: Sequence[ToolFeatures]
+    roles: Mapping[str, Roles]
+    fields: Mapping[str, Mapping[str, Field]]
+    keys: Mapping[str, str]
+    declared: Mapping[str, Entity]
+    examples: Sequence[Example]
+    given: Given
+    opened: Container[str]
+    """The open entities."""
+
+    def build(self) -> dict[str, Entity]:
+        """Return the entities that the tools mention."""
+        groups = group_by_entity(self.feature_list)
+        schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
+        return {name: self._entity(name, groups[name], schemas) for name in self.fields}
+
+    def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
+        declared, key = self.declared.get(name, Entity(name)), self.keys[name]
+        is_whole = self._is_whole(declared)
+        known = declared.fields if is_whole else self._fields(name, mine, schemas)
+        rows = () if declared.singleton else self.given.records.get(name, ())
+        state = next((field for field in known if snake(field) in _STATES), None)
+        fields = {
+            field.name: with_initial_value(field, rows, is_state=field.name == state, is_key=field.name == key)
+            for field in known.values()
+        }
+        is_open = declared.open or name in self.opened
+        if is_whole:
+            return replace(declared, fields=fields, open=is_open)
+        like = key_like(declared, fields[key], self._seen_keys(name, mine))
+        is_natural = declared.natural or self._is_key_chosen(key, mine)
+        return Entity(name, key, like, fields, singleton=declared.singleton, natural=is_natural, open=is_open)
+
+    def _is_whole(self, declared: Entity) -> bool:
+        """Whether a declaration has all fields of an entity: it is nested, or a singleton without other evidence."""
+        known = {*declared.fields, declared.key, "name"}
+        return declared.inside is not None or (declared.singleton and self.fields[declared.name].keys() <= known)
+
+    def _fields(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> dict[str, Field]:
+        """Return the fields with links and choices: in the order of given records, else the key first.
+
+        A record that is only a key also has a name.
+        """
+        key, rows = self.keys[name], self.given.records.get(name, ())
+        linked = [replace(field, link=link_of(name, field, schemas)) for field in self.fields[name].values()]
+        if key != "name" and all(field.name == key or field.link is not None for field in linked):
+            linked.append(Field("name", {"type": "string"}, required=not self._takes_any(mine)))
+        linked = [field if self._is_resolved(field, rows) else replace(field, link=None) for field in linked]
+        choices = self._listed_choices(mine)
+        whole = {field.name: _with_choices(field, choices.get(field.name, ()), rows) for field in linked}
+        creation = find_creation_time(mine, whole) if name not in self.declared else {}
+        fields = {
+            key: replace(whole[key], required=True),
+            **{n: field for n, field in whole.items() if n != key},
+            **creation,
+        }
+        given = self.given.entities[name].fields if name in self.given.entities else ()
+        return {field: fields[field] for field in dict.fromkeys((*given, *fields)) if field in fields}
+
+    def _takes_any(self, mine: Sequence[ToolFeatures]) -> bool:
+        """Whether callers choose the fields of records."""
+        return any("*" in self.roles[features.tool.id].sets.values() for features in mine)
+
+    def _is_resolved(self, field: Field, rows: Sequence[Record]) -> bool:
+        """Whether the values in the given records are keys of given records that they link to."""
+        if field.link is None or field.link not in self.given.records:
+            return not rows
+        there = {row.get(self.keys[field.link]) for row in self.given.records[field.link]}
+        return all(isinstance(value, str | int) and value in there for value in values_in(rows, field.name))
+
+    def _listed_choices(self, mine: Sequence[ToolFeatures]) -> dict[str, list[Json]]:
+        """Return the choices of the arguments that set or filter fields, by field."""
+        listed_choices: dict[str, list[Json]] = {}
+        for features in mine:
+            roles = self.roles[features.tool.id]
+            for path, name in (*roles.sets.items(), *((path, value.field) for path, value in roles.filters.items())):
+                choices = narrowing_choices(at(features.input, path))
+                if len(choices) > 1:
+                    listed_choices.setdefault(name, choices)
+        return listed_choices
+
+    def _is_key_chosen(self, key: str, mine: Sequence[ToolFeatures]) -> bool:
+        """Whether the callers who create a record choose its key."""
+        creates = [features for features in mine if features.verb == "create"]
+        return key in [
+            self.roles[create.tool.id].sets.get(path, "") for create in creates for path in required(create.input)
+        ]
+
+    def _seen_keys(self, name: str, mine: Sequence[ToolFeatures]) -> list[Key]:
+        """Return the ids of the entity that occur in examples of its tools."""
+        by_name = {features.tool.name: features for features in mine if features.verb not in RECORDLESS}
+        by_name |= {features.tool.id: features for features in by_name.values()}
+        shown = ((by_name[example.tool], example) for example in self.examples if example.tool in by_name)
+        values = [
+            value for features, example in shown for value in _keys_of_example(name, self.keys[name], features, example)
+        ]
+        return [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+
+
+def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Example) -> Iterator[Json]:
+    name, score = key_argument(features.verb, entity, key, features.input)
+    if name is not None and score >= 2 and features.verb in _ONE:
+        yield example.arguments.get(name)
+    if features.envelope.record == "":
+        yield as_object(example.result).get(key)
+
+
+def _with_choices(field: Field, choices: Sequence[Json], rows: Sequence[Record]) -> Field:
+    """Return a text field with these choices and the values of given records, unless it is limited otherwise."""
+    bound = field.schema.keys() & {"format", "pattern", "enum", "const"}
+    if not choices or bound or field.link or main_type(field.schema) != "string":
+        return field
+    held = (row[field.name] for row in rows if isinstance(row.get(field.name), str))
+    return replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*choices, *held])]})

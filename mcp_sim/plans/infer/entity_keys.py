@@ -1,0 +1,118 @@
+"""Keys of entities: the key field, the format of its values, and entities without an id."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.types import Key, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
+from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
+
+_GENERATED = terms("fields.generated_key")
+"""Words of keys that follow each other, rather than names or paths."""
+_ENDINGS, _OTHERS = ordered("fields.key_ending"), ordered("fields.other_key")
+_ONE = frozenset({"get", "update", "delete"})
+_SCALAR = frozenset({"string", "integer", "number", ""})
+
+
+def choose_key(
+    entity: str, declared: Entity | None, fields: Mapping[str, Field], feature_list: Iterable[ToolFeatures]
+) -> str:
+    """Return the field that identifies a record. The tools are those of the entity; some name one record."""
+    if declared is not None and (declared.key != "id" or "id" in declared.fields):
+        return declared.key
+    own, mine = (entity, entity.rsplit("_", 1)[-1]), [*feature_list]
+    keys = _key_arguments(mine)
+    if not fields:
+        chosen = {snake(name) for features in mine if features.verb == "create" for name in required(features.input)}
+        ids = {*own} - chosen  # `get_user(user)` takes an id, unless `create_user(user)` chooses the name
+        return next((key for key in keys if last_word(key) != "id" and snake(key) not in ids), "id")
+    return _key_field(fields, own, keys)
+
+
+def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[str]) -> str:
+    """Return the field with the usual name of a key, or that of an argument which names records."""
+    by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
+    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *map(snake, keys), *_OTHERS)
+    return next((by_name[name] for name in wanted if name in by_name), "id")
+
+
+def _key_arguments(feature_list: Iterable[ToolFeatures]) -> dict[str, Record]:
+    """Return the arguments that name single records, with their schemas."""
+    key_arguments: dict[str, Record] = {}
+    for features in feature_list:
+        name = features.key_argument("id") if features.verb in _ONE else None
+        if name is not None:
+            key_arguments.setdefault(name, properties(features.input).get(name, {"type": "string"}))
+    return key_arguments
+
+
+def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable[str]) -> dict[str, Record]:
+    """Return the schemas of the keys of entities, as the arguments that name records have them.
+
+    Without such an argument, ids have the type of those that other tools take, or else of all ids.
+    """
+    types = _types_of_ids(features for mine in groups.values() for features in mine)
+    every = {kind for kinds in types.values() for kind in kinds}
+    usual = {name: types.get(f"{name}_id", every) for name in entities}
+    own = {name: _key_arguments(groups.get(name, ())).values() for name in usual}
+    default = {name: {"type": min(kinds) if len(kinds) == 1 else "string"} for name, kinds in usual.items()}
+    return {name: next(iter(own[name]), default[name]) for name in usual}
+
+
+def _types_of_ids(feature_list: Iterable[ToolFeatures]) -> dict[str, set[str]]:
+    """Return the types of arguments that are ids, by their names."""
+    types: dict[str, set[str]] = defaultdict(set)
+    for features in feature_list:
+        for name, schema in properties(features.input).items():
+            if last_word(name) == "id":
+                types[snake(name)].add(main_type(schema))
+    return types
+
+
+def key_like(declared: Entity, key: Field, seen: Sequence[Key]) -> Key | None:
+    """Return an example id that new ids follow: declared, seen, or from the schema. None if ids have another format."""
+    if declared.key_like is not None:
+        return declared.key_like
+    schema = key.schema
+    examples = [
+        example
+        for example in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default"))
+        if example
+    ]
+    if examples and isinstance(examples[0], str | int):
+        return examples[0]
+    if main_type(schema) in {"integer", "number"}:
+        return max(1, int(schema.get("minimum", 1)))
+    if schema.keys() & {"format", "pattern"} or constants(schema) or _GENERATED.isdisjoint(words(key.name)):
+        return None
+    return f"{declared.name}_{1:05d}"
+
+
+def find_naming_arguments(feature_list: Sequence[ToolFeatures], keys: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Return the arguments that name the record, for each tool about one record that takes no key.
+
+    They are what all such tools of an entity require. A delete that is the only such tool counts too.
+    """
+    keyless = group_by_entity(features for features in feature_list if _lacks_key(features, keys))
+    naming_arguments: dict[str, frozenset[str]] = {}
+    for mine in keyless.values():
+        shared = frozenset[str].intersection(*(frozenset(required(features.input)) for features in mine))
+        verbs = [features.verb for features in mine]
+        if verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
+            naming_arguments |= {features.tool.id: shared for features in mine if shared}
+    return naming_arguments
+
+
+def _lacks_key(features: ToolFeatures, keys: Mapping[str, str]) -> bool:
+    """Whether a tool is about one record, and no argument is its key."""
+    if features.verb not in _ONE or features.declared_key is not None or features.item_arguments.each is not None:
+        return False
+    key = keys.get(features.entity, "id")
+    name, score = key_argument(features.verb, features.entity, key, features.input)
+    return name is None or (score < 2 and not f"_{snake(key)}".endswith(f"_{snake(name)}"))

@@ -1,0 +1,164 @@
+"""Features of tools: the verb, the entity, the schemas and the places in the result, chosen by evidence."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, cast
+
+from mcp_sim.plans.infer.arguments import is_limited, is_paged
+from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
+from mcp_sim.plans.infer.effect_evidence import ServerFacts, ToolFacts, read_entity, read_verb
+from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
+from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.names import ParsedName
+from mcp_sim.plans.infer.result_schemas import find_json_texts, infer_output
+from mcp_sim.plans.infer.singletons import find_singleton
+from mcp_sim.plans.infer.verbs import COUNT
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.terms import table
+from mcp_sim.types.plans import Envelope, How, Verb
+from mcp_sim.types.scenario import Example
+
+
+@frozen
+class ToolFeatures:
+    """What is known of a tool before its plan is made.
+
+    `declared_key` is the key argument that the spec names. `input` is the schema of the arguments for one record.
+    `item_arguments` has their real places, if a tool takes a list of records.
+    """
+
+    tool: Tool
+    parsed: ParsedName
+    verb: Verb
+    entity: str
+    input: Record
+    output: Record
+    envelope: Envelope
+    evidence: tuple[Evidence, ...] = ()
+    """The evidence for the verb and the entity."""
+
+    declared_key: str | None = None
+    singleton: Entity | None = None
+    """The singleton that the tool works on."""
+
+    item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
+    overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The overrides of the plan in the spec."""
+
+    @property
+    def settled_arguments(self) -> frozenset[str]:
+        """Arguments whose role a spec declares."""
+        return frozenset((*self.overrides.get("sets", ()), *self.overrides.get("filters", ())))
+
+    @property
+    def is_upsert(self) -> bool:
+        """Whether it creates a record or updates it if it exists."""
+        return self.verb == "create" and self.parsed.word == "upsert"
+
+    @property
+    def enters(self) -> How | None:
+        """How an update changes lists of values, by its verb: `append` for `add_label`."""
+        return cast("How | None", table("verbs.entering").get(self.parsed.word)) if self.verb == "update" else None
+
+    @property
+    def shape(self) -> Record:
+        """The schema of the record or of a row, as the tool shows it."""
+        return record_schema(self.envelope, self.output)
+
+    def key_argument(self, key: str) -> str | None:
+        """Return the argument that names the record with the key field `key`. Overrides win."""
+        return self.declared_key or key_argument(self.verb, self.entity, key, self.input)[0]
+
+
+def collect_features(
+    tools: Mapping[str, Tool],
+    declared: Mapping[str, Entity],
+    overrides: Mapping[str, Mapping[str, Any]],
+    examples: Sequence[Example],
+    parsed_names: Mapping[str, ParsedName],
+    held: Container[str] = frozenset(),
+) -> list[ToolFeatures]:
+    """Return the features of all tools.
+
+    `held` are the entities with records in a given state; lists of their records are rendered without an envelope.
+    """
+    server = ServerFacts.of(parsed_names.values(), declared, held)
+    shown, texts = {example.tool: example.result for example in reversed(examples)}, find_json_texts(tools)
+    facts = (
+        ToolFacts(
+            tool,
+            parsed_names[id_],
+            expanded(tool.input_schema),
+            infer_output(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
+            overrides.get(id_, {}),
+            texts.get(id_),
+        )
+        for id_, tool in tools.items()
+    )
+    return [_resolve_effect(fact, server) for fact in facts]
+
+
+def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
+    """Choose the entity and the verb of a tool by the evidence, and find the places in its result."""
+    evidence = [*read_entity(facts, server)]
+    entity: str = choose(evidence, "entity", "")
+    evidence += read_verb(facts, server, entity)
+    verb: Verb = choose(evidence, "verb", "unknown")
+    schema, override = facts.input, facts.overrides
+    single = _find_singleton(facts, server.declared)
+    if single is not None:
+        entity, item = single.name, UnfoldedArguments(schema)
+        verb = verb if verb == "update" or "verb" in override else "get"
+    else:
+        item = unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
+    return ToolFeatures(
+        facts.tool,
+        facts.parsed,
+        verb,
+        entity,
+        item.schema,
+        facts.output,
+        replace(_find_places(facts, verb, entity, is_held=entity in server.held), **override.get("envelope", {})),
+        (*supporting(evidence, "verb", verb), *supporting(evidence, "entity", entity)),
+        override.get("key") if item.each is None else None,
+        single,
+        item,
+        override,
+    )
+
+
+def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) -> Envelope:
+    """Return the places in the result of a tool. `is_held`: a given state has such records."""
+    if facts.parsed.word == COUNT and verb == "list":
+        total = next(
+            (name for name, schema in properties(facts.output).items() if main_type(schema) == "integer"), None
+        )
+        return Envelope(total=total if facts.output else "count", text=facts.text)
+    is_bare = is_held and not is_paged(facts.input) and (facts.tool.output_schema is None or facts.text is not None)
+    return find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(facts.input), text=facts.text)
+
+
+def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity | None:
+    """Return the singleton that a tool works on. A spec may declare it, or a key."""
+    override = facts.overrides
+    if "entity" in override:
+        named = declared.get(override["entity"])
+        return named if named is not None and named.singleton else None
+    is_keyed = override.get("key") is not None or override.get("verb", "get") not in {"get", "update"}
+    return None if is_keyed else find_singleton(facts.parsed, facts.input, declared.values())
+
+
+def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:
+    """Return the features of the tools of each entity. An entity without tools is left out."""
+    groups: defaultdict[str, list[ToolFeatures]] = defaultdict(list)
+    for features in feature_list:
+        groups[features.entity].append(features)
+    return groups

@@ -1,0 +1,110 @@
+"""Fields of entities: those that results and declarations show, and how arguments name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from mcp_sim.plans.infer.features import ToolFeatures
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import RECORDLESS
+
+_SUCCESS = terms("results.success")
+
+
+class KnownFields:
+    """The fields of an entity that are known so far, by their names."""
+
+    def __init__(self, entity: str, key: str, fields: Mapping[str, Field], written: frozenset[str]) -> None:
+        self.entity, self.key = entity, key
+        self.fields: dict[str, Field] = {}
+        self.named: dict[str, Field] = {}
+        """The fields by their names in snake case."""
+        self.inner: dict[str, list[Field]] = {}
+        """The values inside objects by their names in snake case, as fields named by their paths: `address.city`."""
+        self.written = written
+        """The arguments of creates in snake case: none of them pages."""
+        self.add(fields.values())
+
+    def add(self, fields: Iterable[Field]) -> None:
+        """Add fields, except those that are known."""
+        for field in fields:
+            if field.name not in self.fields:
+                self.fields[field.name] = field
+                self.named.setdefault(snake(field.name), field)
+                for name, inner in _inner_fields(field):
+                    self.inner.setdefault(name, []).append(inner)
+
+    def find(self, argument: str) -> Field | None:
+        """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it."""
+        bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
+        names = (*bare, f"is_{argument}", f"{argument}_id")
+        inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
+        return next((self.named[name] for name in names if name in self.named), next(inner, None))
+
+
+def _inner_fields(field: Field) -> Iterator[tuple[str, Field]]:
+    """Yield the plain values inside an object, with their names in snake case."""
+    for name, schema in properties(field.schema).items():
+        inner = Field(f"{field.name}.{name}", schema)
+        yield from _inner_fields(inner) if properties(schema) else [(snake(name), inner)]
+
+
+def collect_shown_fields(
+    feature_list: Iterable[ToolFeatures], declared: Mapping[str, Entity]
+) -> dict[str, dict[str, Field]]:
+    """Return the fields of every entity that results and declarations show."""
+    shapes: dict[str, list[Record]] = {name: [] for name in declared}
+    for features in feature_list:
+        if features.verb not in RECORDLESS and features.singleton is None:
+            shapes.setdefault(features.entity, []).extend([_record_shape(features)] if _shows_record(features) else [])
+    return {name: _merge(name, shape, declared.get(name)) for name, shape in shapes.items()}
+
+
+def _shows_record(features: ToolFeatures) -> bool:
+    """Whether a result shows a record, and not only its key."""
+    envelope, shape = features.envelope, features.shape
+    is_whole = features.verb != "delete" and not (envelope.record == "" and envelope.key is not None)
+    return is_whole and main_type(shape) == "object" and bool(properties(shape))
+
+
+def _record_shape(features: ToolFeatures) -> Record:
+    """Return the schema of the record in a result, without success flags.
+
+    If nothing is required, all fields are usual.
+    """
+    parts = properties(features.shape)
+    if features.verb in {"create", "update"}:
+        is_own = "message" in {*map(snake, properties(features.input)), *features.entity.split("_")}
+        left_out = set[str]() if is_own or len(parts) < 2 else {"message"}
+        parts = {n: value for n, value in parts.items() if not _is_success_flag(n, value) and snake(n) not in left_out}
+    usual = [name for name, schema in parts.items() if "optional" not in str(schema.get("description", "")).lower()]
+    return {"required": usual, **features.shape, "properties": parts}
+
+
+def _is_success_flag(name: str, schema: Record) -> bool:
+    """Whether a property of a result only says whether the call worked."""
+    return main_type(schema) == "boolean" and (snake(name) in _SUCCESS or snake(name).endswith("_status"))
+
+
+def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> dict[str, Field]:
+    """Merge the fields that results show, the fullest first, with the declared ones. The first schema wins.
+
+    `order_id` is left out beside the `id` of an order, unless it is declared.
+    """
+    known: Mapping[str, Field] = declared.fields if declared is not None else {}
+    fields: dict[str, Field] = {}
+    for shape in sorted(shapes, key=lambda shape: -len(properties(shape))):
+        needed = required(shape)
+        for name, schema in properties(shape).items():
+            seen = fields.get(name, Field(name, schema))
+            fields[name] = replace(seen, required=seen.required or name in needed)
+    for name, value in known.items():
+        seen = fields.get(name, value)
+        fields[name] = replace(value, schema=value.schema or seen.schema, required=value.required or seen.required)
+    alias = f"{entity}_id" if "id" in map(snake, fields) else ""
+    return {name: field for name, field in fields.items() if snake(name) != alias or name in known}

@@ -1,0 +1,223 @@
+"""How arguments filter records by their fields, and the fields that only arguments show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from mcp_sim.plans.infer.arguments import OPTIONS
+from mcp_sim.plans.infer.features import ToolFeatures
+from mcp_sim.plans.infer.fields import KnownFields
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
+from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import by_word, ordered, table, terms
+from mcp_sim.types.plans import Basis, Filter, Operator
+
+_PERIODS = cast("Mapping[str, Operator]", table("arguments.period"))
+_BOUND_PREFIXES = cast("Mapping[str, Operator]", by_word("arguments.bound_prefix"))
+_BOUND_SUFFIXES = cast("Mapping[str, Operator]", by_word("arguments.bound_suffix"))
+_TIME_ENDINGS, _CHANGES = terms("fields.time_ending"), ordered("fields.change_stem")
+"""Last words of times, and beginnings of the words of times that no period of a list is about, if there are others."""
+_EXACT_ENDINGS = ordered("fields.exact_ending")
+"""Endings of fields that are never matched partially."""
+_FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
+_PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
+_TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
+NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
+ANY_VALUES = terms("arguments.any")
+"""Values of a filter that match everything."""
+_PRESENTING = terms("arguments.presenting")
+"""First words of flags that control the presentation, not the selection."""
+_PRESENTATION = terms("arguments.presentation") | terms("arguments.length") | _PRESENTING | OPTIONS
+_REFERENCES = ("_id", "_ids", *ordered("arguments.reason"))
+"""Endings of arguments that are not fields of given records: they name other records, or give a reason."""
+
+
+class FoundFilter(NamedTuple):
+    """How an argument filters, and why."""
+
+    rule: Filter
+    basis: Basis
+
+
+def find_filters(arguments: Mapping[str, Record], known: KnownFields, *, is_search: bool) -> dict[str, FoundFilter]:
+    """Return the filters of those arguments that filter by a known field.
+
+    Texts match partially in a search.
+    """
+    filters = {
+        name: _filter_of(snake(name), argument, known, partially=is_search) for name, argument in arguments.items()
+    }
+    return {name: found_filter for name, found_filter in filters.items() if found_filter is not None}
+
+
+def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
+    if is_time(argument, schema):
+        field = known.named.get(argument) or _time_field(known)
+        return None if field is None else _found(field, _PERIODS[argument], f"'{argument}' is about a time")
+    flag = _flag_filter(argument, known) if main_type(schema) == "boolean" else None
+    return flag or _equal_filter(argument, schema, known, partially=partially) or _bound_filter(argument, known)
+
+
+def _found(field: Field, op: Operator, reason: str, **values: Json) -> FoundFilter:
+    return FoundFilter(Filter(field.name, op, **values), Basis("inferred", 0.8, (reason,)))
+
+
+def _equal_filter(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
+    """Return the filter by the field of the argument's name."""
+    many = main_type(schema) == "array"
+    field = known.find(argument) or known.find(singular(argument) if many else plural(argument))
+    if field is None:
+        return None
+    is_said = _PARTIAL.search(str(schema.get("description", ""))) is not None
+    is_part = is_said or (partially and _is_loose(field))
+    holds = main_type(field.schema) == "array" or (is_part and not many)
+    return FoundFilter(Filter(field.name, "contains" if holds else "in" if many else "equals"), NAMED)
+
+
+def _is_loose(field: Field) -> bool:
+    """Whether a part of the value is enough for a match."""
+    is_text = main_type(field.schema) == "string" and not field.schema.keys() & {"enum", "const", "format"}
+    return is_text and not snake(field.name).endswith(_EXACT_ENDINGS)
+
+
+def _bound_filter(argument: str, known: KnownFields) -> FoundFilter | None:
+    """Return the filter of a bound, such as `min_price` or `created_after`."""
+    for stem, op in bounds_in(argument):
+        names = (stem, *(f"{stem}_{ending}" for ending in ("at", "date", "on", "time")), f"date_{stem}", f"{stem}d_at")
+        field = next((known.named[name] for name in names if name in known.named), None)
+        if field is not None:
+            return _found(field, op, f"'{argument}' bounds '{field.name}'")
+    return None
+
+
+def bounds_in(argument: str) -> Iterator[tuple[str, Operator]]:
+    """Yield what an argument bounds, and how: `price` and `gte` for `min_price`."""
+    for word, op in _BOUND_PREFIXES.items():
+        if argument.startswith(f"{word}_"):
+            yield argument.removeprefix(f"{word}_"), op
+    for word, op in _BOUND_SUFFIXES.items():
+        if argument.endswith(f"_{word}"):
+            yield argument.removesuffix(f"_{word}"), op
+
+
+def _flag_filter(argument: str, known: KnownFields) -> FoundFilter | None:
+    """Return the filter of `unread`, `unread_only` or `include_archived` by a flag of the records."""
+    named = _FLAG.fullmatch(argument)
+    word = argument if named is None else named["only"] or named["also"] or named["alone"]
+    for name, field in known.named.items():
+        plain = name.removeprefix("is_")
+        is_flag = main_type(field.schema) == "boolean" and word in {plain, f"un{plain}"}
+        if is_flag and (named is not None or name != argument):
+            also = named is not None and bool(named["also"])
+            op, rule = ("not", "unless") if also else ("equals", "only")
+            return _found(field, op, f"'{word}' is a value of '{field.name}'", **{rule: word == plain})
+    return None
+
+
+def is_time(argument: str, schema: Record) -> bool:
+    """Whether an argument begins or ends a period. `from` and `to` may also be places or accounts."""
+    if snake(argument) not in {"from", "to"}:
+        return snake(argument) in _PERIODS
+    description = str(schema.get("description", "")).lower()
+    return str(schema.get("format", "")).startswith(("date", "time")) or bool(_TIME_WORDS.search(description))
+
+
+def _time_field(known: KnownFields) -> Field | None:
+    """Return the field with the time of a record: its own date, or else the time of its creation."""
+    own = (name for name in known.named if last_word(name) in _TIME_ENDINGS and not _is_of_change(name))
+    return next((known.named[name] for name in (*own, "created_at", "created") if name in known.named), None)
+
+
+def _is_of_change(name: str) -> bool:
+    return any(word.startswith(_CHANGES) for word in words(name))
+
+
+def fields_of_arguments(
+    features: ToolFeatures, paths: Sequence[str], entities: Container[str], *, is_given: bool, is_shown: bool
+) -> Iterator[Field]:
+    """Yield the fields that arguments without a role show.
+
+    `is_given`: all records are given, so that only new ones and updates add fields. `is_shown`: results show the fields
+    of the records. Then only choices and required arguments of lists are new fields.
+    """
+    needed, verb = required(features.input), features.verb
+    for path in paths:
+        schema, name = at(features.input, path), path.rsplit(".", 1)[-1]
+        link = snake(name).removesuffix("_id")
+        if verb == "create":
+            yield Field(name, _without_default(schema), required=path in needed)
+        elif verb == "update":
+            is_field = not is_given or not snake(path).endswith(_REFERENCES)
+            yield from [_updated_field(path, schema, features)] if is_field else []
+        elif link != features.entity and link in entities:
+            yield Field(name, _without_default(schema), link=link)
+        elif not is_given and (path in needed or not is_shown or narrowing_choices(schema)):
+            yield from _filtered_field(path, schema)
+
+
+def _updated_field(path: str, schema: Record, features: ToolFeatures) -> Field:
+    """Return the field that an argument of an update shows: a list if values are added to it or removed from it."""
+    name, schema = path.rsplit(".", 1)[-1], _without_default(schema)
+    if features.enters is not None and path in required(features.input) and main_type(schema) != "array":
+        return Field(plural(singular(name)), {"type": "array", "items": schema})
+    return Field(_strip_new(name), schema)
+
+
+def _without_default(schema: Record) -> Record:
+    return {word: value for word, value in schema.items() if word != "default"}
+
+
+def _strip_new(name: str) -> str:
+    """Return the field that `new_name` or `newName` sets."""
+    parts = words(name)
+    if len(parts) < 2 or parts[0] not in {"new", "updated"}:
+        return name
+    rest = name[len(parts[0]) :].lstrip("_-")
+    return rest[:1].lower() + rest[1:]
+
+
+def _is_presentation(name: str, schema: Record) -> bool:
+    """Whether an argument controls the presentation of the answer, not its content."""
+    is_flag = main_type(schema) == "boolean" and not _PRESENTING.isdisjoint(words(name)[:1])
+    is_settled = schema.get("default") not in (None, "") and not narrowing_choices(schema)
+    return is_flag or is_settled or snake(name) in _PRESENTATION
+
+
+def narrowing_choices(schema: Record) -> list[Json]:
+    """Return the texts that an argument, or each value of a list, is limited to, without those like `all`."""
+    return [
+        constant
+        for constant in constants(_one_of(schema))
+        if isinstance(constant, str) and snake(constant) not in ANY_VALUES
+    ]
+
+
+def _one_of(schema: Record) -> Record:
+    return items(schema) if main_type(schema) == "array" else schema
+
+
+def _filtered_field(name: str, subschema: Record) -> Iterator[Field]:
+    """Yield the field that an argument of a list filters by, since a filter must not be ignored."""
+    many, schema = main_type(subschema) == "array", _value_schema(subschema)
+    kind = schema["type"]
+    if _is_presentation(name, subschema) or kind not in {"boolean", "integer", "number", "string"}:
+        return
+    bare = name if many or "enum" in schema or kind == "boolean" else _filtered_name(name, subschema)
+    is_bound_of_time = kind == "string" and bare != name
+    yield Field(singular(bare) if many else bare, {**schema, "format": "date-time"} if is_bound_of_time else schema)
+
+
+def _value_schema(schema: Record) -> Record:
+    """Return the schema of the values that an argument filters by."""
+    choice, choices = _one_of(schema), narrowing_choices(schema)
+    kept = {word: value for word, value in choice.items() if word not in {"default", "enum", "const", "title"}}
+    return {**kept, "type": main_type(choice) or "string", **({"enum": choices} if choices else {})}
+
+
+def _filtered_name(name: str, schema: Record) -> str:
+    """Return the field of a bound: `price` of `min_price`, `created_at` of `since`."""
+    return "created_at" if is_time(name, schema) else next((stem for stem, _ in bounds_in(snake(name))), name)

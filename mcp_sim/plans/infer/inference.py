@@ -1,0 +1,93 @@
+"""Inference of entities and plans from names, schemas, annotations and examples; overrides from specs win."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any
+
+from mcp_sim.plans.infer.entities import EntityBuilder
+from mcp_sim.plans.infer.features import ToolFeatures, collect_features
+from mcp_sim.plans.infer.fields import collect_shown_fields
+from mcp_sim.plans.infer.given_state import Given, Path, collect_nouns, read_given_state
+from mcp_sim.plans.infer.links import link_given_keys
+from mcp_sim.plans.infer.names import parse_tool_names
+from mcp_sim.plans.infer.openness import find_open_entities, with_usual_fields
+from mcp_sim.plans.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
+from mcp_sim.plans.infer.plan_evidence import count_verbs
+from mcp_sim.plans.infer.resolver import Resolver, declares_effect
+from mcp_sim.plans.infer.roles import assign_roles
+from mcp_sim.plans.infer.singletons import find_singletons
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Example
+
+
+@frozen
+class Inferred:
+    """Entities, one plan per tool id, and the records of the given state."""
+
+    entities: Mapping[str, Entity]
+    plans: Mapping[str, Plan]
+    records: Mapping[str, Sequence[Record]]
+    unmentioned: frozenset[str] = frozenset()
+    """Entities that tools only read and that the given state does not mention."""
+    paths: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """Where the given state has the records of an entity, as `Given.paths`."""
+
+
+def infer(
+    tools: Mapping[str, Tool],
+    declared: Mapping[str, Entity],
+    overrides: Mapping[str, Mapping[str, Any]],
+    examples: Sequence[Example],
+    state: Json = None,
+) -> Inferred:
+    """Infer entities and plans from the tools, and from the state if one is given.
+
+    `declared` are the entities of the spec. `overrides` maps tool ids to declared fields of their plans.
+    """
+    multi_tools = find_multi_tools(tools, overrides)
+    overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
+    tools = split_tools(tools, multi_tools)
+    parsed_names = parse_tool_names(tools)
+    given = read_given_state(state, collect_nouns(parsed_names, tools)) if state is not None else Given()
+    settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
+    singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
+    placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}
+    declared = link_given_keys({**singletons, **given.entities, **placed}, given.records)
+    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given.records)
+    shown_fields = collect_shown_fields(feature_list, declared)
+    specified = {name for name, entity in declared.items() if not entity.open}
+    opened = find_open_entities(feature_list, specified) if state is None else {}
+    roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
+    entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
+    entities = with_usual_fields(entities, feature_list) if state is None else entities
+    resolver = Resolver(entities, declared, given, count_verbs(feature_list))
+    plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
+    merged = merge_plans(plans, multi_tools, overrides)
+    return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)
+
+
+def _with_given_place(entity: Entity, given: Given) -> Entity:
+    """Return a declared entity with its place in the given state, and the key there unless the spec declares one."""
+    known = given.entities.get(entity.name)
+    if known is None:
+        return entity
+    key = known.key if _has_other_key(entity, known) else entity.key
+    return replace(entity, key=key, singleton=entity.singleton or known.singleton, inside=known.inside)
+
+
+def _has_other_key(entity: Entity, known: Entity) -> bool:
+    """Whether given records have a key of their own: no key is declared, or they have another id than `id`."""
+    is_declared = entity.key != "id" or "id" in entity.fields
+    return not is_declared or (entity.key == "id" and "id" not in known.fields and last_word(known.key) == "id")
+
+
+def _find_unmentioned(feature_list: Sequence[ToolFeatures], given: Given) -> frozenset[str]:
+    looked_at = {features.entity for features in feature_list if features.verb in {"get", "list", "search"}}
+    written = {features.entity for features in feature_list if features.verb in {"create", "update", "delete"}}
+    return frozenset(looked_at - written - {*given.entities}) if given.entities else frozenset()

@@ -1,0 +1,255 @@
+"""Parsing of the names of a server's tools, with their descriptions: the verb, the noun, one record or many."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+from mcp_sim.plans.infer.verbs import (
+    COUNT,
+    CREATION_VERBS,
+    INSPECTION_VERBS,
+    MARKS,
+    PHRASES,
+    PLAIN_VERBS,
+    RECORDLESS_VERBS,
+    RETURN_VERBS,
+    STRONG,
+    TRANSITIONS,
+    VERBS_OF_RECORDS,
+    WEAK,
+    classify_verb,
+    find_described_verb,
+    find_recordless_verb,
+    find_verb,
+    plain_form,
+    skip_opener,
+)
+from mcp_sim.types import Tool
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.translations import in_english, one_noun_each
+from mcp_sim.types.plans import Verb
+
+Words: TypeAlias = "tuple[str, ...]"
+LONGEST_NOUN = 8
+"""The most words of a noun that is looked up inside a longer name, so that long names take linear time."""
+
+_ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
+_FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
+_PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
+_NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
+_TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
+_REPLACES = terms("arguments.write_mode.replace")
+_LEADING_VERBS = RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS
+
+
+@frozen
+class ParsedName:
+    """What a tool name says.
+
+    `noun` is the noun phrase in the singular, `after` the words behind a preposition. `status` is the state that a verb
+    like `close` leads to. `sure` is False for ambiguous verbs. `described_verb` is the verb that the description begins
+    with; with `verb_from_description`, the name has no other. `recordless_verb` is a verb of the name that touches no
+    records.
+    """
+
+    verb: Verb = "unknown"
+    noun: Words = ()
+    after: Words = ()
+    word: str = ""
+    plural: bool = False
+    sure: bool = False
+    batch: bool = False
+    one_of_a_kind: bool = False
+    status: str | None = None
+    described_verb: str = ""
+    verb_from_description: bool = False
+    recordless_verb: str = ""
+
+
+_READS = frozenset({"get", "list", "search"})
+
+
+def noun_spans(size: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of the nouns in a phrase of `size` words: by start, the longest first."""
+    for start in range(size):
+        for end in range(min(start + LONGEST_NOUN, size), start, -1):
+            yield start, end
+
+
+def first_nouns(phrase: Words) -> Iterator[Words]:
+    """Yield the nouns that a phrase begins with, without itself, the longest first."""
+    return (phrase[:end] for end in range(min(len(phrase) - 1, LONGEST_NOUN), 0, -1))
+
+
+def last_nouns(phrase: Words) -> Iterator[Words]:
+    """Yield the nouns that a phrase ends with, itself included if it is not too long, the longest first."""
+    return (phrase[start:] for start in range(max(0, len(phrase) - LONGEST_NOUN), len(phrase)))
+
+
+def parse_name(parts: Words) -> ParsedName:
+    """Parse the words of one name."""
+    if len(parts) > 2 and parts[0] in _BATCH:
+        return replace(parse_name(parts[1:]), batch=True)
+    place = find_verb(parts)
+    return parse_noun_phrase(parts) if place is None else _parse_with_verb(parts, place)
+
+
+def _parse_with_verb(parts: Words, place: int) -> ParsedName:
+    word = parts[place]
+    phrase = parse_noun_phrase(parts[1:] if place == 0 else parts[:place])
+    verb = STRONG.get(word) or WEAK.get(word, "update")
+    if verb == "search" and phrase.noun and not phrase.plural and phrase.after[:1] == ("by",):
+        verb = "get"
+    sure = word in STRONG and not {"and", "or"} & {*parts}
+    return replace(phrase, verb=_of_number(verb, phrase), word=word, sure=sure, status=TRANSITIONS.get(word))
+
+
+def _of_number(verb: Verb, phrase: ParsedName) -> Verb:
+    """Return the verb for one noun or several: who gets several lists them."""
+    return "list" if verb == "get" and phrase.plural else verb
+
+
+def parse_noun_phrase(rest: Words) -> ParsedName:
+    """Parse the words of a name without its verb."""
+    cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
+    phrase = rest[:cut]
+    listed = "all" in phrase or (len(phrase) > 1 and phrase[-1] in _LISTS)
+    kept = tuple(word for word in phrase if word not in _FILLERS)
+    while len(kept) > 1 and kept[-1] in _NOISE:
+        kept = kept[:-1]
+    return ParsedName(
+        noun=words(singular_phrase(kept)),
+        after=rest[cut:],
+        plural=listed or bool(kept and is_plural(kept[-1])),
+        batch=not _BATCH.isdisjoint(phrase),
+        one_of_a_kind=not _ONE_OF_A_KIND.isdisjoint(phrase),
+    )
+
+
+def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
+    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
+    by_server: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools.values():
+        by_server[tool.server].append(tool)
+    parsed_names: dict[str, ParsedName] = {}
+    for mine in by_server.values():
+        descriptions = {tool.name: tool.description for tool in mine}
+        named = parse_names(descriptions, descriptions)
+        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+    return parsed_names
+
+
+def parse_names(names: Iterable[str], descriptions: Mapping[str, str] = MappingProxyType({})) -> dict[str, ParsedName]:
+    """Parse the names of the tools of one server.
+
+    First words that most names share are dropped, unless they are the noun: `task_create`, `task_list`, `task_delete`.
+    `descriptions` fill gaps that names leave.
+    """
+    bare = _translate({name: words(last_segment(name)) for name in names})
+    shared = _shared_prefix([*bare.values()])
+    size = len(shared)
+    bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
+    parsed_names = {name: parse_name(parts) for name, parts in bare.items()}
+    nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"}
+    return {
+        name: _complete(parsed, bare[name], descriptions.get(name, ""), nouns) for name, parsed in parsed_names.items()
+    }
+
+
+def last_segment(name: str) -> str:
+    """Return what follows the last separator: `slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`."""
+    return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
+
+
+def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """Translate names with a verb in another language."""
+    read_so = {name: in_english(parts) for name, parts in bare.items() if parts and find_verb(parts) is None}
+    foreign = {name: parts for name, parts in read_so.items() if parts != bare[name]}
+    return {**bare, **one_noun_each(foreign)}
+
+
+def _join_phrase(parts: Words) -> Words:
+    """Join `turn on` into one word, `create or update`, and `mark as done`."""
+    if parts[:1] == ("mark",) and parts[-1] in MARKS:
+        return (MARKS[parts[-1]], *(word for word in parts[1:-1] if word != "as"))
+    if parts[1:2] == ("or",) and _is_upsert(parts[0], *parts[2:3]):
+        return ("upsert", *parts[3:])
+    return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
+
+
+def _is_upsert(first: str, second: str = "") -> bool:
+    """Whether `first or second` is to create or update."""
+    return classify_verb(first) == "create" and (STRONG.get(second) == "update" or second in _REPLACES)
+
+
+def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[Words]) -> ParsedName:
+    """Complete a parsed name with the verb of its description, and with that verb alone if it lacks one."""
+    described_verb = find_described_verb(about)
+    if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns and STRONG.get(described_verb) in _READS:
+        parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
+    if parsed.verb == "unknown" and parts:
+        parsed = _with_found_verb(parsed, parts, described_verb, nouns)
+    pair = _TWO_VERBS.match(skip_opener(about).lower()) if parsed.verb == "create" else None
+    is_upsert = pair is not None and _is_upsert(*map(plain_form, pair.groups()))
+    return replace(parsed, described_verb=described_verb, word="upsert" if is_upsert else parsed.word)
+
+
+def _with_found_verb(parsed: ParsedName, parts: Words, described_verb: str, nouns: AbstractSet[Words]) -> ParsedName:
+    """Return a parsed name without a usual verb with the one that is found elsewhere, if any."""
+    recordless_verb = find_recordless_verb(parts, described_verb)
+    verb = _infer_verb(parts, described_verb, recordless_verb, nouns)
+    if verb is None:
+        return replace(parsed, recordless_verb=recordless_verb)
+    first, *others = parts
+    starts = bool(others) and first in _LEADING_VERBS
+    phrase = parse_noun_phrase(parts[1:] if starts else parts)
+    word = first if starts else described_verb
+    return replace(phrase, verb=_of_number(verb, phrase), word=word, verb_from_description=not starts)
+
+
+def _infer_verb(parts: Words, described_verb: str, recordless_verb: str, nouns: AbstractSet[Words]) -> Verb | None:
+    """Return the verb that other tools and the description imply, or None."""
+    rest = parse_noun_phrase(parts[1:]).noun
+    if parts[0] in CREATION_VERBS and rest in nouns:
+        return "create"
+    if parts[0] == COUNT and rest in nouns:
+        return "list"
+    if parts[0] in INSPECTION_VERBS:
+        is_known = not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest)))
+        return "get" if is_known else None
+    is_return = described_verb in RETURN_VERBS
+    return None if recordless_verb else "get" if is_return else STRONG.get(described_verb)
+
+
+def _shared_prefix(names: Sequence[Words]) -> Words:
+    """Return the first words of most names, which do not distinguish the tools."""
+    shared: Words = ()
+    while len(shared) < LONGEST_NOUN and (word := _shared_word(names, shared)):
+        shared = (*shared, word)
+    while shared and not _are_distinct(names, shared):
+        shared = shared[:-1]
+    return shared
+
+
+def _shared_word(names: Sequence[Words], shared: Words) -> str:
+    """Return the word that most names have next. '' if it is a verb or the last word."""
+    size = len(shared)
+    counts = Counter(parts[size] for parts in names if parts[:size] == shared and len(parts) > size + 1)
+    word, count = counts.most_common(1)[0] if counts else ("", 0)
+    return word if count >= 3 and count >= 0.6 * len(names) and word not in VERBS_OF_RECORDS else ""
+
+
+def _are_distinct(names: Sequence[Words], shared: Words) -> bool:
+    """Whether names have more than a verb after these words, and differ."""
+    size = len(shared)
+    ends = [parts[size:] for parts in names if parts[:size] == shared and len(parts) > size]
+    followers = {singular(parts[0]) for parts in ends}
+    return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN_VERBS) < 2

@@ -1,0 +1,157 @@
+"""Evidence for and against the plan of a tool: other tools, arguments, the result, annotations."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.plans.infer.evidence import Attribute, Evidence
+from mcp_sim.plans.infer.features import ToolFeatures
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, RECORDLESS_VERBS, classify_verb
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import RECORDLESS, Plan
+
+_READS = frozenset({"get", "list", "search"})
+_SAME_KIND = (_READS, frozenset({"create"}), frozenset({"update"}), frozenset({"delete"}))
+_KEY_EVIDENCE = {
+    3: (0.1, "an id names the record"),
+    2: (0.05, "an argument names the record"),
+    1: (-0.15, "the only argument may name the record"),
+    0: (0.0, "the spec names the key argument"),
+}
+_VAGUE_VERBS = terms("verbs.vague")
+
+
+def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
+    """Return the number of kinds of tools that mention each entity."""
+    verbs: dict[str, set[str]] = defaultdict(set)
+    for features in feature_list:
+        if features.verb not in RECORDLESS:
+            verbs[features.entity].add(features.verb)
+    return {entity: len(verb) for entity, verb in verbs.items()}
+
+
+@frozen
+class PlanFacts:
+    """A planned tool, and what its plan is judged by."""
+
+    features: ToolFeatures
+    plan: Plan
+    entity: Entity
+    verbs: int
+    """The number of kinds of tools that mention the entity."""
+    is_declared: bool
+
+    def evidence(self, attribute: Attribute, weight: float, reason: str) -> Evidence:
+        """Return evidence about the value that an attribute has in the plan."""
+        return Evidence(self.plan.tool, attribute, getattr(self.plan, attribute, None), weight, reason)
+
+
+def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
+    """Yield the evidence for and against a plan, besides what chose its verb and its entity."""
+    yield from _from_name(facts)
+    yield from _from_other_tools(facts)
+    yield from _from_arguments(facts)
+    yield from _from_annotations(facts)
+
+
+def _from_name(facts: PlanFacts) -> Iterator[Evidence]:
+    parsed, plan = facts.features.parsed, facts.plan
+    if facts.features.parsed.status is not None and plan.fixed:
+        changed = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
+        yield facts.evidence("verb", 0.25, f"'{parsed.word}' means {changed}")
+    described = classify_verb(parsed.described_verb)
+    if not parsed.verb_from_description and any({described, plan.verb} <= kind for kind in _SAME_KIND):
+        yield facts.evidence("verb", 0.05, f"its description begins with '{parsed.described_verb}'")
+    if parsed.batch:
+        yield facts.evidence("verb", -0.3, "several records at once")
+
+
+def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:
+    name, parsed = facts.entity.name, facts.features.parsed
+    if facts.is_declared:
+        yield facts.evidence("entity", 0.15, f"{name} is declared")
+    elif facts.verbs > 1:
+        yield facts.evidence("entity", 0.1, f"{facts.verbs} kinds of tools mention '{name}'")
+    else:
+        lists = parsed.word == "list" and parsed.plural
+        yield facts.evidence("entity", -0.1 if lists else -0.15, f"only one kind of tool mentions '{name}'")
+
+
+def _from_arguments(facts: PlanFacts) -> Iterator[Evidence]:
+    plan = facts.plan
+    if plan.verb in {"get", "update", "delete"}:
+        yield facts.evidence("key", *_key_evidence(facts))
+    if plan.verb == "create" and not plan.sets:
+        yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
+
+
+def _key_evidence(facts: PlanFacts) -> tuple[float, str]:
+    """Return the weight of the argument that names the record.
+
+    A name or a path counts if other tools mention the entity.
+    """
+    plan, entity = facts.plan, facts.entity
+    if plan.key is None:
+        return _without_key(facts)
+    _, score = key_argument(plan.verb, entity.name, "id", facts.features.input)
+    is_natural = (facts.verbs > 1 or facts.is_declared) and snake(plan.key) == snake(entity.key)
+    score = max(score, 2) if is_natural else score
+    if entity.open and score < 2:
+        return (0.0 if properties(facts.features.output) else -0.1), "a record exists for every key"
+    return _KEY_EVIDENCE[score]
+
+
+def _without_key(facts: PlanFacts) -> tuple[float, str]:
+    plan, entity = facts.plan, facts.entity
+    if entity.singleton:
+        return 0.0, f"there is only one {entity.name}"
+    if plan.filters and (plan.verb != "get" or len(plan.filters) > 1):
+        return 0.05, f"{' and '.join(plan.filters)} identify the record"
+    if plan.filters:
+        return -0.05, "found by a field, not by its key"
+    if facts.features.parsed.one_of_a_kind and plan.verb == "get":
+        return -0.2, "it names none: the current record is meant"
+    return -0.3, "no argument names the record"
+
+
+def _from_annotations(facts: PlanFacts) -> Iterator[Evidence]:
+    annotations, is_read = facts.features.tool.annotations, facts.plan.verb in _READS
+    reads = annotations.get("readOnlyHint")
+    if reads is True:
+        yield facts.evidence("verb", *((0.05, "read-only") if is_read else (-0.4, "annotated as read-only")))
+    elif reads is False and is_read:
+        yield facts.evidence("verb", -0.2, "annotated as changing something")
+    elif annotations.get("destructiveHint") is True and facts.plan.verb == "delete":
+        yield facts.evidence("verb", 0.05, "destructive")
+
+
+def read_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[Evidence]:
+    """Yield the evidence that a tool touches no records, and that against it.
+
+    `is_mentioned`: other tools work on something that its name or its arguments mention.
+    """
+    for weight, reason in _weigh_recordless(features, is_mentioned=is_mentioned):
+        yield Evidence(features.tool.id, "verb", "none", weight, reason)
+
+
+def _weigh_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[tuple[float, str]]:
+    name, verb, described = features.parsed.word, features.parsed.recordless_verb, features.parsed.described_verb
+    yield 0.35, "the name has no verb of records" if verb or not name else f"'{name}' names no record"
+    if verb:
+        yield (0.1 if verb in _VAGUE_VERBS else 0.2), f"'{verb}' touches no records"
+    if described in RECORDLESS_VERBS | INSPECTION_VERBS:
+        weight = 0.05 if described in _VAGUE_VERBS else 0.15 if verb else 0.2
+        yield weight, f"its description begins with '{described}'"
+    if is_mentioned:
+        yield -0.1, "other tools work on something it mentions"
+    else:
+        yield 0.1, "no other tool works on anything it mentions"
+    if features.tool.annotations.get("destructiveHint") is True:
+        yield -0.3, "annotated as destructive"

@@ -1,0 +1,226 @@
+"""The plan of each tool: assembled from resolved roles, judged by all evidence, given up if it contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import islice
+
+from mcp_sim.plans.infer.arguments import last_name
+from mcp_sim.plans.infer.envelopes import batch_envelope
+from mcp_sim.plans.infer.evidence import Evidence, basis_of
+from mcp_sim.plans.infer.features import ToolFeatures
+from mcp_sim.plans.infer.given_state import Given
+from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.infer.names import noun_spans
+from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
+from mcp_sim.plans.infer.roles import Roles
+from mcp_sim.plans.infer.states import MAX_ROWS, find_target_state
+from mcp_sim.plans.infer.verbs import INSPECTION_VERBS
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.lexicon.english import plural, singular_phrase, snake
+from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
+
+_ONE = frozenset({"get", "update", "delete"})
+_MANY = frozenset({"list", "search"})
+_WRITES = frozenset({"create", "update", "delete"})
+_SURE, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.35, 0.1, 0.95
+"""The confidence of a plan without an effect, the least of a verb that only the description has, that of plans that say
+only that nothing is known, and the greatest of plans without records."""
+
+_IDLE = "nothing it could change"
+_USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
+_SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
+_DECLARED_FORM = Basis("schema", 1.0, ("its outputSchema declares it",))
+_ARGUMENT_NAMES = Basis("inferred", 0.8, ("the names of its arguments",))
+_DECLARED_EFFECTS = frozenset((*EFFECT, "backend", "operation", "sets", "fixed", "filters", "choices", "each"))
+_FROM_ARGUMENTS = ("how", "each", "if_exists", "holder")
+"""The fields that follow from the names of arguments, besides their roles."""
+
+
+def declares_effect(overrides: Collection[str]) -> bool:
+    """Whether a spec declares what a tool does, and not only how it pages or where its result shows something."""
+    return not _DECLARED_EFFECTS.isdisjoint(overrides)
+
+
+@frozen
+class Resolver:
+    """All that plans are resolved from."""
+
+    entities: Mapping[str, Entity]
+    declared: Mapping[str, Entity]
+    """The entities of the spec and of the given state, and singletons."""
+    given: Given
+    verbs: Mapping[str, int]
+    """The number of kinds of tools that mention each entity."""
+
+    def plan(self, features: ToolFeatures, roles: Roles) -> Plan:
+        """Return the plan of a tool by its features, the roles of its arguments, and its overrides."""
+        if features.verb in RECORDLESS:
+            return self._recordless(features)
+        is_fixed = declares_effect(features.overrides)
+        if not is_fixed and self._is_outside_state(features):
+            return _unknown(features, f"the state has no {features.entity.replace('_', ' ')}")
+        entity = self.entities[features.entity]
+        rows = self.given.records.get(entity.name, ())
+        plan = _assemble(features, roles, entity, rows)
+        facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared)
+        plan = plan.explained(_basis(features, roles, [*read_plan(facts)], is_held=_is_held(plan.fixed, rows)))
+        objection = self._objection(features, plan, entity) if plan.backend == "records" else None
+        if not is_fixed and _is_poor(features, plan, objection):
+            return self._recordless(features)
+        if objection is None:
+            return plan
+        idles = objection == _IDLE and plan.key is not None and entity.key_like is not None and not plan.guessed
+        return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
+
+    def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:
+        """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""
+        if plan.verb in _ONE and plan.key is None and not self._is_meant(features, plan, entity):
+            return f"no argument names a {entity.name}"
+        if entity.inside is not None and plan.verb == "create" and plan.holder is None:
+            return f"the {plural(entity.name)} are nested in other records, and no argument names them"
+        return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
+
+    def _is_meant(self, features: ToolFeatures, plan: Plan, entity: Entity) -> bool:
+        """Whether it is clear without a key which record is meant. Inside others it is the first one of a record."""
+        is_meant = entity.singleton or bool(plan.filters) or self._is_special(features, plan)
+        return is_meant and (entity.inside is None or (plan.verb == "get" and plan.holder is not None))
+
+    def _is_special(self, features: ToolFeatures, plan: Plan) -> bool:
+        """Whether a tool gets the current or the next record of an entity that other tools mention."""
+        is_known = self.verbs[features.entity] > 1 or "entity" in features.overrides
+        return plan.verb == "get" and (bool(plan.operation) or (features.parsed.one_of_a_kind and is_known))
+
+    def _is_outside_state(self, features: ToolFeatures) -> bool:
+        """Whether a tool shows what neither the given state nor another tool mentions, or fields of a singleton."""
+        is_read = features.verb == "get" or (features.verb in _MANY and features.envelope.rows is None)
+        is_known = features.entity in self.declared or self.verbs[features.entity] > 1
+        is_part = features.verb == "create" and self._shows_singleton({*properties(features.shape)})
+        return bool(self.given.entities) and (is_read or is_part) and not is_known
+
+    def _shows_singleton(self, names: AbstractSet[str]) -> bool:
+        """Whether all names, and more than one, are those of fields of a given singleton."""
+        singles = (entity for entity in self.given.entities.values() if entity.singleton)
+        return len(names) > 1 and any(single.fields.keys() >= names for single in singles)
+
+    def _recordless(self, features: ToolFeatures) -> Plan:
+        """Return the plan of a tool that touches no records, or unknown ones."""
+        overrides, parsed = features.overrides, features.parsed
+        if declares_effect(overrides):
+            return Plan(features.tool.id, "none", backend="schema_only").with_declared({"verb": "none", **overrides})
+        is_inspection = parsed.word in INSPECTION_VERBS and parsed.verb == "get"
+        has_verb = parsed.verb != "unknown" and not parsed.verb_from_description and not is_inspection
+        if has_verb and (parsed.sure or features.entity):
+            return _unknown(features, "no entity named")
+        evidence = [*read_recordless(features, is_mentioned=self._mentions_entity(features))]
+        basis = basis_of(evidence)
+        plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(overrides)
+        return plan.with_basis(min(_MOST_RECORDLESS, basis.confidence), *basis.reasons)
+
+    def _mentions_entity(self, features: ToolFeatures) -> bool:
+        """Whether a tool mentions an entity of others, in its name or by an id argument."""
+        noun = features.parsed.noun
+        mentioned = {singular_phrase(noun[start:end]) for start, end in noun_spans(len(noun))}
+        return not self.entities.keys().isdisjoint(
+            mentioned | {noun_of_key(name) for name in properties(features.input)}
+        )
+
+
+def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequence[Record]) -> Plan:
+    """Return the plan of a tool with its overrides, not judged yet.
+
+    An argument declared as a filter is not the key, unless that is declared too.
+    """
+    is_update, is_copy = features.verb == "update", features.verb == "create" and roles.key is not None
+    inferred = Plan(
+        features.tool.id,
+        features.verb,
+        features.entity,
+        key=None if is_copy else roles.key,
+        arguments={"copied": roles.key or ""} if is_copy else {},
+        sets=roles.sets,
+        how=_write_modes(features, roles, entity),
+        fixed=find_target_state(features, entity, rows) if is_update else {},
+        if_exists="update" if features.is_upsert else "refuse",
+        holder=roles.holder,
+        filters=roles.filters,
+        query=roles.query,
+        paging=roles.paging,
+        envelope=_result_places(features, roles, entity),
+    )
+    whole = features.item_arguments.refold(inferred)
+    is_filter = "key" not in features.overrides and whole.key in features.overrides.get("filters", {})
+    return whole.with_declared({**features.overrides, "key": None} if is_filter else features.overrides)
+
+
+def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Envelope:
+    """Return the places in the result.
+
+    What looks like a success flag is a field if the call sets it. What looks like a total is one if it is in a single
+    record with its key: the total of an order.
+    """
+    if features.item_arguments.each is not None and features.verb in _WRITES:
+        return replace(batch_envelope(features.verb, features.entity, features.output), text=features.envelope.text)
+    envelope, total = features.envelope, features.envelope.total or ""
+    if envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values()):
+        envelope = replace(envelope, success=None)
+    is_record = envelope.record is not None and entity.key in properties(features.shape)
+    is_field = is_record and total.startswith(f"{envelope.record}." if envelope.record else "")
+    return replace(envelope, total=None) if is_field else envelope
+
+
+def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
+    """Return the lists that values are added to or removed from, and the texts to which they are appended."""
+    kinds = {"array", "string"} if features.parsed.word == "append" else {"array"}
+    fields = [entity.fields[name] for name in sorted(roles.sets.values()) if name in entity.fields]
+    changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
+    return dict.fromkeys(changed, features.enters) if features.enters is not None else {}
+
+
+def _is_held(values: Mapping[str, Json], rows: Sequence[Record]) -> bool:
+    """Whether given records hold one of these values of fields."""
+    looked_at = islice(rows, MAX_ROWS)
+    return any(row.get(name) == value for row in looked_at for name, value in values.items())
+
+
+def _basis(features: ToolFeatures, roles: Roles, judged: Sequence[Evidence], *, is_held: bool) -> dict[str, Basis]:
+    """Return the basis of each field that is not declared. `is_held`: fixed values come from given records.
+
+    The verb, the entity and the key share their confidence, since what supports one supports the others.
+    """
+    is_certain = not {"verb", "entity"}.isdisjoint(features.overrides)
+    weighed = [*(evidence for evidence in features.evidence if evidence.attribute == "verb"), *judged]
+    confidence = 1.0 if is_certain else basis_of(weighed).confidence
+    bases = {name: Basis("inferred", confidence, _reasons((*features.evidence, *judged), name)) for name in EFFECT}
+    fixed = replace(bases["verb"], source="state") if is_held else bases["verb"]
+    others = {"fixed": fixed, "envelope": _form_basis(features)}
+    return {**bases, **others, **dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES), **roles.basis}
+
+
+def _reasons(evidence: Iterable[Evidence], name: str) -> tuple[str, ...]:
+    """Return the reasons for one of the fields that decide the effect. Those for no such field support the verb."""
+    mine = (reading for reading in evidence if name == (reading.attribute if reading.attribute in EFFECT else "verb"))
+    return tuple(dict.fromkeys(reading.reason for reading in mine))
+
+
+def _form_basis(features: ToolFeatures) -> Basis:
+    if not properties(features.output):
+        return _USUAL_FORM
+    return _DECLARED_FORM if features.tool.output_schema is not None else _SHOWN_FORM
+
+
+def _unknown(features: ToolFeatures, why: str) -> Plan:
+    """Return the plan of a tool whose effect is unknown."""
+    return Plan(features.tool.id, "unknown", backend="schema_only").with_basis(_UNKNOWN, why)
+
+
+def _is_poor(features: ToolFeatures, plan: Plan, objection: str | None) -> bool:
+    """Whether a plan rests on a description alone, or inspects something that no argument names."""
+    is_inspection = features.parsed.word in INSPECTION_VERBS and plan.key is None and plan.verb == "get"
+    is_doubtful = objection is not None or plan.confidence < _MIN_DESCRIBED
+    return is_inspection or (features.parsed.verb_from_description and is_doubtful)

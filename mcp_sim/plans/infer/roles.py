@@ -1,0 +1,285 @@
+"""Roles of the arguments of tools: naming a record, setting fields, filtering, searching, paging.
+
+First the fields of all entities are collected: those that results and declarations show, then those that only arguments
+show, of writes before reads. Then each tool gets its roles once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+
+from mcp_sim.plans.infer.arguments import (
+    find_leaves,
+    find_paging,
+    find_query,
+    is_limit_declared,
+    last_name,
+    without_options,
+    without_paging,
+)
+from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, key_schemas
+from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
+from mcp_sim.plans.infer.fields import KnownFields
+from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.states import find_described_state, find_flags
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.english import plural, singular, snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
+
+_ONE, _WRITES = frozenset({"get", "update", "delete"}), frozenset({"create", "update"})
+_ORDER = ("create", "update", "get", "list", "search")
+"""The verbs whose arguments show fields, the most reliable first."""
+_COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), terms("verbs.moving")
+_BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
+_DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
+_NO_PAGING = Paging()
+
+
+@frozen
+class Roles:
+    """Roles of a tool's arguments. `unexplained` are the arguments without a role."""
+
+    key: str | None = None
+    """The argument that names the record; of a create, the one that is copied."""
+    sets: Mapping[str, str] = field(default_factory=dict[str, str])
+    filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
+    query: str | None = None
+    paging: Paging = _NO_PAGING
+    holder: str | None = None
+    """The argument that names the record that contains those of the entity."""
+    unexplained: tuple[str, ...] = ()
+    basis: Mapping[str, Basis] = field(default_factory=dict[str, Basis])
+    """Why arguments have these roles: by the fields of the plan that they become."""
+
+
+@frozen
+class RoleFinder:
+    """All that the roles of arguments depend on."""
+
+    known: Mapping[str, KnownFields]
+    """By entity."""
+    declared: Mapping[str, Entity]
+    naming: Mapping[str, frozenset[str]]
+    """The arguments that together name the record, by tool."""
+
+    def roles(self, features: ToolFeatures) -> Roles:
+        """Return the roles of a tool: the arguments that name the record, those that ask, those that set fields."""
+        known, holder, is_write = self.known[features.entity], self._holder_argument(features), features.verb in _WRITES
+        names = self.naming.get(features.tool.id, frozenset[str]())
+        arguments, is_found = _split(properties(features.input), {holder})[1], bool(names or features.singleton)
+        key = None if is_found else _key_argument(features, known, arguments)
+        if key is not None:
+            roles = self._read_beside(key, features, known, _split(arguments, {key})[1])
+        else:
+            asked = _split(arguments, names)[0] if is_found or is_write else arguments
+            roles = _read(features, known, asked) if asked else Roles()
+        roles, written = replace(roles, key=key, holder=holder), _split(arguments, {*names, *roles.filters, key})[1]
+        return _with_sets(roles, features, known, written) if written and is_write else roles
+
+    def shown_fields(self, features: ToolFeatures, *, is_shown: bool) -> Iterator[Field]:
+        """Yield the fields that only arguments and verbs show. `is_shown`: results show those of the records."""
+        entity = self.declared.get(features.entity, Entity(features.entity))
+        paths = [path for path in self.roles(features).unexplained if path not in features.settled_arguments]
+        is_given = entity.key_like is not None and bool(entity.fields)
+        yield from fields_of_arguments(features, paths, self.known, is_given=is_given, is_shown=is_shown)
+        if not is_shown and features.entity not in self.declared:
+            yield from find_flags(features, self.known[features.entity].fields)
+
+    def _read_beside(
+        self, key: str, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]
+    ) -> Roles:
+        """Return the roles of arguments that ask for a record besides its key."""
+        if features.verb == "get" and key not in required(features.input):
+            others = _read(features, known, arguments)
+            return Roles(filters=others.filters, basis=others.basis)
+        return Roles(filters=self._parents(features, known, arguments))
+
+    def _parents(
+        self, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]
+    ) -> dict[str, Filter]:
+        """Return the ids that a change requires of the record which the changed one belongs to, as filters.
+
+        They are values instead if the verb moves records, or if the tool writes nothing else.
+        """
+        fields = {name: known.find(snake(name)) for name in arguments if self._is_parent(features, name)}
+        parents = {name: Filter(value.name) for name, value in fields.items() if value is not None}
+        is_all = features.verb == "update" and len(arguments) == len(parents) and features.parsed.status is None
+        return {} if is_all or features.parsed.word in _MOVING else parents
+
+    def _is_parent(self, features: ToolFeatures, argument: str) -> bool:
+        """Whether a change requires an argument that is the id of a record of another entity."""
+        stem = snake(argument).removesuffix("_id")
+        is_other = stem in self.known and stem not in {snake(argument), features.entity}
+        is_needed = features.verb in {"update", "delete"} and argument in required(features.input)
+        return is_other and is_needed and argument not in {*features.item_arguments.paths, *features.settled_arguments}
+
+    def _holder_argument(self, features: ToolFeatures) -> str | None:
+        """Return the argument that names the record inside which the entity's records are kept."""
+        entity = self.declared.get(features.entity)
+        if features.singleton is not None or entity is None or entity.inside is None:
+            return None
+        outer = self.known.get(entity.inside.entity)
+        key = "id" if outer is None else outer.key
+        named, score = key_argument("update", entity.inside.entity, key, features.input)
+        return named if score > 1 and snake(named or "") not in {"id", "key", "name"} else None
+
+
+def _split(arguments: Mapping[str, Record], names: Container[str]) -> tuple[dict[str, Record], dict[str, Record]]:
+    """Return the arguments that are among these names, and the others."""
+    among = {name: argument for name, argument in arguments.items() if name in names}
+    return among, {name: argument for name, argument in arguments.items() if name not in among}
+
+
+def assign_roles(
+    feature_list: Sequence[ToolFeatures],
+    shown: Mapping[str, Mapping[str, Field]],
+    declared: Mapping[str, Entity],
+    usual: Mapping[str, Mapping[str, Field]],
+) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
+    """Return the roles of every tool's arguments, the fields of every entity, and the keys.
+
+    `shown` are the fields that results and declarations show, `usual` those of entities whose fields no result shows.
+    """
+    groups = group_by_entity(feature_list)
+    keys = {name: choose_key(name, declared.get(name), parts, groups[name]) for name, parts in shown.items()}
+    known: dict[str, KnownFields] = {}
+    for name, parts in shown.items():
+        fields = {**usual.get(name, {}), **parts} or find_described_state(groups[name])
+        known[name] = KnownFields(name, keys[name], fields, _written(groups[name]))
+    finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys))
+    for features in _showing_fields(feature_list, declared):
+        known[features.entity].add(finder.shown_fields(features, is_shown=bool(shown.get(features.entity))))
+    for name, schema in key_schemas(groups, known).items():
+        known[name].add([Field(keys[name], schema, required=True)])
+    return (
+        {
+            tool_features.tool.id: Roles() if tool_features.verb in RECORDLESS else finder.roles(tool_features)
+            for tool_features in feature_list
+        },
+        {name: known_fields.fields for name, known_fields in known.items()},
+        keys,
+    )
+
+
+def _written(mine: Iterable[ToolFeatures]) -> frozenset[str]:
+    """Return the arguments of creates in snake case."""
+    return frozenset(
+        snake(name) for features in mine if features.verb == "create" for name in properties(features.input)
+    )
+
+
+def _showing_fields(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
+    """Return the tools whose arguments may show fields, the most reliable first.
+
+    Singletons and nested records are known from elsewhere.
+    """
+    nested = {name for name, entity in declared.items() if entity.inside is not None}
+    showing = [
+        features
+        for features in feature_list
+        if features.verb in _ORDER and features.singleton is None and features.entity not in nested
+    ]
+    return sorted(showing, key=lambda features: _ORDER.index(features.verb))
+
+
+def _key_argument(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> str | None:
+    """Return the argument that names one record by its key. A field other than the key does not."""
+    if features.verb not in _ONE:
+        return None
+    schema: Record = {**features.input, "properties": {**arguments}}
+    name, score = key_argument(features.verb, known.entity, known.key, schema)
+    if features.declared_key is not None or name is None or features.verb != "get":
+        return features.declared_key or name
+    return None if score < 2 and _is_secondary(snake(name), known) else name
+
+
+def _is_secondary(argument: str, known: KnownFields) -> bool:
+    """Whether an argument is a field other than the key: `find_user_id_by_email(email)`."""
+    known_field = known.find(argument)
+    is_foreign = argument.endswith("_id") and not snake(known.key).endswith(argument)
+    return is_foreign or (known_field is not None and known_field.name != known.key)
+
+
+def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
+    """Return the roles of arguments that ask for records."""
+    written, asking = _split(arguments, [name for name in arguments if snake(name) in known.written])
+    paging, query = find_paging(asking), find_query(arguments, known.named.keys())
+    taken = {query, paging.cursor, paging.sort, paging.order}
+    rest = _split({**written, **without_paging(asking)}, taken)[1]
+    rest = without_options(
+        {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
+    )
+    by_argument = find_filters(rest, known, is_search=features.parsed.word == "search")
+    basis = {"filters": _weakest(found_filter.basis for found_filter in by_argument.values()), "query": _BY_NAME}
+    basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
+    filters = {name: found_filter.rule for name, found_filter in by_argument.items()}
+    return Roles(
+        filters=filters, query=query, paging=paging, unexplained=tuple(_split(rest, by_argument)[1]), basis=basis
+    )
+
+
+def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
+    """Return the roles with those of arguments that are written. The key of a create is that of the copied record."""
+    key, score = key_argument(features.verb, known.entity, known.key, features.input)
+    is_other = key != known.key and known.key in properties(features.input)
+    is_named = features.verb == "create" and not is_other and _is_new_key(features, key, score)
+    copied = key if features.verb == "create" and score > 1 and features.parsed.word in _COPYING else None
+    kept = _written_leaves(_split(arguments, {key} if is_named else {copied})[1], features, known)
+    sets = {key: known.key} if is_named and key is not None else {}
+    sets |= _match_fields(kept, known, is_listed=features.enters is not None)
+    left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
+    basis = {**roles.basis, "sets": NAMED}
+    return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
+
+
+def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:
+    """Return the arguments by path that may be written: those named like fields, and those that are not options."""
+    leaves = dict(find_leaves(arguments, known.entity, known.named.keys()))
+    fields, others = _split(leaves, [path for path in leaves if last_name(path) in known.named])
+    return _split(leaves, fields.keys() | without_options(others, required(features.input)).keys())[0]
+
+
+def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
+    """Whether an argument of a create is the key of the new record: a required `<entity>_id`."""
+    if features.is_upsert:
+        return score > 1
+    is_id = key is not None and snake(key).endswith("id") and key in required(features.input)
+    return is_id and score > 2 and features.parsed.word in _NAMING
+
+
+def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed: bool) -> dict[str, str]:
+    """Return the field that each argument sets, the first one of several; `*` for an object that holds any fields.
+
+    `is_listed`: values enter lists, such as `labels` for a `label`.
+    """
+    setters: dict[str, str] = {}
+    for path, leaf in leaves.items():
+        several = known.find(plural(singular(last_name(path)))) if is_listed else None
+        named = last_name(path)
+        exact = known.fields.get(path)  # a name may have dots, or no letters
+        field = several or exact or (known.find(named) if named else None)
+        if path.endswith("*"):
+            setters.setdefault("*", path)
+        elif field is not None and _may_hold(field, leaf, known.key):
+            setters.setdefault(field.name, path)
+    return {path: name for name, path in setters.items()}
+
+
+def _may_hold(field: Field, argument: Record, key: str) -> bool:
+    """Whether a field can hold the argument. A key fits a field that is shown as an object, other scalars do not."""
+    if field.name == key and main_type(argument) in {"object", "array"}:
+        return False
+    return not properties(field.schema) or main_type(argument) not in {"string", "integer", "number", "boolean"}
+
+
+def _weakest(bases: Iterable[Basis]) -> Basis:
+    """Return the least confidence of several, with all reasons."""
+    listed = [*bases]
+    reasons = tuple(dict.fromkeys(reason for basis in listed for reason in basis.reasons))
+    return Basis("inferred", min((basis.confidence for basis in listed), default=_BY_NAME.confidence), reasons)

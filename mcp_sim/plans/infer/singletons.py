@@ -1,0 +1,127 @@
+"""Singletons: settings, a volume, a current user."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from mcp_sim.plans.infer.arguments import OPTIONS
+from mcp_sim.plans.infer.envelopes import SUCCESS, read_envelope
+from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import at, map_of, properties, required
+from mcp_sim.types.lexicon.english import last_word, singular_phrase, snake, words
+from mcp_sim.types.lexicon.terms import terms
+
+_FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
+
+
+@frozen
+class _Use:
+    """One tool of a noun: its parsed name, its arguments without options, and its result."""
+
+    parsed: ParsedName
+    arguments: Mapping[str, Record]
+    needed: frozenset[str]
+    output: Record
+
+
+def find_singletons(
+    tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName], known: Iterable[str], settled: Container[str]
+) -> dict[str, Entity]:
+    """Return a singleton for each noun that tools only get and set and that no key identifies.
+
+    `settled` are the tools whose effect a spec declares.
+    """
+    uses_by_noun: dict[Words, list[_Use]] = defaultdict(list)
+    for id_, tool in tools.items():
+        if id_ not in settled:
+            uses_by_noun[_strip_facet(parsed_names[id_].noun)].append(_use_of(parsed_names[id_], tool))
+    nouns = {noun for noun, uses in uses_by_noun.items() if any(use.parsed.verb != "unknown" for use in uses)}
+    known = {*known, *(name for tool in tools.values() for name in _nouns_of_ids(tool))}
+    singletons = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
+    return {name: _make_entity(name, uses) for name, uses in singletons.items() if name not in known}
+
+
+def _nouns_of_ids(tool: Tool) -> list[str]:
+    names = map(snake, properties(tool.input_schema))
+    return [name.removesuffix("_id") for name in names if name.endswith("_id")]
+
+
+def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:
+    """Return the singleton that a tool reads or sets: `wifi` for `get_wifi_status` and `set_wifi`.
+
+    It is the one of that name, or the only one with fields for all that an update requires.
+    """
+    if parsed.verb not in {"get", "list", "update"} or (parsed.verb != "update" and required(schema)):
+        return None
+    nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))}
+    singles = [entity for entity in entities if entity.singleton]
+    named = next((single for single in singles if {single.name, singular_phrase(words(single.name))} & nouns), None)
+    return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
+
+
+def _only_holder(singles: Iterable[Entity], needed: AbstractSet[str]) -> Entity | None:
+    holding = [single for single in singles if needed and needed <= {*map(snake, single.fields)}]
+    return holding[0] if len(holding) == 1 else None
+
+
+def _strip_facet(noun: Words) -> Words:
+    """Return the noun without words like `status`: `wifi` of `wifi_status`."""
+    return noun[:-1] if len(noun) > 1 and noun[-1] in _FACETS else noun
+
+
+def _use_of(parsed: ParsedName, tool: Tool) -> _Use:
+    schema = expanded(tool.input_schema)
+    arguments = {name: subschema for name, subschema in properties(schema).items() if snake(name) not in OPTIONS}
+    output = expanded(tool.output_schema) if tool.output_schema is not None else {}
+    return _Use(parsed, arguments, required(schema) & arguments.keys(), output)
+
+
+def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words]) -> bool:
+    """Whether all tools of a noun get or set it, and none takes a key."""
+    if not _is_entity(noun, others):
+        return False
+    gets = [use for use in uses if _is_getter(use)]
+    sets = [use for use in uses if use.parsed.verb == "update" and use.arguments]
+    if not gets or len(gets) + len(sets) < len(uses) or any(map(_takes_id, uses)):
+        return False
+    return bool(sets or not any(getter.arguments for getter in gets))
+
+
+def _takes_id(use: _Use) -> bool:
+    return any(last_word(argument) in {"id", "ids"} for argument in use.arguments)
+
+
+def _is_entity(noun: Words, others: AbstractSet[Words]) -> bool:
+    """Whether a noun is more than a word like `data`, and contains no noun of other tools."""
+    inner = (*first_nouns(noun), *last_nouns(noun[1:]))
+    return not _NOT_ENTITIES.issuperset(noun) and others.isdisjoint(inner)
+
+
+def _is_getter(use: _Use) -> bool:
+    """Whether a tool shows the singleton, not values by name. `settings` are one thing in the plural."""
+    if map_of(use.output):
+        return False
+    facets = use.parsed.verb == "list" and f"{use.parsed.noun[-1]}s" in _FACETS
+    return not use.needed and (facets or (use.parsed.verb == "get" and not use.parsed.plural))
+
+
+def _make_entity(name: str, uses: Sequence[_Use]) -> Entity:
+    """Return a singleton with the fields of results, else those of arguments."""
+    shown = [field for use in uses for field in _result_fields(name, use)]
+    listed = shown or [
+        Field(argument, use.arguments[argument], required=True) for use in uses for argument in use.arguments
+    ]
+    fields = {field.name: field for field in reversed(listed or [Field("name", {"type": "string"}, required=True)])}
+    return Entity(name, name, None, fields, singleton=True)
+
+
+def _result_fields(name: str, use: _Use) -> Iterator[Field]:
+    envelope = read_envelope("get", name, use.output)
+    parts = properties(at(use.output, envelope.record or "")) if use.parsed.verb != "update" else {}
+    return (Field(field, schema, required=True) for field, schema in parts.items() if snake(field) not in SUCCESS)

@@ -1,0 +1,162 @@
+"""States of records: those that verbs lead to, and the initial values of new records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from mcp_sim.plans.infer.features import ToolFeatures
+from mcp_sim.plans.infer.filters import narrowing_choices
+from mcp_sim.plans.infer.verbs import TRANSITIONS, VERBS_OF_RECORDS
+from mcp_sim.types import Json, Record
+from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
+from mcp_sim.types.lexicon.english import participle, snake
+from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
+
+_STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
+_STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
+_SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
+MAX_ROWS = 2_000  # bounds the start of worlds with many given records
+
+
+def find_described_state(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
+    """Return the state field that arguments or verbs like `close` imply, if no schema shows the fields of records."""
+    if _are_fields_shown(feature_list):
+        return {}
+    arguments = [pair for features in feature_list for pair in properties(features.input).items()]
+    listed = {name: narrowing_choices(schema) for name, schema in arguments if snake(name) in _STATES}
+    several = {name: choices for name, choices in listed.items() if len(choices) > 1}
+    states = islice((several or _states_of_verbs(feature_list, arguments)).items(), 1)
+    return {name: Field(name, {"type": "string", "enum": choices}, required=True) for name, choices in states}
+
+
+def _states_of_verbs(
+    feature_list: Sequence[ToolFeatures], arguments: Sequence[tuple[str, Record]]
+) -> dict[str, list[Json]]:
+    """Return the states that verbs lead to, and the one before, unless a flag holds them: `completed: true`."""
+    leads = [
+        features.parsed.status
+        for features in feature_list
+        if features.verb == "update" and features.parsed.status is not None
+    ]
+    flags = {snake(name).removeprefix("is_") for name, schema in arguments if main_type(schema) == "boolean"}
+    before = [_PREVIOUS[state] for state in leads if state in _PREVIOUS][:1]
+    return {"status": [*dict.fromkeys([*before, *leads])]} if before and not flags & {*leads, "done"} else {}
+
+
+def _are_fields_shown(feature_list: Sequence[ToolFeatures]) -> bool:
+    return any(properties(features.output) or items(features.output) for features in feature_list)
+
+
+def find_creation_time(feature_list: Sequence[ToolFeatures], fields: Collection[str]) -> dict[str, Field]:
+    """Return the creation time, which most services keep, if no schema shows the fields of records."""
+    names = [*(name for features in feature_list for name in properties(features.input)), *fields]
+    is_made = any(features.verb == "create" for features in feature_list)
+    if not is_made or _are_fields_shown(feature_list) or any(snake(name).startswith("creat") for name in names):
+        return {}
+    name = "createdAt" if any(name != name.lower() for name in names) else "created_at"
+    return {name: Field(name, {"type": "string", "format": "date-time"}, required=True)}
+
+
+def with_initial_value(field: Field, rows: Sequence[Record], *, is_state: bool, is_key: bool) -> Field:
+    """Return a field with the default that given records suggest: the first state, 0 renewals, no grade."""
+    if "default" in field.schema:
+        return field
+    values = _initial_states(field, rows) if is_state else []
+    if not values and field.required and not is_key:
+        held = [row[field.name] for row in islice(rows, _SAMPLE_SIZE) if field.name in row]
+        values = _usual_values(held, is_link=field.link is not None)
+    if not values:
+        return field
+    schema = {**field.schema, "default": values[0]}
+    if values[0] is None:
+        schema["type"] = [kind for kind in (main_type(field.schema), "null") if kind]
+    return replace(field, schema=schema)
+
+
+def _initial_states(field: Field, rows: Sequence[Record]) -> list[Json]:
+    """Return the states of new records among the choices or the given records."""
+    held = dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))
+    by_name = {snake(str(value)): value for value in (*held, *choices_of(field.schema))}
+    is_text = main_type(field.schema) in {"string", ""}
+    return [by_name[name] for name in _INITIAL if name in by_name] if is_text else []
+
+
+def _usual_values(held: Sequence[Json], *, is_link: bool) -> list[Json]:
+    """Return the possible initial values: null, the most frequent flag, an empty value or 0, what all have."""
+    if is_link or not held or None in held:
+        return [None] if None in held else []
+    if all(isinstance(value, bool) for value in held):
+        return [value for value, _ in Counter(held).most_common(1)]
+    is_constant = len(held) > 1 and len({*map(str, held)}) == 1
+    return [*(value for value in held if value in (0, "", [], {})), *(held[:1] if is_constant else ())]
+
+
+def find_flags(features: ToolFeatures, fields: Mapping[str, Field]) -> Iterator[Field]:
+    """Yield the flag that an update like `pin`, which another one undoes, sets on records that have no such state."""
+    verb = _opposed(features.parsed.word)
+    if features.verb == "update" and verb and not find_target_state(features, Entity("", fields=fields), ()):
+        yield Field(next(iter(_STATES_AFTER.get(verb, ())), participle(verb)), {"type": "boolean"}, required=True)
+
+
+def _opposed(word: str) -> str:
+    """Return the positive one of two opposite verbs: `pin` for itself and `unpin`. '' for other verbs."""
+    verb = _OPPOSITES.get(word, word.removeprefix("un"))
+    return verb if verb in _OPPOSITES.values() or f"un{verb}" in VERBS_OF_RECORDS else ""
+
+
+def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
+    flag, status = _find_flag(features.parsed.word, entity), features.parsed.status
+    name = next((name for name in entity.fields if snake(name) in _STATES), None)
+    if flag or name is None or (status is None and features.parsed.word not in _STATES_AFTER):
+        return flag
+    state = _find_state(features.parsed.word, status, entity.fields[name], rows)
+    return {} if state is None else {name: state}
+
+
+def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Record]) -> Json:
+    """Return the state of a field or of given records that a verb leads to. None if no choice fits."""
+    held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
+    states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
+    state = _nearest_choice(word, states) or next((target for target in states if snake(target) == status), None)
+    return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
+
+
+def _nearest_choice(word: str, choices: Sequence[Json]) -> Json:
+    """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`, or None."""
+    by_name = {_spelled(str(value)): value for value in reversed(choices)}
+    names = (f"{word}d", f"{word}ed", f"{word}led", word, *_STATES_AFTER.get(word, ()), f"{word}{word[-1:]}ed")
+    return next((by_name[name] for name in map(_spelled, names) if name in by_name), None)
+
+
+def _spelled(value: str) -> str:
+    """Return the words of a value with one spelling of `canceled`."""
+    return snake(value).replace("canceled", "cancelled")
+
+
+def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
+    """Return the flag of an entity that a verb sets, and its value: `pinned` and False for `unpin`."""
+    verb = _opposed(word) or word
+    flags = {
+        snake(name).removeprefix("is_"): name
+        for name, field in entity.fields.items()
+        if main_type(field.schema) == "boolean"
+    }
+    names = (*_STATES_AFTER.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
+    flag = next((flags[name] for name in names if name in flags), None)
+    return {} if flag is None else {flag: verb == word}
+
+
+def _spell_like(others: Sequence[str], state: str) -> str:
+    """Return a state spelled like the others: `On Hold` beside `In Use`."""
+    is_titled = bool(others) and all(text[:1].isupper() for text in others)
+    is_spaced = is_titled or any(" " in text for text in others)
+    text = state.replace("_", " ") if is_spaced and not any("_" in text for text in others) else state
+    if is_titled:
+        return text.upper() if all(text.isupper() for text in others) else text.title()
+    return text

@@ -1,0 +1,190 @@
+"""Tools that create, read, list, search, update and delete records, one or several at once."""
+
+from __future__ import annotations
+
+from mcp_sim.plans.choices import choice_answer
+from mcp_sim.plans.records.allowed_values import declared_values_check, line_schema_check, schema_check
+from mcp_sim.plans.records.arguments import ABSENT, argument, with_whole_numbers
+from mcp_sim.plans.records.creation import creation
+from mcp_sim.plans.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequence
+from mcp_sim.plans.records.filters import sets_any_field
+from mcp_sim.plans.records.nearest_record import nearest_record
+from mcp_sim.plans.records.parts import part_page, part_write
+from mcp_sim.plans.records.record_lookup import find_inside, finder
+from mcp_sim.plans.records.recorded_texts import with_recorded_failures
+from mcp_sim.plans.records.removal import removal
+from mcp_sim.plans.records.result_values import Facts, Render
+from mcp_sim.plans.records.results import reports_failures, result_renderer
+from mcp_sim.plans.records.selection import Select, parent_check, selector
+from mcp_sim.plans.records.updates import updating
+from mcp_sim.plans.refusal import invalid, not_found, noun, sentence_of
+from mcp_sim.types import Observation, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.plans import Plan
+
+_WRITES = {"create": creation, "update": updating, "delete": removal}
+
+
+@backends.register("records")
+class Records(Backend):
+    """Creates, gets, lists, searches, updates and deletes records of an entity, by key, filters or text."""
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        return with_whole_numbers(tool, plan, domain, self._compile(tool, plan, domain))
+
+    def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        if plan.choice is not None:
+            return choice_answer(tool, plan, lambda variant: backends[variant.backend]().compile(tool, variant, domain))
+        entity = domain.entities.get(plan.entity or "")
+        if entity is None:
+            raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
+        render, tool = result_renderer(tool, plan, domain), with_recorded_failures(tool, plan, domain)
+        if entity.inside is not None and plan.verb != "get":
+            return _with_parts(tool, plan, domain, render)
+        if plan.verb not in _ANSWERS:
+            raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
+        return _ANSWERS[plan.verb](tool, plan, domain, render)
+
+
+def _changing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    """Return the answer of a tool that creates, updates or deletes records."""
+    checks = declared_values_check(tool, plan), schema_check(tool, plan, domain)
+    write = with_checks(_WRITES[plan.verb](tool, plan, domain), *checks)
+    write = with_consequence(write, line_schema_check(tool, plan, domain))
+    if plan.each is not None:
+        partly = reports_failures(tool, plan, domain)
+        return _writing_many(tool, plan, batch(tool, plan, write), render, partly=partly)
+    return _writing(write, render)
+
+
+def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    """Return the answer of a tool that writes or lists records inside other records."""
+    if plan.verb in _WRITES:
+        return _writing(part_write(tool, plan, domain), render)
+    select = part_page(tool, plan, domain)
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = select(turn)
+        return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
+
+    return answer
+
+
+def _writing(write: Write, render: Render) -> Answer:
+    """Return the answer of a write."""
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation):
+            return Transition(effect)
+        return Transition(render(Facts(turn, turn.view, effect.record, effect.key)), effect.changes)
+
+    return answer
+
+
+def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, partly: bool) -> Answer:
+    """Return the answer of a batch.
+
+    If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written or
+    none.
+    """
+
+    name, entity = plan.each or "", plan.entity or ""
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        written = write(turn, invent)
+        if not written.done and not written.failed:
+            return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
+        if written.failed and not (partly and written.done):
+            return Transition(_refused(tool, written))
+        return Transition(render(Facts(turn, written.view, batch=written)), written.changes)
+
+    return answer
+
+
+def _refused(tool: Tool, written: Batch) -> Observation:
+    """Return the failure of a batch that wrote nothing, with the reason of every failed item."""
+    if len(written.done) + len(written.failed) == 1:
+        return written.failed[0].why
+    count = len(written.done) + len(written.failed)
+    whys = "; ".join(f"item {failure.part + 1}: {sentence_of(failure.why)}" for failure in written.failed)
+    return tool.failure("invalid", f"{len(written.failed)} of {count} items failed, nothing was written. {whys}")
+
+
+def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    entity = domain.entities[plan.entity or ""]
+    if plan.key is None and not entity.singleton:
+        return _finding(tool, plan, domain, render)
+    if entity.inside is not None:
+        return _getting_inside(tool, plan, entity, render)
+    find, name = finder(tool, plan, entity), entity.name
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        key = find(turn)
+        if isinstance(key, Observation):
+            return Transition(key)
+        return Transition(render(Facts(turn, turn.view, turn.view.get(name, key), key)))
+
+    return answer
+
+
+def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> Answer:
+    """Return the answer that gets a record inside a record of another entity."""
+    fetch = argument(plan.key or "")
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        asked = fetch(turn.call.arguments)
+        record = find_inside(turn.view, entity, asked)
+        if record is None:
+            return Transition(not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key))
+        return Transition(render(Facts(turn, turn.view, record, record[entity.key])))
+
+    return answer
+
+
+def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    """Return the answer that gets one record by filters: the first match, or the first inside a named record."""
+    entity = plan.entity or ""
+    is_inside = domain.entities[entity].inside is not None
+    select = part_page(tool, plan, domain) if is_inside else _selector(tool, plan, domain)
+    names = (*plan.filters, *([plan.holder] if plan.holder is not None else []))
+    choose = nearest_record(tool, domain.entities[entity])
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = select(turn)
+        if isinstance(page, Observation):
+            return Transition(page)
+        row = choose(page.rows, turn.now)
+        if row is None:
+            if page.rows:
+                return Transition(tool.failure("not_found", f"No {noun(entity)} is left", entity=entity))
+            name = next((name for name in names if name in turn.call.arguments), None)
+            return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
+        key, record = row
+        return Transition(render(Facts(turn, turn.view, record, key, page)))
+
+    return answer
+
+
+def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:
+    entity = domain.entities[plan.entity or ""]
+    return selector(tool, plan, entity, any_field=sets_any_field(domain, entity.name))
+
+
+def _listing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    select = _selector(tool, plan, domain)
+    orphaned = parent_check(tool, plan, domain)
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = orphaned(turn) or select(turn)
+        return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
+
+    return answer
+
+
+_ANSWERS = {
+    **dict.fromkeys(_WRITES, _changing),
+    **dict.fromkeys(("list", "search"), _listing),
+    "get": _getting,
+}

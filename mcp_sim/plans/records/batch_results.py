@@ -1,0 +1,231 @@
+"""Render the outcome of a batch: rows, lists of failures, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.effects import Batch, Effect, Failed
+from mcp_sim.plans.records.projection import projector
+from mcp_sim.plans.records.result_values import Facts, Fill
+from mcp_sim.plans.refusal import sentence_of
+from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    constants,
+    is_nullable,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
+from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.plans import Plan
+
+FAILURES = vocabulary(
+    "errors failed failures not_found notfound skipped rejected invalid missing failed_items unprocessed failed_ids"
+)
+"""Names of places that hold the failed items."""
+
+_HOLDERS = vocabulary("record data item object result value")
+_WHY = vocabulary("error message reason detail details error_message why text description")
+_OUTCOMES = vocabulary("status result outcome state")
+_WORKED = vocabulary("success ok succeeded successful")
+_PLACES = vocabulary("index item position item_index")
+_DONE_COUNTS = vocabulary(
+    "created updated deleted removed succeeded success_count created_count updated_count deleted_count removed_count "
+    "succeeded_count successful processed count total affected inserted inserted_count added added_count"
+)
+_FAILED_COUNTS = vocabulary("failed failed_count failure_count failures error_count errors_count errors skipped "
+                            "skipped_count")  # fmt: skip
+_ALL_COUNTS = vocabulary("requested total_requested submitted received")
+_GOOD = ("success", "succeeded", "ok", "created", "updated", "deleted", "done", "completed")
+_BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
+
+
+def can_report_failures(schema: Record, entity: Entity) -> bool:
+    """Return whether a result of this schema can report that some items failed."""
+    for name, subschema in properties(schema).items():
+        if snake(name) in FAILURES and main_type(subschema) in {"array", "integer", "object"}:
+            return True
+        if main_type(subschema) == "array" and _row_fails(items(subschema), entity):
+            return True
+        if main_type(subschema) == "object" and can_report_failures(subschema, entity):
+            return True
+    return main_type(schema) == "array" and _row_fails(items(schema), entity)
+
+
+def _row_fails(row: Record, entity: Entity) -> bool:
+    """Return whether a row can report a failed item without fields that only a record has."""
+    own = {snake(name) for name in properties(row) if name not in entity.fields}
+    needed = {name for name in required(row) if name in entity.fields and name != entity.key}
+    return bool(own & (_WORKED | _WHY)) and not needed
+
+
+def batch_rows(plan: Plan, entity: Entity, schema: Record) -> Fill:
+    """Return what fills the rows of a batch: a row per written item, and per failed item if rows can report it."""
+    row = items(schema)
+    show, keyed, parts = _done_row(entity, row), _key_getter(plan), properties(row)
+
+    def rows(facts: Facts) -> Json:
+        batch = _batch(facts)
+        rendered = [(number, show(number, effect, facts.view)) for number, effect in batch.done]
+        if _row_fails(row, entity):
+            rendered += [
+                (failed.part, _report(parts, entity, failed.part, keyed(failed), failed)) for failed in batch.failed
+            ]
+        return [value for _, value in sorted(rendered, key=lambda entry: entry[0])]
+
+    return rows
+
+
+def _done_row(entity: Entity, row: Record) -> Callable[[int, Effect, View], Json]:
+    show, parts = projector(entity, row), properties(row)
+    own = {name: value for name, value in parts.items() if name not in entity.fields}
+    holding = [name for name in own if main_type(own[name]) == "object" and snake(name) in {entity.name, *_HOLDERS}]
+    inner = {name: projector(entity, parts[name]) for name in holding}
+
+    def done(place: int, effect: Effect, view: View) -> Json:
+        value: Json = show(effect.record, view)
+        if not own or not isinstance(value, dict):
+            return value
+        kept = {name: inner_value for name, inner_value in as_object(value).items() if name not in own}
+        kept |= {name: show_one(effect.record, view) for name, show_one in inner.items()}
+        kept |= _report(own, entity, place, effect.key, None)
+        return {name: kept[name] for name in parts if name in kept}
+
+    return done
+
+
+def _report(parts: Mapping[str, Record], entity: Entity, place: int, key: Json, failed: Failed | None) -> Record:
+    """Return what properties report of an item: success, outcome, reason, index and key. `failed`: None if written."""
+    rendered, key_names = Record(), {snake(entity.key), "id", "key", f"{entity.name}_id"}
+    for name, schema in parts.items():
+        plain, kind = snake(name), main_type(schema)
+        if plain in _WORKED and kind == "boolean":
+            rendered[name] = failed is None
+        elif plain in _OUTCOMES and kind == "string" and name not in entity.fields:
+            rendered[name] = _spelt(schema, _GOOD if failed is None else _BAD)
+        elif plain in _WHY:
+            rendered |= _reason(name, schema, failed)
+        elif plain in _PLACES and kind == "integer":
+            rendered[name] = place
+        elif plain in key_names:
+            rendered |= _fitting(name, key, schema)
+    return rendered
+
+
+def _reason(name: str, schema: Record, failed: Failed | None) -> Record:
+    if failed is not None:
+        return {name: sentence_of(failed.why)}
+    return {name: ""} if main_type(schema) == "string" and not is_nullable(schema) else {}
+
+
+def _spelt(schema: Record, words: tuple[str, ...]) -> Json:
+    """Return the first of the words that the schema allows."""
+    choices = {snake(str(value)): value for value in constants(schema)}
+    return next((choices[word] for word in words if word in choices), words[0])
+
+
+def _fitting(name: str, key: Json, schema: Record) -> Record:
+    """Return the key under its name, null, or nothing, as the schema allows."""
+    if isinstance(key, str | int) and not (isinstance(key, str) and "integer" in types_of(schema)):
+        return {name: str(key) if main_type(schema) == "string" else key}
+    return {name: None} if is_nullable(schema) else {}
+
+
+def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
+    """Return a getter for the key that a failed item named."""
+    path = (plan.key or "").removeprefix(plan.each or "").strip(".")
+    fetch = argument(path)
+
+    def asked(failed: Failed) -> Json:
+        if not as_object(failed.item):
+            return failed.item if plan.key == plan.each else None
+        key = fetch(as_object(failed.item)) if path else None
+        return key if isinstance(key, str | int) else None
+
+    return asked
+
+
+def beside_rows(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill | None:
+    """Return what fills a property beside the rows of a batch, or None if its name is not known."""
+    kind, row = main_type(schema), items(schema)
+    if name in FAILURES and kind in {"array", "object"}:
+        return _failures(items(schema), plan, entity) if kind == "array" else _failures_by_key(plan)
+    if kind == "array" and main_type(row) in {"string", "integer"}:
+        return lambda facts: [_typed(effect.key, row) for _, effect in _batch(facts).done]
+    if kind in {"integer", "number"}:
+        return _count(name)
+    if kind == "boolean" and name in _WORKED:
+        return lambda facts: not _batch(facts).failed
+    return None
+
+
+def _failures_by_key(plan: Plan) -> Fill:
+    keyed = _key_getter(plan)
+    return lambda facts: {str(keyed(failed) or failed.part): sentence_of(failed.why) for failed in _batch(facts).failed}
+
+
+def _count(name: str) -> Fill | None:
+    if name in _FAILED_COUNTS:
+        return lambda facts: len(_batch(facts).failed)
+    if name in _ALL_COUNTS:
+        return lambda facts: len(_batch(facts).done) + len(_batch(facts).failed)
+    return (lambda facts: len(_batch(facts).done)) if name in _DONE_COUNTS else None
+
+
+def _typed(key: Key, schema: Record) -> Json:
+    return str(key) if main_type(schema) == "string" else key
+
+
+def _failures(row: Record, plan: Plan, entity: Entity) -> Fill:
+    """Return what fills a list of failed items: reasons, keys, or both, as its rows require."""
+    keyed, parts = _key_getter(plan), properties(row)
+    if main_type(row) == "integer":
+        return lambda facts: [failed.part for failed in _batch(facts).failed]
+    if main_type(row) == "string":
+        return lambda facts: [_line(keyed(failed), failed) for failed in _batch(facts).failed]
+    return lambda facts: [_failure_object(failed, keyed(failed), parts, entity) for failed in _batch(facts).failed]
+
+
+def _line(key: Json, failed: Failed) -> str:
+    why = sentence_of(failed.why)
+    return why if key is None or str(key) in why else f"{key}: {why}"
+
+
+def _failure_object(failed: Failed, key: Json, parts: Mapping[str, Record], entity: Entity) -> Record:
+    if not parts:
+        return plain_failure_row(failed, key)
+    rendered = {name: value for name, value in as_object(failed.item).items() if name in parts}
+    rendered |= _report(parts, entity, failed.part, key, failed)
+    for name, schema in parts.items():
+        if name not in rendered:
+            rendered |= {name: failed.part} if main_type(schema) == "integer" else _fitting(name, key, schema)
+    return rendered
+
+
+def plain_failure_row(failed: Failed, key: Json) -> Record:
+    """Render a failed item if no schema defines its form."""
+    return {"index": failed.part, **({"id": key} if key is not None else {}), "error": sentence_of(failed.why)}
+
+
+def plain_batch(plan: Plan, entity: Entity) -> Fill:
+    """Return what fills the result of a batch without a schema: the written records, and the failures, if any."""
+    place, show, keyed = plan.envelope.rows or "results", projector(entity, {}), _key_getter(plan)
+
+    def fill(facts: Facts) -> Json:
+        batch = _batch(facts)
+        done: list[Json] = [
+            effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in batch.done
+        ]
+        failed: list[Json] = [plain_failure_row(failure, keyed(failure)) for failure in batch.failed]
+        return {place: done, **({"errors": failed} if failed else {})}
+
+    return fill
+
+
+def _batch(facts: Facts) -> Batch:
+    return facts.batch or Batch((), (), facts.view)

@@ -1,0 +1,152 @@
+"""Create records, or apply a create to the record that exists already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mcp_sim.generate.defaults import record_maker
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.generate.uniqueness import is_name, is_unique
+from mcp_sim.plans.records.effects import Effect, Write
+from mcp_sim.plans.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
+from mcp_sim.plans.records.implied_links import implied_links, linked_records
+from mcp_sim.plans.records.record_lookup import finder
+from mcp_sim.plans.records.updates import changing
+from mcp_sim.plans.refusal import conflict
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.json_values import as_key, nest_paths
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.switches import WriteMode, mode_reader
+
+_STATES = frozenset({"status", "state"})
+
+
+def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """Compile a tool that creates a record."""
+    entity = domain.entities[plan.entity or ""]
+    name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
+    make, keys = record_maker(plan, entity, domain), key_maker(entity)
+    fixed = fixed_values(plan, entity)
+    change, imply = changing(tool, plan, domain), implied_links(entity, domain)
+    complete = linked_records(entity, domain)
+    stored = frozenset(entity.fields)
+    dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
+    mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+    known_key, drafted, copied = (
+        _key_finder(plan, entity),
+        _draft_state(tool, plan, entity),
+        _copied(tool, plan, entity),
+    )
+
+    def create(turn: Turn, invent: Invent) -> Effect | Observation:
+        source = copied(turn)
+        if isinstance(source, Observation):
+            return source
+        values = {**source, **drafted(turn.call.arguments), **fixed(turn), **assigned_values(turn, sets)}
+        values = resolve_links(turn, tool, links, values)
+        if isinstance(values, Observation):
+            return values
+        values = nest_paths(values, dotted)
+        values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
+        mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
+        taken = known_key(turn.view, values)
+        if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
+            return _existing(turn, tool, name, taken, mode, change)
+        key = taken if taken is not None else next_key(entity, keys, turn.view, turn.draws)
+        known = {**imply(turn, invent, values), entity.key: key}
+        linked = complete(turn, invent, known)
+        record = make(turn, invent, known, values)
+        put = Change("put", name, key, record, expected=turn.view.version(name, key))
+        return Effect(key, record, (put, *linked))
+
+    return create
+
+
+def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record | Observation]:
+    """Return a function that reads what a copy takes over: all but what is unique, or the time of a change."""
+    argument = plan.arguments.get("copied")
+    if argument is None:
+        return lambda _turn: {}
+    find = finder(tool, replace(plan, key=argument), entity)
+    own = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
+
+    def read(turn: Turn) -> Record | Observation:
+        key = find(turn)
+        if isinstance(key, Observation):
+            return key
+        return {name: value for name, value in (turn.view.get(entity.name, key) or {}).items() if name not in own}
+
+    return read
+
+
+def _is_own(entity: Entity, field: Field) -> bool:
+    """Return whether a copy has a value of its own: a code or an address, or the time of its creation or change."""
+    is_code = is_unique(entity, field) and not is_name(field.name)
+    return is_code or time_meaning(field.name, field.schema) in {"created", "updated"}
+
+
+def _draft_state(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], Record]:
+    """Return a function that reads from a flag such as `draft` whether a new record is in the state `draft`."""
+    arguments = properties(expanded(tool.input_schema))
+    flag = next((name for name in arguments if snake(name) in terms("arguments.draft")), None)
+    usual = arguments[flag].get("default") if flag is not None else None
+    fields = [
+        field for name, field in entity.fields.items() if snake(name) in _STATES and name not in plan.sets.values()
+    ]
+    states = {field.name: constants(field.schema) for field in fields if main_type(field.schema) == "string"}
+    states = {name: values for name, values in states.items() if "draft" in values or not values}
+
+    def state(arguments: Record) -> Record:
+        is_draft: Json = arguments.get(flag or "", usual)
+        if not isinstance(is_draft, bool):
+            return {}
+        chosen = {
+            name: [value for value in values or ["draft"] if (value == "draft") is is_draft]
+            for name, values in states.items()
+        }
+        return {name: values[0] for name, values in chosen.items() if values}
+
+    return state
+
+
+def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
+    """Return a function that finds the key given by the caller, or that of a record with the same identity."""
+    identity = _identity(plan, entity) if plan.if_exists != "refuse" else ()
+
+    def known(view: View, values: Record) -> Key | None:
+        taken: Key | None = as_key(values.get(entity.key))
+        given = [name for name in identity if values.get(name) is not None]
+        if taken is not None or not given:
+            return taken
+        alike = view.find(entity.name, given[0], values[given[0]])
+        return next((key for key, row in alike if all(row.get(name) == values[name] for name in given)), None)
+
+    return known
+
+
+def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
+    """Return the fields that identify a record: a unique one, else all texts if the record has numbers."""
+    fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
+    naming = min((field.name for field in fields if is_unique(entity, field)), key=is_name, default=None)
+    numbers = [field.name for field in fields if main_type(field.schema) in {"integer", "number"}]
+    texts = tuple(field.name for field in fields if main_type(field.schema) == "string") if numbers else ()
+    return (naming,) if naming is not None else texts
+
+
+def _existing(
+    turn: Turn, tool: Tool, entity: str, key: Key, mode: WriteMode, change: Callable[[Turn, Key], Effect | Observation]
+) -> Effect | Observation:
+    """Return the effect on a record that exists already, or the failure that it does."""
+    if mode == "refuse":
+        return conflict(tool, entity, key, "already exists")
+    if mode == "keep":
+        return Effect(key, turn.view.get(entity, key) or {}, ())
+    return change(turn, key)

@@ -1,0 +1,249 @@
+"""Records that a list, a search or a get by filters asks for, that do not exist yet, and that nothing rules out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import reduce
+
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields
+from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.generate.titles import titles_about
+from mcp_sim.plans.records.accepted_keys import acceptance
+from mcp_sim.plans.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.plans.records.containers import container_arguments, containers_of
+from mcp_sim.plans.records.earlier_records import was_created, was_emptied
+from mcp_sim.plans.records.filters import field_value, matching_rows, sets_any_field
+from mcp_sim.plans.records.wanted_values import Interval, Wanted, wanted_values
+from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import fitting_type, property_of
+from mcp_sim.types.json_values import nest_paths
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.time_formats import parse_time
+from mcp_sim.types.views import find_key
+
+FEWEST = 2
+"""The fewest records that are generated for a list. The most is one less than twice as many."""
+
+FEWEST_FOUND = 3
+"""The same for a search by text."""
+
+FEWEST_IN_CONTAINER = 4
+"""The same for a container that no call has named before."""
+
+_AGE = timedelta(days=30)
+"""How long before the start of the world the first records of a container date back."""
+
+_PLAIN_KEYS = frozenset({"id", "ids", "key", "name", "number", "uuid"})
+"""Names of arguments that name a record, but not its entity."""
+
+LONGEST_SERIES = 7
+"""The most records that are generated for a period: one a day."""
+
+
+class Demand:
+    """What the calls of one tool ask of an entity that is open, or whose records nothing specifies."""
+
+    def __init__(self, plan: Plan, domain: Domain, entity: Entity) -> None:
+        tool = domain.tools[plan.tool]
+        self._plan, self._domain, self._entity, self._whole = plan, domain, entity, replace(entity, open=True)
+        self._keys, self._texts = key_maker(entity), text_fields(entity)
+        self._limit = argument(plan.paging.limit or "")
+        self._wanted = wanted_values(tool, plan, entity)
+        self._asks_for_each = any(rule.op == "in" for rule in plan.filters.values())
+        self._matching = matching_rows(tool, plan, entity, any_field=sets_any_field(domain, entity.name))
+        self._within = containers_of(domain).get(entity.name, frozenset())
+        self._containers = container_arguments(plan, entity, domain)
+        self._parents = _parents(plan, entity, domain)
+        plans = [
+            variant for whole in domain.plans.values() for variant in whole.variants if variant.entity == entity.name
+        ]
+        self._is_created = any(read.verb == "create" for read in plans)
+        self._is_declared = any(domain.tools[read.tool].output_schema is not None for read in plans)
+
+    def missing(self, turn: Turn, invent: Invent) -> list[Change]:
+        """Return the records to generate so that the call has a result; none if there are some, or none can match."""
+        arguments = turn.call.arguments
+        is_one = not self._asks_for_each or len(self._wanted(arguments)) == 1
+        if is_one and self._matching(turn.view, arguments):
+            return []
+        absorbed = self.population(turn, invent)
+        is_found = is_one and absorbed and self._matching(turn.after(absorbed).view, arguments)
+        if is_found or self._is_ruled_out(turn):
+            return absorbed
+        for wanted in self._wanted(arguments):
+            absorbed += self._missing_records(turn.after(absorbed), wanted, invent)
+        return absorbed
+
+    def _missing_records(self, turn: Turn, wanted: Wanted, invent: Invent) -> list[Change]:
+        """Return the records to generate with the values of one combination, and those that they link to."""
+        parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
+        if parents is None or not self._is_free(turn.view, wanted):
+            return []
+        changes = self._generated(turn, wanted, parents, invent, self._texts[:1])
+        return changes or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
+
+    def population(self, turn: Turn, invent: Invent, *first: Change) -> list[Change]:
+        """Return the `first` records of the container that the call names, and those beside them if it is new."""
+        values, absorbed = self._container(turn), [*first]
+        if not values or self._has_held(turn, values) or self._is_ruled_out(turn):
+            return absorbed
+        count = FEWEST_IN_CONTAINER + int(turn.draws.unit("population") * FEWEST_IN_CONTAINER)
+        for at in range(count):
+            known = {**values, **self._created(turn, (at + 1) / (count + 1))}
+            change = self._made(turn.after(absorbed), known, f"{values}/{at}", invent)
+            absorbed += [] if change is None else [change]
+        return absorbed
+
+    def is_to_come(self, turn: Turn, key: Key) -> bool:
+        """Return whether tools create records and the container that the call names has only smaller numbers."""
+        if not self._is_created or not isinstance(key, int):
+            return False
+        values = self._container(turn)
+        held = [segment for segment, _ in self._inside(turn.view, values)] if values else []
+        return bool(held) and all(isinstance(segment, int) and segment < key for segment in held)
+
+    def _container(self, turn: Turn) -> Record:
+        """Return the container that the call names, as values of fields; empty if it names none."""
+        named = {field: turn.call.arguments.get(name) for name, field in self._containers.items()}
+        values = {field: named.get(field) for field in self._within}
+        return {} if None in values.values() else values
+
+    def _inside(self, view: View, values: Record) -> list[tuple[Key, Record]]:
+        """Return the records in a container."""
+        (field, value), *others = values.items()
+        rows = view.find(self._entity.name, field, value)
+        return [row for row in rows if all(row[1].get(name) == item for name, item in others)]
+
+    def _created(self, turn: Turn, share: float) -> Record:
+        """Return the creation time of a record at a share of the first records of a container."""
+        fields = self._entity.fields.values()
+        created = [field for field in fields if time_meaning(field.name, field.schema) == "created"]
+        moment = turn.start - _AGE * (1 - share)
+        return {field.name: time_formatter(field.name, field.schema)(moment) for field in created}
+
+    def _has_held(self, turn: Turn, values: Record) -> bool:
+        """Return whether the container of these values has, or had, records."""
+
+        def inside(view: View, _arguments: object) -> Sequence[tuple[Key, Record]]:
+            return self._inside(view, values)
+
+        return bool(inside(turn.view, {})) or was_emptied(turn, self._entity.name, inside)
+
+    def _is_ruled_out(self, turn: Turn) -> bool:
+        """Return whether earlier calls decide that nothing matches: they emptied the list, or created its parent."""
+        arguments = turn.call.arguments
+        is_new = any(was_created(turn, self._domain, name, fetch(arguments)) for fetch, name in self._parents)
+        return is_new or was_emptied(turn, self._entity.name, self._matching)
+
+    def _is_free(self, view: View, wanted: Wanted) -> bool:
+        """Return whether nothing decides that there are no such records: the schemas of values, existing records."""
+        values, schemas = wanted.values, {name: self._schema_at(name) for name in wanted.values}
+        if not all(schema is not None and self._is_valid(values[name], schema) for name, schema in schemas.items()):
+            return False
+        (name, value), *others = values.items() or [("", None)]
+        rows = view.find(self._entity.name, name, value) if name and not wanted.words and not wanted.limits else ()
+        return not any(all(field_value(record, other) == first for other, first in others) for _, record in rows)
+
+    def _schema_at(self, path: str) -> Record | None:
+        """Return the schema of a field or of a value inside one; None if there is no such field."""
+        name, *rest = path.split(".")
+        known = self._entity.fields.get(name)
+        return None if known is None else reduce(property_of, rest, known.schema)
+
+    def _is_valid(self, value: Json, schema: Record) -> bool:
+        """Return whether a field may have a value. Schemas that no result declares describe usual values only."""
+        return value != "" and (validity_test(schema)(value) if self._is_declared else fitting_type(value, schema))
+
+    def _generated(
+        self, turn: Turn, wanted: Wanted, parents: Sequence[Change], invent: Invent, texts: Sequence[str]
+    ) -> list[Change]:
+        """Generate the records, and keep those that the call finds."""
+        changes, count = list(parents), self._count(turn, wanted)
+        about = titles_about(wanted.words, self._entity, count, turn.draws) if wanted.words else []
+        for at in range(count):
+            known = {**wanted.values, **self._limited(turn, wanted, at / max(1, count - 1))}
+            known = {**dict.fromkeys(texts, about[at]), **known} if about else known
+            generated = self._made(turn.after(changes), known, f"{wanted.values}/{at}", invent)
+            changes += [] if generated is None else [generated]
+        keys = {key for key, _ in self._matching(turn.after(changes).view, turn.call.arguments)}
+        kept = [change for change in changes[len(parents) :] if change.key in keys]
+        return [*parents, *kept] if kept else []
+
+    def _made(self, turn: Turn, known: Record, scope: str, invent: Invent) -> Change | None:
+        """Generate one record; None if there can be none."""
+        draws = turn.draws.about(f"{turn.draws.scope}/{scope}")
+        key = known.get(self._entity.key) or next_key(self._entity, self._keys, turn.view, draws)
+        if not isinstance(key, str | int) or turn.view.version(self._entity.name, key):
+            return None
+        plain = {name: value for name, value in known.items() if "." not in name}
+        record = generate_record(turn, self._whole, key, invent, plain)
+        record |= nest_paths({name: value for name, value in known.items() if name not in plain}, record)
+        return Change("put", self._entity.name, key, record, expected=0) if self._is_possible(record) else None
+
+    def _is_possible(self, record: Record) -> bool:
+        """Return whether a record was created before it was changed."""
+        fields = self._entity.fields.values()
+        times = {time_meaning(field.name, field.schema): parse_time(record.get(field.name)) for field in fields}
+        created, updated = times.get("created"), times.get("updated")
+        return created is None or updated is None or created <= updated
+
+    def _count(self, turn: Turn, wanted: Wanted) -> int:
+        if self._plan.verb == "get" or self._entity.key in wanted.values:
+            return 1
+        fewest = FEWEST_FOUND if wanted.words else FEWEST
+        count = fewest + int(turn.draws.unit("how many") * fewest)
+        spans = (self._interval(turn, name, limits) for name, limits in wanted.limits.items() if len(limits) > 1)
+        days = [span.days for span in spans if span is not None]
+        count = min(days[0], LONGEST_SERIES) if days else count
+        limit = self._limit(turn.call.arguments)
+        return min(count, limit) if isinstance(limit, int) and limit > 0 else count
+
+    def _limited(self, turn: Turn, wanted: Wanted, share: float) -> Record:
+        """Return values within the limits of fields, those of times at a share of their period."""
+        limited: Record = {}
+        for name, limits in wanted.limits.items():
+            known, span = self._entity.fields.get(name), self._interval(turn, name, limits)
+            if known is not None:
+                limited[name] = limited_value(
+                    turn, self._entity, known, limits, None if span is None else span.at(share)
+                )
+        return {name: value for name, value in limited.items() if value is not ABSENT}
+
+    def _interval(self, turn: Turn, name: str, limits: Record) -> Interval | None:
+        known = self._entity.fields.get(name)
+        return None if known is None else Interval.of(name, known.schema, limits, turn.now)
+
+
+def _parents(plan: Plan, entity: Entity, domain: Domain) -> list[tuple[Fetch, str]]:
+    """Return the arguments that name records of other entities which the asked records belong to, and these."""
+    fields = {path: entity.fields.get(rule.field) for path, rule in plan.filters.items() if rule.op == "equals"}
+    links = {path: field.link for path, field in fields.items() if field is not None and field.link is not None}
+    keys = {
+        tool_plan.key: tool_plan.entity
+        for tool_plan in domain.plans.values()
+        if tool_plan.key is not None and tool_plan.entity != entity.name
+    }
+    named = {path: keys[path] for path in fields if path in keys and snake(path) not in _PLAIN_KEYS}
+    return [(argument(path), name) for path, name in {**named, **links}.items() if name is not None]
+
+
+def _missing_parents(turn: Turn, entity: Entity, wanted: Wanted, domain: Domain, invent: Invent) -> list[Change] | None:
+    """Return the linked records to generate. None if one does not exist and must not be generated."""
+    changes: list[Change] = []
+    for name, value in wanted.values.items():
+        field = entity.fields.get(name)
+        target = None if field is None else domain.entities.get(field.link or "")
+        if target is None or find_key(turn.view, target.name, value) is not None:
+            continue
+        if not isinstance(value, str | int) or not acceptance(target, name, domain)(turn.view, value):
+            return None
+        record = generate_record(turn, target, value, invent, {})
+        changes.append(Change("put", target.name, value, record, expected=0))
+    return changes

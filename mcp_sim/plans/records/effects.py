@@ -1,0 +1,136 @@
+"""Effects of writes: their checks, their consequences, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Plan
+
+Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
+Check: TypeAlias = Callable[[Turn], "Observation | None"]
+"""Returns the failure that forbids a write before anything is written, or None."""
+
+
+@dataclass(slots=True)
+class Effect:
+    """The record after the call (before it, if the call removes the record), and the changes."""
+
+    key: Key
+    record: Record
+    changes: tuple[Change, ...]
+
+
+Consequence: TypeAlias = Callable[[Turn, Invent, Effect], "Effect | Observation"]
+"""Returns the effect with its consequence, or the failure of the whole write."""
+
+
+def with_checks(write: Write, *checks: Check | None) -> Write:
+    """Return the write with checks before it. The first failure is returned."""
+    known = [check for check in checks if check is not None]
+    if not known:
+        return write
+
+    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
+        for check in known:
+            refused = check(turn)
+            if refused is not None:
+                return refused
+        return write(turn, invent)
+
+    return whole
+
+
+def with_consequence(write: Write, follow: Consequence | None) -> Write:
+    """Return the write with its consequence: both are done, or neither."""
+    if follow is None:
+        return write
+
+    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        return effect if isinstance(effect, Observation) else follow(turn, invent, effect)
+
+    return whole
+
+
+@dataclass(slots=True)
+class Failed:
+    """An item that failed: its index from 0, what was given, and the failure."""
+
+    part: int
+    item: Json
+    why: Observation
+
+
+@dataclass(slots=True)
+class Batch:
+    """The outcome of each item by its index, and the state after all of them."""
+
+    done: tuple[tuple[int, Effect], ...]
+    failed: tuple[Failed, ...]
+    view: View
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(replace(change, part=number) for number, effect in self.done for change in effect.changes)
+
+
+WriteMany: TypeAlias = Callable[[Turn, Invent], Batch]
+
+
+def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
+    """Return a write of all items, one after another, each on the changes of those before."""
+    path = (plan.each or "").split(".")
+    listed = _items(tool, plan)
+
+    def write_all(turn: Turn, invent: Invent) -> Batch:
+        done: list[tuple[int, Effect]] = []
+        failed: list[Failed] = []
+        view = turn.view
+        for number, item in enumerate(listed(turn)):
+            effect = write(_turn_for_item(turn, view, path, number, item), invent)
+            if isinstance(effect, Observation):
+                failed.append(Failed(number, item, effect))
+            else:
+                done.append((number, effect))
+                view = view.after(effect.changes) if effect.changes else view
+        return Batch(tuple(done), tuple(failed), view)
+
+    return write_all
+
+
+def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
+    """Return a function that lists the items of a call: a list, a single item, or a comma-separated text."""
+    fetch = argument(plan.each or "")
+    is_text = "array" not in types_of(at(expanded(tool.input_schema), plan.each or ""))
+
+    def listed(turn: Turn) -> Sequence[Json]:
+        value = fetch(turn.call.arguments)
+        if isinstance(value, str) and is_text:
+            return [piece.strip() for piece in value.split(",") if piece.strip()]
+        if isinstance(value, list):
+            return as_list(value)
+        return [] if value is ABSENT or value is None else [value]
+
+    return listed
+
+
+def _turn_for_item(turn: Turn, view: View, path: Sequence[str], place: int, item: Json) -> Turn:
+    """Return the turn as if the call had one item, with draws of its own."""
+    call = replace(turn.call, arguments=_with(turn.call.arguments, path, item))
+    draws = turn.draws
+    own = Draws(draws.seed, draws.stream, f"{draws.scope}#{place}", draws.occurrence)
+    return replace(turn, call=call, view=view, draws=own)
+
+
+def _with(arguments: Record, path: Sequence[str], item: Json) -> Record:
+    head, *rest = path
+    inner = _with(as_object(arguments.get(head)), rest, item) if rest else item
+    return {**arguments, head: cast("Json", inner)}

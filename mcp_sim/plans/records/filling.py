@@ -1,0 +1,297 @@
+"""Fill the places of a result's schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
+from mcp_sim.plans.records.projection import projector
+from mcp_sim.plans.records.result_schemas import is_optional, is_success_flag
+from mcp_sim.plans.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
+from mcp_sim.plans.records.sentences import DONE, sentence_writer
+from mcp_sim.plans.refusal import label, value_text
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    constants,
+    is_nullable,
+    is_open,
+    items,
+    main_type,
+    properties,
+    required,
+    takes_null,
+)
+from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.plans import Envelope, Plan
+
+_MANY = frozenset({"list", "search"})
+_CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
+_TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
+_NOTHING = frozenset({"error", "errors", "warning", "warnings"})
+_MESSAGES = frozenset(
+    {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
+)
+
+
+class Filler:
+    """Compiles the schema of a result into functions that fill its places."""
+
+    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+        self.tool, self.plan, self.domain = tool, plan, domain
+        self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
+        self.entity = domain.entities[plan.entity or ""]
+        self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
+        self.places = _places(plan.envelope)
+
+    def filled(self, schema: Record, path: str) -> Fill:
+        """Return what fills the place at `path`."""
+        if path == self.envelope.rows:
+            return self._rows(schema)
+        if path == self.envelope.record and self.plan.verb in _MANY:
+            return self._rows_within(schema, path)
+        if path == self.envelope.record and self._is_plain(schema):
+            show = projector(self.entity, schema)
+            return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
+        if main_type(schema) == "object" or properties(schema):
+            return self._object(schema, path)
+        return self._part(schema, path, path.rpartition(".")[2], needed=True) or _null
+
+    def _rows(self, schema: Record) -> Fill:
+        if self.is_batch:
+            return batch_rows(self.plan, self.entity, schema)
+        row = projector(self.entity, items(schema))
+        return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
+
+    def _rows_within(self, schema: Record, path: str) -> Fill:
+        """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""
+        if properties(schema):
+            fill = self._object(schema, path)
+            return lambda facts: fill(_with_first_row(facts))
+        if not is_open(schema):
+            return lambda _facts: {}
+        row, name = projector(self.entity, {}), plural(self.entity.name)
+        return lambda facts: {
+            name: [row(record, facts.view) for _, record in facts.page.rows],
+            "count": facts.page.total,
+        }
+
+    def _is_plain(self, schema: Record) -> bool:
+        """Return whether the place holds the record and nothing else."""
+        names = properties(schema)
+        if any(self._is_confirmation(snake(name), value) for name, value in names.items()):
+            return False
+        return all(name in self.entity.fields for name in names) and not any(
+            place
+            for place in self.places
+            if place.rpartition(".")[0] == (self.envelope.record or "") and place in names
+        )
+
+    def _object(self, schema: Record, path: str) -> Fill:
+        parts: list[tuple[str, Fill]] = []
+        for name, subschema in properties(schema).items():
+            here = f"{path}.{name}" if path else name or "."  # '' is the place of the whole
+            needed = name in required(schema)
+            usual = needed or ("required" not in schema and not is_optional(subschema))
+            is_field = path == self.envelope.record
+            fill = self._part(subschema, here, name, needed=needed, usual=usual, of_record=is_field)
+            if fill is not None:
+                parts.append((name, fill))
+
+        def fill_object(facts: Facts) -> Json:
+            body: Record = {}
+            for name, fill in parts:
+                value = fill(facts)
+                if value is not ABSENT:
+                    body[name] = value
+            return body
+
+        return fill_object
+
+    def _part(
+        self, schema: Record, path: str, name: str, *, needed: bool, usual: bool = False, of_record: bool = False
+    ) -> Fill | None:
+        """Return what fills one property, or None if it is left out.
+
+        `usual`: the property is filled although it is not required.
+        """
+        if schema == IMPOSSIBLE:
+            return None
+        chosen = constants(schema)
+        if len(chosen) == 1:
+            return lambda _facts: chosen[0]
+        if path in self.places:
+            return self._placed(schema, path, needed=needed)
+        if self._holds_places(path):
+            return self.filled(schema, path)
+        fill = self._by_name(schema, name, needed=needed, of_record=of_record)
+        if fill is None and (needed or usual):
+            fill = self._open(name, schema, path)
+        return fill if fill is None or not of_record or name in self.entity.fields else _kept(name, fill)
+
+    def _placed(self, schema: Record, path: str, *, needed: bool) -> Fill:
+        """Return what fills a place of the envelope. A cursor that leads nowhere is left out where null is invalid."""
+        fill = self.places[path]
+        if needed:
+            return as_text(fill) if main_type(schema) == "string" else fill
+        return fill if takes_null(schema) else lambda facts: ABSENT if (value := fill(facts)) is None else value
+
+    def _holds_places(self, path: str) -> bool:
+        known = path in (self.envelope.rows, self.envelope.record)
+        return known or any(place.startswith(f"{path}.") for place in self.places)
+
+    def _by_name(self, schema: Record, name: str, *, needed: bool, of_record: bool) -> Fill | None:
+        """Return what fills a property by its name, or None if the name has no known meaning."""
+        plain = snake(name)
+        is_set = name in self.plan.sets.values()
+        if self.plan.verb in DONE and is_success_flag(name, schema) and not is_set:
+            return _true
+        if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
+            return self._sentence()
+        if (of_record or self.envelope.record is None) and name in self.entity.fields:
+            return self._field(name, schema, needed=needed)
+        summed = row_sum(plain, schema, self.entity) if self.envelope.rows is not None else None
+        return summed or self._named(plain, schema)
+
+    def _is_sentence(self, name: str, schema: Record) -> bool:
+        """Return whether a `status` in the result of a write without a record holds a sentence."""
+        is_status = name in {"status", "result", "message"} or name.endswith("_status")
+        plain = main_type(schema) == "string" and not choices_of(schema)
+        return is_status and plain and self.envelope.record is None and self.plan.verb in DONE
+
+    def _is_confirmation(self, name: str, schema: Record) -> bool:
+        """Return whether a property of a write's result confirms what was done, because records have no such field."""
+        is_listed = name in _CONFIRMATIONS and main_type(schema) == "string" and self.plan.verb in DONE
+        return is_listed and name not in map(snake, self.entity.fields)
+
+    def _sentence(self) -> Fill:
+        entity, done = label(self.entity.name), DONE[self.plan.verb]
+        state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
+        done = f"{done}: {state}" if state else f"{done} successfully"
+        given = [argument(path) for path in self.plan.sets] if self.entity.singleton else []
+
+        def sentence(facts: Facts) -> Json:
+            values = [str(value) for fetch in given if (value := fetch(facts.turn.call.arguments)) is not ABSENT]
+            subject = ", ".join(values) or (entity if self.entity.singleton else f"{entity} {value_text(facts.key)}")
+            return f"{subject} {done}"
+
+        return sentence
+
+    def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
+        """Return what fills a field of the record among other properties."""
+        wrapper: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
+        show = projector(self.entity, wrapper)
+        key = self.entity.key
+
+        def field(facts: Facts) -> Json:
+            known = facts.record or ({} if facts.key is None else {key: facts.key})
+            shown_record: Json = show(known, facts.view)
+            return as_object(shown_record).get(name, ABSENT)
+
+        return field
+
+    def _named(self, name: str, schema: Record) -> Fill | None:
+        """Return what fills a property that is defined by its name: a count, page, argument, message or time."""
+        kind = main_type(schema)
+        known = self._beside(name, schema) or _usual(name, kind)
+        if known is not None:
+            return known
+        if name in self.inputs and kind not in {"object", "array"}:
+            return self._echo(self.inputs[name], schema)
+        if kind == "string" and name in {*_MESSAGES, "status"}:
+            return status(schema) if name == "status" else self._message(name)
+        if name in _NOTHING or name.startswith("prev"):
+            return nothing(schema)
+        if kind in {"string", "integer"} and time_meaning(name, schema) is not None:
+            write = time_formatter(name, schema)
+            return lambda facts: write(facts.turn.now)
+        return None
+
+    def _beside(self, name: str, schema: Record) -> Fill | None:
+        return beside_rows(name, schema, self.plan, self.entity) if self.is_batch else None
+
+    def _echo(self, argument: str, schema: Record) -> Fill:
+        """Return what repeats an argument, or its default."""
+        inner = properties(expanded(self.tool.input_schema))[argument]
+        default = inner.get("default", None if is_nullable(schema) else ABSENT)
+        make = value_maker(self.entity.name, argument, schema) if default is ABSENT else None
+
+        def echo(facts: Facts) -> Json:
+            given: Json = facts.turn.call.arguments.get(argument, default)
+            if given is ABSENT and make is not None:
+                return make(chance_of(facts.turn.draws.scope, argument), {}, Moment(facts.turn.now, facts.turn.now))
+            return given
+
+        return echo
+
+    def _message(self, name: str) -> Fill:
+        done, entity = DONE.get(self.plan.verb), label(self.entity.name)
+        if done is not None and (self.plan.verb == "delete" or name == "message"):
+            return lambda facts: f"{entity} {value_text(facts.key)} {done}"
+        return sentence_writer(self.plan, self.entity)
+
+    def _open(self, name: str, schema: Record, path: str) -> Fill:
+        """Return what fills a required property without a known meaning: null, empty, or a generated value."""
+        if is_nullable(schema):
+            return _null
+        if main_type(schema) == "object" and properties(schema):
+            return self._object(schema, path)
+        if main_type(schema) == "array" and not schema.get("minItems"):
+            return lambda _facts: []
+        make = value_maker(self.entity.name, name, schema)
+
+        def opened(facts: Facts) -> Json:
+            chance = chance_of(facts.turn.draws.seed, facts.turn.draws.scope, path)
+            return make(chance, facts.record or {}, Moment(facts.turn.now, facts.turn.now))
+
+        return opened
+
+
+def _places(envelope: Envelope) -> dict[str, Fill]:
+    """Return the single values of an envelope, by their places."""
+    fills: dict[str | None, Fill] = {
+        envelope.total: lambda facts: facts.page.total,
+        envelope.cursor: lambda facts: facts.page.cursor,
+        envelope.more: lambda facts: facts.page.has_more,
+        envelope.key: lambda facts: facts.key,
+        envelope.success: _true,
+    }
+    echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
+    shown = {path: record_value(field) for path, field in envelope.shows.items()}
+    return {path: fill for path, fill in fills.items() if path} | echoes | shown
+
+
+def _with_first_row(facts: Facts) -> Facts:
+    key, record = next(iter(facts.page.rows), (None, None))
+    return replace(facts, key=key, record=record)
+
+
+def _given(argument: str) -> Fill:
+    return lambda facts: facts.turn.call.arguments.get(argument, ABSENT)
+
+
+def _usual(name: str, kind: str) -> Fill | None:
+    """Return what fills a number of the page, or a flag of success."""
+    if kind in {"integer", "number"}:
+        return NUMBERS.get(name)
+    return _true if kind == "boolean" and name in _TRUE else None
+
+
+def _true(_facts: Facts) -> Json:
+    return True
+
+
+def _null(_facts: Facts) -> Json:
+    return None
+
+
+def _kept(name: str, fill: Fill) -> Fill:
+    """Return what fills a place with the value that a record has there, although its entity has no such field."""
+    return lambda facts: facts.record[name] if facts.record is not None and name in facts.record else fill(facts)

@@ -1,0 +1,369 @@
+"""Filter records by the arguments of a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import nan
+from typing import TypeAlias, cast, overload
+
+from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.plans.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.plans.records.ordering import Row
+from mcp_sim.plans.records.search_terms import NOTHING, query_argument, term_parser
+from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import at, constants, items, main_type
+from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.lexicon.english import vocabulary
+from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.time_formats import seconds_of, time_format
+from mcp_sim.world.tables import lowered
+
+Test: TypeAlias = Callable[[Record], bool]
+TextOf: TypeAlias = Callable[[Record], str]
+"""Returns what a text query searches of a record, in lower case."""
+
+_DAY = 24 * 60 * 60.0
+_MOST_READ = 500
+"""The most rows whose texts are read one by one, instead of in the index of texts. The index costs a pass over all rows
+of the table when it is built."""
+
+PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
+ANY = vocabulary("all any both everything")
+"""Choices of an argument that filter nothing."""
+
+
+def equal(left: Json, right: Json) -> bool:
+    """Return whether two values are equal. A boolean is not a number."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def test_maker(rule: Filter) -> Callable[[Json], Test]:
+    """Return a function that makes the test of a filter for the given value."""
+    field = rule.field
+    if rule.op == "in":
+        return lambda wanted: _any_of(field, cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted])
+    if rule.op == "contains":
+        return lambda wanted: _containing(field, wanted)
+    if rule.op == "equals":
+        return lambda wanted: _holds_value(field, wanted)
+    if rule.op == "not":
+        return lambda wanted: lambda record: not equal(record.get(field), wanted)
+    return lambda wanted: _texts_compared(field, rule.op, wanted)
+
+
+def _any_of(field: str, wanted: list[Json]) -> Test:
+    return lambda record: any(equal(field_value(record, field), value) for value in wanted)
+
+
+def _containing(field: str, wanted: Json) -> Test:
+    """Return a test that a list contains all wanted values, or a text the wanted text, ignoring case."""
+    parts = cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
+    lowered = [str(inner).lower() for inner in parts]
+
+    def test(record: Record) -> bool:
+        value = field_value(record, field)
+        if isinstance(value, list):
+            return all(inner in value for inner in parts)
+        return isinstance(value, str) and all(word in value.lower() for word in lowered)
+
+    return test
+
+
+def _texts_compared(field: str, op: str, wanted: Json) -> Test:
+    """Return a test that compares texts. Numbers do not match."""
+    compare = COMPARISONS[op]
+
+    def test(record: Record) -> bool:
+        value = record.get(field)
+        return isinstance(value, str) and isinstance(wanted, str) and compare(value, wanted)
+
+    return test
+
+
+def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
+    """Return the test of a time that is given as a year or month, or None for other values."""
+    schema = entity.fields[field].schema if field in entity.fields else {}
+    if not isinstance(wanted, str) or not PART_OF_TIME.fullmatch(wanted) or time_meaning(field, schema) is None:
+        return None
+    return lambda record: str(record.get(field) or "").startswith(wanted)
+
+
+def bound_of(rule: Filter, entity: Entity, wanted: Json) -> Bound | None:
+    """Return the bound that an argument sets for numbers or times, or None if it sets none."""
+    schema = entity.fields[rule.field].schema if rule.field in entity.fields else {}
+    op = rule.op
+    if op not in COMPARISONS:
+        return None
+    if time_meaning(rule.field, schema) is not None:
+        return _bound_of_time(rule.field, schema, op, wanted)
+    if isinstance(wanted, int | float):
+        return Bound(rule.field, op, wanted, _number)
+    return None
+
+
+def _bound_of_time(field: str, schema: Record, op: str, wanted: Json) -> Bound:
+    """Return the bound of a time. A date as an upper bound includes the day."""
+    seconds = seconds_of(schema)
+    bound, form = seconds(wanted), time_format(wanted)
+    if form is not None and form.is_date and op in {"lte", "gt"}:
+        return Bound(field, "lt" if op == "lte" else "gte", bound + _DAY, seconds)
+    return Bound(field, op, bound, seconds)
+
+
+def _number(value: Json) -> float:
+    return value if isinstance(value, int | float) else nan
+
+
+def _exclusion_test(unwanted: Sequence[str], text_of: TextOf) -> Test:
+    """Return a test that none of the words occur in the text of a record."""
+
+    def test(record: Record) -> bool:
+        whole = text_of(record)
+        return not any(word in whole for word in unwanted)
+
+    return test
+
+
+def _text_test(words: Sequence[str], text_of: TextOf) -> Test:
+    """Return a test that all of the words occur in the text of a record."""
+
+    def test(record: Record) -> bool:
+        whole = text_of(record)
+        return all(word in whole for word in words)
+
+    return test
+
+
+def sets_any_field(domain: Domain, entity: str) -> bool:
+    """Return whether tools write fields of an entity that no schema declares."""
+    plans = (plan for tool_plan in domain.plans.values() for plan in tool_plan.variants)
+    return any(plan.entity == entity and "*" in plan.sets.values() for plan in plans)
+
+
+class AllRows(Sequence[Row]):
+    """All records of an entity in the order of creation, read lazily."""
+
+    __slots__ = ("_count", "_entity", "_view")
+
+    def __init__(self, view: View, entity: str) -> None:
+        self._view, self._entity, self._count = view, entity, view.count(entity)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._view.rows(self._entity)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
+        if isinstance(at, slice) and at.step is None and (at.start or 0) >= 0 and (at.stop or 0) >= 0:
+            start, stop, _ = at.indices(self._count)
+            return list(islice(iter(self), start, stop))
+        return list(self)[at]
+
+
+def matching_rows(
+    tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False
+) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
+    """Return a function that selects the rows passing all given filters. The first equality uses the index.
+
+    `any_field`: records may have fields that no schema declares. A text query searches them as well.
+    """
+    rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
+    indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals"]
+    indexed.sort(key=lambda entry: _spread(entity, entry[1]))
+    tested = [(fetch, rule, test_maker(rule)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
+    always, unset = _always(plan)
+    name, query, parse_terms = entity.name, query_argument(plan), term_parser(entity)
+    searched = text_fields(entity) if plan.query is not None else ()
+    text_of = _text_reader(entity, searched, any_field=any_field)
+
+    def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
+        given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
+        spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
+        equalities = [*(pair for pair in given if pair[0] not in spans), *always]
+        asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
+        bounds, tests = _bounds_and_tests(asked, entity)
+        parsed = parse_terms(query(arguments))
+        tests += [*spans.values(), *parsed.tests, *unset]
+        tests += [_exclusion_test(parsed.unwanted, text_of)] if parsed.unwanted else []
+        if parsed.words and any_field:
+            tests.append(_text_test(parsed.words, text_of))
+            parsed = NOTHING
+        words = _Words(parsed.words, searched, text_of)
+        rows, more = _candidates(view, name, equalities, bounds, words)
+        for test in (*tests, *more):
+            rows = [row for row in rows if test(row[1])]
+        return rows
+
+    return matching
+
+
+def text_fields(entity: Entity) -> tuple[str, ...]:
+    """Return the fields that a text query searches: texts and lists of texts, not times, links and generated keys."""
+    return tuple(
+        name for name, field in entity.fields.items() if (name != entity.key or entity.natural) and _is_text(field)
+    )
+
+
+def _text_reader(entity: Entity, searched: Sequence[str], *, any_field: bool) -> TextOf:
+    """Return a function that reads the searched fields, and those that the entity does not declare (`any_field`)."""
+
+    def text_of(record: Record) -> str:
+        others = [name for name in record if name not in entity.fields] if any_field else ()
+        return lowered(record, (*searched, *others))
+
+    return text_of
+
+
+def _is_text(field: Field) -> bool:
+    schema = field.schema
+    inner = items(schema) if main_type(schema) == "array" else schema
+    is_free = field.link is None and not constants(inner)
+    is_code = str(inner.get("format", "")).startswith(("date", "time", "uuid"))
+    return is_free and not is_code and main_type(inner) in {"string", ""}
+
+
+def _always(plan: Plan) -> tuple[list[tuple[str, Json]], list[Test]]:
+    """Return the values that fields of listed records must have, and the tests of flags that must not be set."""
+    fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
+    return [pair for pair in fixed if pair[1] is not False], [
+        _is_unset(name) for name, value in fixed if value is False
+    ]
+
+
+def _bounds_and_tests(
+    asked: Sequence[tuple[Json, Filter, Callable[[Json], Test]]], entity: Entity
+) -> tuple[list[Bound], list[Test]]:
+    """Return the bounds that arguments set, and the tests of the other arguments."""
+    bounds: list[Bound] = []
+    tests: list[Test] = []
+    for value, rule, maker in asked:
+        bound = bound_of(rule, entity, value)
+        if bound is not None:
+            bounds.append(bound)
+        else:
+            tests.append(maker(value))
+    return bounds, tests
+
+
+@dataclass(slots=True)
+class _Words:
+    """Words that a text query searches in some fields."""
+
+    words: Sequence[str]
+    fields: Sequence[str]
+    text_of: TextOf
+
+
+def _candidates(
+    view: View, name: str, equalities: Sequence[tuple[str, Json]], bounds: Sequence[Bound], words: _Words
+) -> tuple[Sequence[Row], list[Test]]:
+    """Return the rows that the best index finds, and the tests that they still have to pass."""
+    held = [bound.holds for bound in bounds]
+    if equalities or not (words.words or bounds):
+        rows = _found(view, name, equalities)
+        if not words.words:
+            return rows, held
+        if len(rows) <= _MOST_READ:
+            return rows, [*held, _text_test(words.words, words.text_of)]
+        held += [_holds_value(field, value) for field, value in equalities]
+    if words.words:
+        return view.search(name, words.fields, words.words), held
+    return view.compare(name, bounds), []
+
+
+def _holds_value(field: str, value: Json) -> Test:
+    return lambda record: equal(field_value(record, field), value)
+
+
+def fixed_tests(plan: Plan) -> list[Test]:
+    """Return the tests that a list applies to every call."""
+    return [_is_unset(field) if value is False else _holds(field, value) for field, value in plan.fixed.items()]
+
+
+def _holds(field: str, value: Json) -> Test:
+    return lambda record: equal(record.get(field), value)
+
+
+def _is_unset(field: str) -> Test:
+    """Return a test that a flag is not true. The flag may be absent."""
+    return lambda record: record.get(field) is not True
+
+
+def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
+    """Return a getter for a filter argument. It returns ABSENT if the argument filters nothing.
+
+    An argument filters nothing if it is `all` (unless that is a value of the field), or if it includes what is
+    otherwise hidden. If it is missing, the default of its schema filters.
+    """
+    schema, field = at(tool.input_schema, name), entity.fields.get(rule.field)
+    fetch = _fetch(name, rule.default if rule.default is not None else _usual_choice(schema, rule))
+    if rule.only is not None:
+        return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
+    if rule.unless is not None:
+        usual = schema.get("default")
+        return lambda arguments: ABSENT if _or(fetch(arguments), usual) is True else rule.unless
+    held = constants(field.schema) if field is not None else []
+    if rule.op != "equals" or main_type(schema) not in {"string", ""} or rule.field == entity.key:
+        return fetch
+    return lambda arguments: ABSENT if _is_wide(value := fetch(arguments)) and value not in held else value
+
+
+def _is_wide(value: Json) -> bool:
+    return isinstance(value, str) and value.lower() in ANY
+
+
+def _usual_choice(schema: Record, rule: Filter) -> Json:
+    """Return the word that selects records unless an argument has another one, or None."""
+    usual = schema.get("default")
+    return usual if rule.op == "equals" and isinstance(usual, str) and usual else None
+
+
+def _fetch(name: str, default: Json) -> Fetch:
+    """Return a getter for an argument, with its default."""
+    fetch = argument(name)
+    if default is None:
+        return fetch
+    return lambda arguments: default if (value := fetch(arguments)) is ABSENT else value
+
+
+def _spread(entity: Entity, field: str) -> int:
+    """Estimate how many records share a value of a field: 0 for few, 1 for some, 2 for many."""
+    known = entity.fields.get(field)
+    if field == entity.key or known is None:
+        return 0
+    return 1 if known.link is not None else 2
+
+
+def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
+    if not equalities:
+        return AllRows(view, entity)
+    (field, value), *others = equalities
+    rows = view.find(entity, field, value)
+    for field, value in others:
+        rows = [row for row in rows if equal(field_value(row[1], field), value)]
+    return rows
+
+
+def field_value(record: Record, field: str) -> Json:
+    """Return the value of a field, or at a path into it."""
+    if "." not in field or field in record:
+        return record.get(field)
+    value = value_at(record, field)
+    return None if value is NOWHERE else value
+
+
+def _or(value: Json, usual: Json) -> Json:
+    return value if _is_given(value) else usual
+
+
+def _is_given(value: Json) -> bool:
+    return value is not ABSENT and value is not None

@@ -1,0 +1,123 @@
+"""Generate records that a call asks for: of open entities, of open worlds, and where nothing specifies the records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mcp_sim.generate.missing_records import generate_record
+from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.plans.records.accepted_keys import acceptance
+from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.containers import containers_of
+from mcp_sim.plans.records.demanded_records import Demand
+from mcp_sim.types import Change, Record, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Plan
+
+_READS = frozenset({"get", "list", "search"})
+
+
+def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
+    """Return the answer of a tool that generates what a call asks for and what is missing, as far as that may be."""
+    entity = domain.entities.get(plan.entity or "")
+    if entity is None or plan.backend != "records":
+        return answer
+    if entity.open:
+        answer = _marked_guessed(answer)
+    is_named = plan.key is not None and plan.each is None and entity.key not in plan.sets.values()
+    if plan.verb == "update" and is_named and entity.open:
+        answer = _with_updated_record(answer, plan, entity, domain)
+    if plan.verb not in _READS:
+        return _with_linked_records(answer, plan, entity, domain)
+    is_free = entity.open or entity.name in domain.unspecified
+    if plan.verb == "get" and plan.key is not None:
+        return _with_named_record(answer, plan, entity, domain) if domain.open or is_free else answer
+    return _with_matching_records(answer, Demand(plan, domain, entity)) if is_free and plan.each is None else answer
+
+
+def _marked_guessed(answer: Answer) -> Answer:
+    """Return an answer that marks its transitions as guessed."""
+    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
+
+
+def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
+    """Return an answer that generates the record of an unknown key, and those beside it in a new container."""
+    fetch, accepts = argument(plan.key or ""), acceptance(entity, plan.key or "", domain)
+    demand, whole = Demand(plan, domain, entity), entity if domain.open else replace(entity, open=True)
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        key = fetch(turn.call.arguments)
+        if not isinstance(key, str | int) or not accepts(turn.view, key) or demand.is_to_come(turn, key):
+            return answer(turn, invent)
+        record = generate_record(turn, whole, key, invent, _given_fields(entity, turn.call.arguments))
+        put = Change("put", entity.name, key, record, expected=0)
+        return _pinned(answer, turn, invent, demand.population(turn, invent, put))
+
+    return invented
+
+
+def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
+    """Return an answer that writes the record of an unknown key, as if it had been there: `set_quota(user, size)`."""
+    fetch, accepts = argument(plan.key or ""), acceptance(entity, plan.key or "", domain)
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        key = fetch(turn.call.arguments)
+        if not isinstance(key, str | int) or not accepts(turn.view, key):
+            return answer(turn, invent)
+        put = Change("put", entity.name, key, generate_record(turn, entity, key, invent), expected=0)
+        transition = answer(turn.after([put]), invent)
+        mine = [replace(change, expected=0) if change.key == key else change for change in transition.changes]
+        if transition.observation.ok and all(change.key != key for change in mine):  # the call sets nothing
+            return replace(transition, absorbed=(put, *transition.absorbed), guessed=True)
+        return replace(transition, changes=tuple(mine), guessed=True)
+
+    return invented
+
+
+def _with_linked_records(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
+    """Return an answer that generates the records that a written record refers to."""
+    fields = {path: entity.fields[name] for path, name in plan.sets.items() if name in entity.fields}
+    targets = {path: domain.entities.get(field.link or "") for path, field in fields.items()}
+    links = [
+        (argument(path), target, acceptance(target, path, domain), containers_of(domain).get(target.name, frozenset()))
+        for path, target in targets.items()
+        if target is not None and (target.open or target.name in domain.unspecified)
+    ]
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        absorbed = list[Change]()
+        for fetch, target, accepts, containers in links:
+            key = fetch(turn.call.arguments)
+            if isinstance(key, str | int) and accepts(turn.view, key):
+                known = {name: value for name, value in turn.call.arguments.items() if name in containers}
+                record = generate_record(turn, replace(target, open=True), key, invent, known)
+                absorbed.append(Change("put", target.name, key, record, expected=0))
+        return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
+
+    return invented if links else answer
+
+
+def _given_fields(entity: Entity, arguments: Record) -> Record:
+    """Return the fields that arguments of the same name give, such as the date of a flight beside its number."""
+    fields = {name: entity.fields[name] for name in arguments if name in entity.fields and name != entity.key}
+    plain = {name for name, field in fields.items() if field.link is None}
+    return {name: arguments[name] for name in plain if validity_test(fields[name].schema)(arguments[name])}
+
+
+def _with_matching_records(answer: Answer, demand: Demand) -> Answer:
+    """Return an answer that generates records that match the call, unless some exist."""
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        absorbed = demand.missing(turn, invent)
+        return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
+
+    return invented
+
+
+def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: Sequence[Change]) -> Transition:
+    transition = answer(turn.after(absorbed), invent)
+    if not transition.observation.ok:
+        return answer(turn, invent)
+    return replace(transition, absorbed=(*absorbed, *transition.absorbed), guessed=True)

@@ -1,0 +1,104 @@
+"""Find the record that a call names: by key, by fields, or inside another record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.filters import field_value
+from mcp_sim.plans.refusal import invalid, neighbours, not_found
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, required
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
+
+Find: TypeAlias = Callable[[Turn], "Key | Observation"]
+
+
+def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
+    """Compile the lookup of the record that a call names. It returns the key or a failure.
+
+    A singleton needs no key. Where the key is optional, other arguments may name the record.
+    """
+    name, only = entity.name, entity.singleton and plan.key is None
+    fetch = argument(plan.key or "")
+
+    by_fields = _finder_by_fields(tool, plan, entity) if plan.filters and not entity.singleton else None
+    if plan.key is None and by_fields is not None:
+        return by_fields
+    others, is_addressed = _other_names(plan, entity), _parent_test(tool, plan, entity)
+
+    def find(turn: Turn) -> Key | Observation:
+        asked: Json = name if only else fetch(turn.call.arguments)
+        key = find_key(turn.view, name, asked)
+        if key is None and others:
+            named = (segment for field in others for segment, _ in turn.view.find(name, field, asked))
+            key = next(named, None)
+        if key is not None and is_addressed(turn, key):
+            return key
+        if asked is ABSENT and plan.key is not None:
+            if by_fields is not None and any(path in turn.call.arguments for path in plan.filters):
+                return by_fields(turn)
+            return invalid(tool, plan.key, None, f"{plan.key} is required")
+        return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
+
+    return find
+
+
+def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:
+    """Compile the test that a record to change belongs to the records that the call requires beside its key.
+
+    A record that names no such record passes.
+    """
+    needed = required(tool.input_schema) if plan.verb in {"update", "delete"} and plan.key is not None else ()
+    asked = [(argument(path), rule.field) for path, rule in plan.filters.items() if path in needed]
+
+    def belongs(turn: Turn, key: Key) -> bool:
+        record = turn.view.get(entity.name, key) or {}
+        held = [(fetch(turn.call.arguments), field_value(record, field)) for fetch, field in asked]
+        return all(value is ABSENT or held is None or str(value) == str(held) for value, held in held)
+
+    return belongs if asked else lambda _turn, _key: True
+
+
+def _other_names(plan: Plan, entity: Entity) -> list[str]:
+    """Return the fields that an argument may name a record by, besides the key: `name` for `id_or_name`."""
+    either = snake(plan.key or "").split("_or_")
+    return [name for name in entity.fields if name != entity.key and snake(name) in either[1:] + either[:-1]]
+
+
+def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
+    """Compile the lookup of the first record that has all given values."""
+    asked = [(path, argument(path), rule.field) for path, rule in plan.filters.items()]
+
+    def find(turn: Turn) -> Key | Observation:
+        arguments = turn.call.arguments
+        given = [(path, field, value) for path, fetch, field in asked if (value := fetch(arguments)) is not ABSENT]
+        if not given:
+            return invalid(tool, asked[0][0], None, f"{asked[0][0]} is required")
+        (path, field, first), *others = given
+        for key, record in turn.view.find(entity.name, field, first):
+            if all(field_value(record, name) == value for _, name, value in others):
+                return key
+        named = (path, first) if not others else (others[-1][0], others[-1][2])
+        return not_found(tool, entity.name, named[1], named[0])
+
+    return find
+
+
+def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
+    """Return the record that a value names inside a record of another entity, or None."""
+    place = entity.inside
+    if place is None or not isinstance(value, str | int) or isinstance(value, bool):
+        return None
+    holders = view.find(place.entity, f"{place.field}.*.{entity.key}", value)
+    parts = (row for _, holder in holders for row in parts_of(holder.get(place.field)))
+    return next((row for row in parts if row.get(entity.key) == value), None)
+
+
+def parts_of(held: Json) -> list[Record]:
+    """Return the records that a field holds, as a list or by their keys."""
+    return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))

@@ -1,0 +1,160 @@
+"""Delete records and keep references consistent: clear them, delete what cannot be without, or forbid the deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+
+from mcp_sim.plans.records.effects import Effect, Write
+from mcp_sim.plans.records.field_changes import state_check
+from mcp_sim.plans.records.record_lookup import finder
+from mcp_sim.plans.refusal import conflict
+from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import plural
+from mcp_sim.types.plans import Plan
+
+_CHANGING = frozenset({"update", "delete"})
+
+
+def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """Compile a tool that deletes a record."""
+    entity = domain.entities[plan.entity or ""]
+    find, check_state, name = finder(tool, plan, entity), state_check(tool, plan), entity.name
+    others = dependants(domain, name)
+
+    def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
+        key = find(turn)
+        if isinstance(key, Observation):
+            return key
+        record = turn.view.get(name, key) or {}
+        refused = check_state(key, record)
+        if refused is not None:
+            return refused
+        removed = Change("remove", name, key, expected=turn.view.version(name, key))
+        changes = let_go(turn.view, others, removed)
+        if isinstance(changes, str):
+            return conflict(tool, name, key, f"cannot be deleted: {changes}")
+        return Effect(key, record, changes)
+
+    return remove
+
+
+@frozen
+class Referrer:
+    """A field of an entity that links to another entity, or to its own."""
+
+    entity: str
+    field: Field
+
+    @property
+    def holds(self) -> bool:
+        """Whether the record cannot exist without the link."""
+        return self.field.required and not is_nullable(self.field.schema) and not self.is_list
+
+    @property
+    def is_list(self) -> bool:
+        return main_type(self.field.schema) == "array"
+
+    def rows(self, view: View, key: Key) -> Sequence[tuple[Key, Record]]:
+        """Return the records that link to the one with this key."""
+        if self.is_list:
+            name = self.field.name
+            return [row for row in view.rows(self.entity) if key in as_list(row[1].get(name))]
+        return view.find(self.entity, self.field.name, key)
+
+    def without(self, record: Record, key: Key) -> Record:
+        """Return the record without the link."""
+        name = self.field.name
+        if self.is_list:
+            return {**record, name: [item for item in record[name] if item != key]}
+        if is_nullable(self.field.schema):
+            return {**record, name: None}
+        return {field: value for field, value in record.items() if field != name}
+
+    def following(self, record: Record, key: Key, new_key: Key) -> Record:
+        """Return the record with the link changed to a new key."""
+        name = self.field.name
+        value = [new_key if item == key else item for item in record[name]] if self.is_list else new_key
+        return {**record, name: value}
+
+
+def referring(domain: Domain, entity: str) -> list[Referrer]:
+    """Return all fields that link to an entity's records."""
+    return [
+        Referrer(other.name, field)
+        for other in domain.entities.values()
+        for field in other.fields.values()
+        if field.link == entity
+    ]
+
+
+@frozen
+class Dependants:
+    """The fields that link to the records of entities, by entity, and the entities whose records go with others."""
+
+    referrers: Mapping[str, Sequence[Referrer]]
+    parts: Container[str]
+    """The entities whose records no tool updates or deletes, such as the comments of an issue."""
+
+
+def dependants(domain: Domain, entity: str) -> Dependants:
+    """Return the links to an entity, and to those whose records go with it."""
+    changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
+    referrers, pending = dict[str, Sequence[Referrer]](), [entity]
+    while pending:
+        name = pending.pop()
+        referrers[name] = referring(domain, name)
+        pending += [referrer.entity for referrer in referrers[name] if referrer.entity not in {*changed, *referrers}]
+    return Dependants(referrers, referrers.keys() - changed)
+
+
+def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...] | str:
+    """Return the changes that remove a record, the links to it and what cannot be without, or why that is forbidden."""
+    gone, touched = {(removed.entity, removed.key): removed}, dict[tuple[str, Key], Record]()
+    pending = [*gone]
+    while pending:
+        name, key = pending.pop()
+        for referrer in others.referrers[name]:
+            rows = {
+                (referrer.entity, other): row
+                for other, row in referrer.rows(view, key)
+                if (referrer.entity, other) not in gone
+            }
+            if not referrer.holds:
+                touched |= {place: referrer.without(touched.get(place, row), key) for place, row in rows.items()}
+            elif referrer.entity in others.parts:
+                gone |= {at: Change("remove", *at, expected=view.version(*at)) for at in rows}
+                pending += rows
+            elif rows:
+                noun = (
+                    (referrer.entity if len(rows) == 1 else plural(referrer.entity))
+                    .rpartition(".")[2]
+                    .replace("_", " ")
+                )
+                return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
+    return (*gone.values(), *_puts(view, {place: row for place, row in touched.items() if place not in gone}))
+
+
+def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
+    """Return the changes that point all links to a new key."""
+    return _rewritten(view, referrers, key, lambda referrer, record: referrer.following(record, key, new_key))
+
+
+def _rewritten(
+    view: View, referrers: Sequence[Referrer], key: Key, rewrite: Callable[[Referrer, Record], Record]
+) -> tuple[Change, ...]:
+    touched: dict[tuple[str, Key], Record] = {}
+    for referrer in referrers:
+        for other, record in referrer.rows(view, key):
+            touched[referrer.entity, other] = rewrite(referrer, touched.get((referrer.entity, other), record))
+    return _puts(view, touched)
+
+
+def _puts(view: View, records: dict[tuple[str, Key], Record]) -> tuple[Change, ...]:
+    return tuple(
+        Change("put", entity, key, record, expected=view.version(entity, key))
+        for (entity, key), record in records.items()
+    )

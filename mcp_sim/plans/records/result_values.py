@@ -1,0 +1,128 @@
+"""The facts that a result can show, and values of places that are defined by their name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mcp_sim.plans.records.arguments import ABSENT
+from mcp_sim.plans.records.effects import Batch
+from mcp_sim.plans.records.selection import Page
+from mcp_sim.types import Json, Key, Observation, Record, Turn, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
+from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.lexicon.english import snake
+
+EMPTY = Page((), 0)
+_PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
+_COUNTS = ("quantity", "qty")
+_LINES = ("line_total", "subtotal", "total", "total_price", "amount")
+_TOTALS = frozenset({"total", "total_price", "total_amount", "total_cost", "subtotal", "grand_total", "total_value"})
+_NUMBERS = frozenset({"integer", "number"})
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a result can show. `view` is the state after the call's own changes.
+
+    `record` and `key` are those of a single record, `page` is a list, `batch` is the outcome of several items.
+    """
+
+    turn: Turn
+    view: View
+    record: Record | None = None
+    key: Key | None = None
+    page: Page = EMPTY
+    batch: Batch | None = None
+
+
+Fill: TypeAlias = Callable[[Facts], Json]
+Render: TypeAlias = Callable[[Facts], Observation]
+
+
+def record_value(field: str) -> Fill:
+    """Return what fills a place with a field of the record that has another name."""
+
+    def fill(facts: Facts) -> Json:
+        value = value_at(facts.record or {}, field)
+        return ABSENT if value is NOWHERE else value
+
+    return fill
+
+
+def as_text(fill: Fill) -> Fill:
+    """Return what fills a place that must be a text. Absent values become an empty text."""
+
+    def fill_text(facts: Facts) -> Json:
+        value = fill(facts)
+        return "" if value is ABSENT else value
+
+    return fill_text
+
+
+def status(schema: Record) -> Fill:
+    """Return what fills a status of success, as one of the schema's choices."""
+    choices = [value for value in constants(schema) if str(value).lower() in {"ok", "success", "successful", "done"}]
+    word: Any = choices[0] if choices else next(iter(constants(schema)), "success")
+    return lambda _facts: word
+
+
+def nothing(schema: Record) -> Fill | None:
+    """Return what fills a place with null or an empty value."""
+    if is_nullable(schema):
+        return lambda _facts: None
+    return (lambda _facts: []) if main_type(schema) == "array" else lambda _facts: ""
+
+
+def _pages(facts: Facts) -> int:
+    limit = facts.page.limit or max(1, facts.page.total)
+    return -(-facts.page.total // limit)
+
+
+def _page_number(facts: Facts) -> int:
+    return facts.page.offset // facts.page.limit + 1 if facts.page.limit else 1
+
+
+def _page_size(facts: Facts) -> int:
+    return facts.page.limit if facts.page.limit is not None else facts.page.total
+
+
+NUMBERS: dict[str, Fill] = {
+    **dict.fromkeys(
+        ("count", "returned", "returned_count", "num_results", "result_count", "size"), lambda f: len(f.page.rows)
+    ),
+    **dict.fromkeys(("page", "page_number", "current_page"), _page_number),
+    **dict.fromkeys(("limit", "page_size", "per_page"), _page_size),
+    **dict.fromkeys(("pages", "total_pages", "page_count", "num_pages"), _pages),
+    **dict.fromkeys(("offset", "skip", "start"), lambda facts: facts.page.offset),
+}
+
+
+def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
+    """Return what fills a number with the sum of the rows' amounts, or None if its name asks for no total."""
+    if main_type(schema) not in _NUMBERS or name not in _TOTALS:
+        return None
+    numbers = {snake(known): known for known, field in entity.fields.items() if main_type(field.schema) in _NUMBERS}
+    line, price, count = (_first(names, numbers) for names in (_LINES, _PRICES, _COUNTS))
+    if (line or price) is None:
+        return None
+    return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
+
+
+def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:
+    return next((among[name] for name in names if name in among), None)
+
+
+def _cost(record: Record, line: str | None, price: str | None, count: str | None) -> Json:
+    """Return the amount of a row: its total, else its price times its quantity."""
+    if line is not None:
+        return record.get(line)
+    each, times = record.get(price or ""), record.get(count or "", 1)
+    return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None
+
+
+def _sum(values: list[Json]) -> Json:
+    total = sum(value for value in values if isinstance(value, int | float))
+    return total if isinstance(total, int) else round(total, 2)

@@ -1,0 +1,196 @@
+"""Render what a call did or found in the form of the tool's results.
+
+Compiled once per tool into closures. Rendered values are always new objects, never the records of the world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, cast
+
+from mcp_sim.plans.records.arguments import ABSENT
+from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
+from mcp_sim.plans.records.filling import Filler
+from mcp_sim.plans.records.recorded_results import recorded_writer
+from mcp_sim.plans.records.result_schemas import example_of, result_form
+from mcp_sim.plans.records.result_scope import scope_maker
+from mcp_sim.plans.records.result_values import Facts, Fill, Render, record_value
+from mcp_sim.plans.records.selection import Page
+from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
+from mcp_sim.plans.refusal import label, value_text
+from mcp_sim.plans.rendering.described_results import is_prose, returns_key, returns_record
+from mcp_sim.plans.rendering.templates import template_renderer
+from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import TEXT_NAMES, text_place
+
+
+def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
+    """Compile what renders the facts of a call as this tool's observation."""
+    if plan.result:
+        return _declared_result(tool, plan, domain)
+    place = plan.envelope.text
+    if place is None:
+        return _result(tool, plan, domain)
+    render = _result(_undeclared(tool), plan, domain)
+    return lambda facts: _as_text(render(facts), place)
+
+
+def _declared_result(tool: Tool, plan: Plan, domain: Domain) -> Render:
+    """Return what renders the results that a spec declares; others have the inferred form."""
+    usual = result_renderer(tool, replace(plan, result=()), domain)
+    shows, render = scope_maker(plan, domain), template_renderer(tool, plan.result)
+
+    def declared(facts: Facts) -> Observation:
+        return render(shows(facts)) or usual(facts)
+
+    return declared
+
+
+def _undeclared(tool: Tool) -> Tool:
+    """Return the tool without its output schema."""
+    return replace(tool, definition={name: value for name, value in tool.definition.items() if name != "outputSchema"})
+
+
+def _as_text(observation: Observation, place: str) -> Observation:
+    """Return the result as a text in one property."""
+    value = cast("ToolResult", observation.body).value
+    return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
+
+
+def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
+    bare = tool.output_schema is None and example_of(tool, domain) is None
+    is_one = plan.verb == "create" and plan.each is None
+    if is_one and returns_key(tool.description) and not recorded_writer(tool, plan, domain):
+        alone = _key_alone(tool, plan, domain)
+        if alone is not None:
+            return alone
+    worded = _words_renderer(tool, plan, domain, bare=bare)
+    if worded is not None:
+        return worded
+    if plan.each is not None and plan.verb in DONE:
+        return _batch_result(tool, plan, domain, bare=bare)
+    return (_short_result(plan) if bare else None) or _data_result(tool, plan, domain, bare=bare)
+
+
+def _short_result(plan: Plan) -> Render | None:
+    """Return what renders a deletion or only a key as text, None for other results."""
+    if plan.verb == "delete":
+        return _sentence_result(plan)
+    if plan.envelope.key != "":
+        return None
+    return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
+
+
+def _data_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
+    whole = plan.envelope.shows.get("") if bare else None
+    if whole:
+        return _bare_result(record_value(whole))
+    fill, form = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), ""), _form(tool)
+    return lambda facts: Observation(ToolResult(fill(facts), form=form))
+
+
+def _form(tool: Tool) -> Literal["json", "structured"]:
+    return "json" if tool.output_schema is None else "structured"
+
+
+def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
+    """Return what renders only the key, or None if the result is more than a text."""
+    place, field = text_place(tool), domain.entities[plan.entity or ""].key
+    if plan.envelope.text is not None:
+        return lambda facts: Observation(ToolResult({field: facts.key}, form="json"))
+    if tool.output_schema is None:
+        return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
+    return None if place is None else lambda facts: Observation(ToolResult({place: value_text(facts.key)}))
+
+
+def _bare_result(fill: Fill) -> Render:
+    """Return what renders a single field: texts as they are, other values as JSON, absent ones as an empty text."""
+
+    def render(facts: Facts) -> Observation:
+        value = fill(facts)
+        if value is ABSENT or value is None:
+            return Observation(ToolResult("", form="text"))
+        return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
+
+    return render
+
+
+def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render | None:
+    """Return what renders results in words, or None if recorded results and the description show data."""
+    place = text_place(tool)
+    if (plan.each is not None and plan.verb in DONE) or not (bare or place is not None):
+        return None
+    words = recorded_writer(tool, plan, domain) or _unrecorded_writer(tool, plan, domain, place, bare=bare)
+    if words is None or place is not None:
+        return None if words is None else lambda facts: Observation(ToolResult({place: words(facts)}))
+    return lambda facts: Observation(ToolResult(words(facts), form="text"))
+
+
+def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: bool) -> WriteText | None:
+    """Return what words the results of a tool that has no recorded ones, None if it answers with data."""
+    in_words = bare and plan.envelope.key != "" and _answers_in_words(tool, plan, domain)
+    in_place = place is not None and snake(place) in TEXT_NAMES
+    if not (in_words or in_place) or (place or "") in plan.envelope.shows:
+        return None
+    entity = domain.entities[plan.entity or ""]
+    if place is not None and plan.verb in {"create", "update"}:
+        return confirmation_writer(plan, entity)
+    return sentence_writer(plan, entity)
+
+
+def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Return whether a tool without an output schema describes its outcome in words.
+
+    It does if its description says so. Creates and updates do as well, unless the server has tools that return or show
+    records as data or declare text results, the tool has no description, or its records are given as data.
+    """
+    if is_prose(tool.description):
+        return True
+    if plan.verb not in {"create", "update"} or not tool.description or _stored_entity(plan, domain) in domain.given:
+        return False
+    others = [other for other in domain.tools.values() if other.server == tool.server]
+    if any(_shows(domain.plans.get(other.id), plan.entity) and not is_prose(other.description) for other in others):
+        return False
+    return not any(returns_record(other.description) or text_place(other) is not None for other in others)
+
+
+def _shows(plan: Plan | None, entity: str | None) -> bool:
+    """Return whether a plan shows records of an entity, one or many."""
+    return plan is not None and plan.verb in {"get", "list", "search"} and plan.entity == entity
+
+
+def _stored_entity(plan: Plan, domain: Domain) -> str | None:
+    """Return the entity that stores the records of a plan: the holder, if they are inside other records."""
+    place = domain.entities[plan.entity or ""].inside
+    return plan.entity if place is None else place.entity
+
+
+def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Return whether the result of a batch can report that some of its items failed."""
+    if tool.output_schema is None and example_of(tool, domain) is None:
+        return True
+    return can_report_failures(result_form(tool, plan, domain), domain.entities[plan.entity or ""])
+
+
+def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
+    """Return what renders the outcome of each item."""
+    entity = domain.entities[plan.entity or ""]
+    filler = Filler(tool, plan, domain)
+    fill = plain_batch(plan, entity) if bare else filler.filled(result_form(tool, plan, domain), "")
+    form = _form(tool)
+
+    def render(facts: Facts) -> Observation:
+        done = [(effect.key, effect.record) for _, effect in facts.batch.done] if facts.batch is not None else []
+        value = fill(replace(facts, page=Page(done, len(done))))
+        return Observation(ToolResult(value, form=form))
+
+    return render
+
+
+def _sentence_result(plan: Plan) -> Render:
+    name = label(plan.entity or "")
+    return lambda facts: Observation(ToolResult(f"{name} {value_text(facts.key)} deleted", form="text"))

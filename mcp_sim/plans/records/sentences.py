@@ -1,0 +1,106 @@
+"""Word results in sentences, for tools without recorded texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from mcp_sim.plans.records.projection import projector
+from mcp_sim.plans.records.result_values import Facts
+from mcp_sim.plans.refusal import label, noun, value_text
+from mcp_sim.types import Json, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.plans import Plan
+
+WriteText: TypeAlias = Callable[[Facts], str]
+
+DONE: Final = {"create": "created", "update": "updated", "delete": "deleted"}
+_NAMES = ("name", "title", "subject", "summary", "label", "full_name", "display_name")
+
+
+def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
+    """Return what describes the outcome of a call with all fields."""
+    show = projector(entity, {})
+
+    def record_of(record: Record, view: View) -> Record:
+        return as_object(show(record, view))
+
+    if plan.verb in {"list", "search"}:
+        return lambda facts: _listed(facts, entity, record_of)
+    done = DONE.get(plan.verb)
+    if plan.verb == "delete":
+        return lambda facts: f"{label(entity.name)} {value_text(facts.key)} {done}"
+    if done is None:
+        return lambda facts: "\n".join(_lines(record_of(facts.record or {}, facts.view)))
+
+    named = "" if entity.singleton else " {}"
+
+    def write_text(facts: Facts) -> str:
+        head = f"{label(entity.name)}{named.format(value_text(facts.key))} {done} successfully"
+        return "\n".join([head, *_lines(record_of(facts.record or {}, facts.view))])
+
+    return write_text
+
+
+def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
+    """Return what confirms a write in one sentence, with the name of a new record."""
+    done, name = DONE[plan.verb], name_field(entity)
+    head = label(entity.name) if entity.singleton else f"{label(entity.name)} {{}}"
+
+    def write_text(facts: Facts) -> str:
+        sentence = f"{head.format(value_text(facts.key))} {done} successfully"
+        called = (facts.record or {}).get(name or "") if plan.verb == "create" else None
+        return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
+
+    return write_text
+
+
+def nothing_found(entity: Entity) -> str:
+    """Return the sentence for an empty list: `No tasks found`."""
+    return f"No {plural(noun(entity.name).replace(' ', '_')).replace('_', ' ')} found"
+
+
+def counted(count: int, entity: Entity) -> str:
+    """Return the number with its noun: `1 task`, `3 tasks`."""
+    single = noun(entity.name)
+    return f"{count} {single if count == 1 else plural(single.replace(' ', '_')).replace('_', ' ')}"
+
+
+def name_field(entity: Entity) -> str | None:
+    """Return the field with the name of a record, or None."""
+    named = {snake(name): name for name in entity.fields}
+    return next((named[name] for name in _NAMES if name in named and named[name] != entity.key), None)
+
+
+def written(value: Json) -> str:
+    """Return a value as part of a sentence."""
+    if isinstance(value, str):
+        return value
+    parts = as_list(value)
+    if parts and all(isinstance(item, str | int | float) for item in parts):
+        return ", ".join(str(item) for item in parts)
+    return encode(value).decode()
+
+
+def _lines(record: Record) -> Iterator[str]:
+    return (f"{label(snake(name))}: {written(value)}" for name, value in record.items() if value is not None)
+
+
+def _listed(facts: Facts, entity: Entity, show: Callable[[Record, View], Record]) -> str:
+    page = facts.page
+    if not page.rows:
+        return nothing_found(entity)
+    more = f" (showing {page.offset + 1}-{page.offset + len(page.rows)})" if len(page.rows) < page.total else ""
+    rows = [_row(key, show(record, facts.view), entity) for key, record in page.rows]
+    return "\n".join([f"Found {counted(page.total, entity)}{more}:", *rows])
+
+
+def _row(key: Json, record: Record, entity: Entity) -> str:
+    name = name_field(entity)
+    head = f"- {key}: {record[name]}" if name is not None and isinstance(record.get(name), str) else f"- {key}"
+    rest = [f"{snake(field).replace('_', ' ')}: {written(value)}" for field, value in record.items()
+            if field not in {name, entity.key} and value is not None]  # fmt: skip
+    return f"{head} ({', '.join(rest)})" if rest else head

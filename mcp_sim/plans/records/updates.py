@@ -1,0 +1,155 @@
+"""Update records: the given fields, the time of the change, versions and changed keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeAlias
+
+from mcp_sim.generate.defaults import settling
+from mcp_sim.generate.edits import VERSION
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.generate.uniqueness import is_name
+from mcp_sim.plans.records.effects import Effect, Write
+from mcp_sim.plans.records.field_changes import Refused, enter_value, state_check
+from mcp_sim.plans.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
+from mcp_sim.plans.records.record_lookup import finder
+from mcp_sim.plans.records.removal import referring, renamed
+from mcp_sim.plans.refusal import conflict
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.json_values import nest_paths
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.switches import mode_reader
+
+ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
+
+
+def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """Compile a tool that updates a record."""
+    entity = domain.entities[plan.entity or ""]
+    find, change = finder(tool, plan, entity), changing(tool, plan, domain)
+
+    def update(turn: Turn, _invent: Invent) -> Effect | Observation:
+        key = find(turn)
+        return key if isinstance(key, Observation) else change(turn, key)
+
+    return update
+
+
+def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
+    """Compile the change of an existing record."""
+    entity = domain.entities[plan.entity or ""]
+    sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
+    check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
+    fixed = fixed_values(plan, entity)
+    moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
+    mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+    dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
+    appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
+
+    def change(turn: Turn, key: Key) -> Effect | Observation:
+        values = resolve_links(turn, tool, links, {**fixed(turn), **assigned_values(turn, sets)})
+        if isinstance(values, Observation):
+            return values
+        before = turn.view.get(name, key) or {}
+        refused = check_state(key, before)
+        if refused is not None:
+            return refused
+        values = nest_paths(values, {**dotted, **before} if dotted else before)
+        new_key = values.pop(entity.key, key)
+        how = appending if mode_of(turn.call.arguments) == "append" else plan.how
+        after = _changed_fields(tool, how, entity, key, before, values)
+        if isinstance(after, Observation):
+            return after
+        is_same = not values or (how and all(equal(before.get(field), value) for field, value in after.items()))
+        if is_same and new_key == key:
+            return Effect(key, before, ())
+        record = {**before, **after, **moves(before, after, turn.now)}
+        settle(record, values.keys())
+        if not equal(new_key, key):
+            return rename(turn, key, new_key, record)
+        return Effect(key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),))
+
+    return change
+
+
+def _changed_fields(
+    tool: Tool, how: Mapping[str, How], entity: Entity, key: Key, before: Record, values: Mapping[str, Json]
+) -> Record | Observation:
+    """Return the given fields as they are after the change, or a failure."""
+    if not how:
+        return dict(values)
+    after = Record()
+    for name, value in values.items():
+        field = entity.fields.get(name) or Field(name, {})
+        changed_fields = enter_value(before.get(name), value, how.get(name, "set"), field)
+        if isinstance(changed_fields, Refused):
+            return conflict(tool, entity.name, key, changed_fields.why, field=name)
+        after[name] = changed_fields
+    return after
+
+
+def _appendable(entity: Entity) -> dict[str, How]:
+    """Return the lists and the free texts of records, which `append: true` appends to. Names are replaced."""
+    fields = [field for field in entity.fields.values() if field.link is None and not constants(field.schema)]
+    texts = [field for field in fields if main_type(field.schema) == "string" and "format" not in field.schema]
+    lists = [field for field in entity.fields.values() if main_type(field.schema) == "array"]
+    names = [field.name for field in (*texts, *lists) if field.name != entity.key and not is_name(field.name)]
+    return dict.fromkeys(names, "append")
+
+
+# what moves by itself -------------------------------------------------------------------------------------------------
+
+
+def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
+    """Return a function that sets the time of the last change and increments versions."""
+    stored = [field for field in entity.fields.values() if field.name != entity.key]
+    stamps = {f.name: time_formatter(f.name, f.schema) for f in stored if time_meaning(f.name, f.schema) == "updated"}
+    versions = [
+        field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
+    ]
+
+    def moved(before: Record, given: Mapping[str, Json], now: datetime) -> Record:
+        moments = {name: write(now) for name, write in stamps.items()}
+        for field in versions:
+            number: Json = before.get(field.name)
+            if isinstance(number, int) and field.name not in given:
+                moments[field.name] = number + 1
+        return moments
+
+    return moved
+
+
+# other names ----------------------------------------------------------------------------------------------------------
+
+
+def _key_changer(
+    tool: Tool, entity: Entity, domain: Domain
+) -> Callable[[Turn, Key, Key, Record], Effect | Observation]:
+    """Return a function that stores the record under another key. Links follow."""
+    others, name = referring(domain, entity.name), entity.name
+
+    def rename(turn: Turn, key: Key, new_key: Key, record: Record) -> Effect | Observation:
+        if turn.view.get(name, new_key) is not None:
+            return conflict(tool, name, new_key, "already exists")
+        record = {**record, entity.key: new_key}
+        put = Change("put", name, new_key, record, expected=turn.view.version(name, new_key))
+        gone = Change("remove", name, key, expected=turn.view.version(name, key))
+        follow = renamed(turn.view, others, key, new_key)
+        own = [change for change in follow if (change.entity, change.key) == (name, key)]
+        put = replace(put, record={**record, **_links_to_itself(own, record, entity)})
+        return Effect(new_key, put.record or {}, (put, gone, *(change for change in follow if change not in own)))
+
+    return rename
+
+
+def _links_to_itself(own: list[Change], record: Record, entity: Entity) -> Record:
+    links = [name for name, field in entity.fields.items() if field.link == entity.name]
+    return {name: (change.record or {}).get(name, record.get(name)) for change in own for name in links}

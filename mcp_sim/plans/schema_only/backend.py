@@ -1,0 +1,138 @@
+"""Tools that are known only by the schema of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.plans.acknowledgements import acknowledgement
+from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.records.result_schemas import required_by_default
+from mcp_sim.plans.records.selection import existence_check
+from mcp_sim.plans.rendering.described_results import is_prose, mentions_result
+from mcp_sim.plans.rendering.templates import Scope, template_renderer
+from mcp_sim.plans.schema_only.given_facts import with_given_facts
+from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, result_schema, text_place
+
+
+@backends.register("schema_only")
+class SchemaOnly(Backend):
+    """Generates a valid result from the output schema or an example. The same call gives the same result.
+
+    Nothing is changed. Without a schema and an example, or if the schema only wraps a text, the result holds what the
+    name and the description promise, and else confirms the call. Generated results are marked as guessed.
+    """
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        answer, missing = self._compile(tool, domain), existence_check(tool, _named_entities(tool, domain), domain)
+        if plan.result:
+            answer = _declared_result(tool, plan, answer)
+
+        def checked(turn: Turn, invent: Invent) -> Transition:
+            refused = missing(turn)
+            return answer(turn, invent) if refused is None else Transition(refused)
+
+        return checked
+
+    def _compile(self, tool: Tool, domain: Domain) -> Answer:
+        schema = _schema(tool, domain)
+        shown = next(
+            (recorded for recorded in domain.examples if recorded.tool in {tool.id, tool.name} and recorded.is_blocks),
+            None,
+        )
+        if schema is None and shown is not None:
+            example = Transition(Observation(ToolResult(shown.result, form="blocks")))
+            return lambda _turn, _invent: example
+        place = text_place(tool)
+        if schema is None or place in MESSAGE_NAMES:
+            return _promised(tool, place)
+        form = "json" if tool.output_schema is None else "structured"
+        make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
+        tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
+
+        repeat = with_given_facts(schema, domain)
+
+        def answer(turn: Turn, _invent: Invent) -> Transition:
+            chance = chance_of(turn.draws.seed, turn.draws.scope)
+            value = repeat(turn.view, make(chance, {}, Moment(turn.start, turn.start)))
+            result = ToolResult(_echoing(value, turn.call.arguments, tests), form=form)
+            return Transition(Observation(result), guessed=True)
+
+        return answer
+
+
+def _declared_result(tool: Tool, plan: Plan, usual: Answer) -> Answer:
+    """Return the answer with the results that a spec declares; others have the inferred form."""
+    render = template_renderer(tool, plan.result)
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        shown = render(Scope(turn.call.arguments, turn.now, turn.start))
+        return usual(turn, invent) if shown is None else Transition(shown)
+
+    return answer
+
+
+def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
+    """Return the arguments that are ids of records, with their entities."""
+    ids = {name: noun_of_key(name) for name in properties(expanded(tool.input_schema)) if last_word(name) == "id"}
+    known = {name: domain.entities.get(noun) for name, noun in ids.items()}
+    return {
+        name: entity.name for name, entity in known.items() if entity and entity.inside is None and not entity.singleton
+    }
+
+
+def _promised(tool: Tool, place: str | None) -> Answer:
+    """Return the answer of a tool that declares no result: data if its name or description promises some."""
+    result = plausible_result(tool)
+    if result is None:
+        confirm = acknowledgement(tool.name, tool.description)
+        return lambda turn, _invent: _text_result(confirm(turn.call.arguments), place)
+    if place is not None or (is_prose(tool.description) and mentions_result(tool.description)):
+        return lambda turn, _invent: replace(_text_result(as_sentences(result(turn)), place), guessed=True)
+    return lambda turn, _invent: Transition(Observation(ToolResult(result(turn), form="json")), guessed=True)
+
+
+def _text_result(text: str, place: str | None) -> Transition:
+    result = ToolResult(text, form="text") if place is None else ToolResult({place: text})
+    return Transition(Observation(result))
+
+
+def _schema(tool: Tool, domain: Domain) -> Record | None:
+    if tool.output_schema is not None:
+        return result_schema(tool)
+    values = (example for example in domain.examples if not example.is_blocks)
+    examples = (example.result for example in values if example.tool in {tool.id, tool.name})
+    return next((schema_of(result) for result in examples if isinstance(result, dict | list)), None)
+
+
+def _echoing(value: Json, arguments: Record, tests: Mapping[str, Validator]) -> Json:
+    """Return the value with the arguments that its properties are named after, if their schemas allow them."""
+    given = {
+        name: arguments[name]
+        for name, test in tests.items()
+        if name in arguments and _is_allowed(arguments[name], test)
+    }
+    return {**as_object(value), **given} if given else value
+
+
+def _is_allowed(value: Json, test: Validator) -> bool:
+    return fitting_type(value, test.schema) and not test.problems(value)
+
+
+def _tests(parts: Mapping[str, Record]) -> Iterator[tuple[str, Validator]]:
+    """Yield the validators of the properties whose schemas are self-contained."""
+    for name, value in parts.items():
+        with suppress(ValueError):
+            yield name, Validator(value)

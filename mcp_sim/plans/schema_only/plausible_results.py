@@ -1,0 +1,205 @@
+"""Generate plausible results of tools that compute or look something up, from what their descriptions promise.
+
+The same arguments give the same result. It repeats short arguments, and its texts mention what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice, product
+from typing import TypeAlias, cast
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.coherence import Adjustment, adjustments
+from mcp_sim.generate.geography import asked_place
+from mcp_sim.generate.makers import Make
+from mcp_sim.generate.shipped_data import word_list
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.plans.acknowledgements import is_repeated, label
+from mcp_sim.plans.infer.arguments import QUERIES
+from mcp_sim.plans.infer.names import last_segment
+from mcp_sim.plans.schema_only.promises import Promise, promise_of
+from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.english import singular, snake, words
+from mcp_sim.types.record_kinds.usual_fields import is_text
+
+Result: TypeAlias = Callable[[Turn], Record]
+
+_ROWS = 3  # enough to look like a list, few enough to read
+_MOST_ROWS = 12  # combinations of list arguments multiply
+_MOST_ECHOED = 10  # longer lists are contents, which real answers do not repeat
+_LONGEST_TOPIC = 80  # longer texts are contents, not a topic or a title
+_REWRITTEN = frozenset({"translated_text", "translation"})
+_CONVERTED = frozenset({"result", "converted_amount", "converted_value"})
+_TITLES = frozenset({"title", "name", "headline", "subject"})
+
+
+def plausible_result(tool: Tool) -> Result | None:
+    """Return a function that makes results of a tool, or None if the tool promises no data."""
+    promise = promise_of(tool)
+    if promise is None:
+        return None
+    makers = {name: value_maker(tool.name, name, schema) for name, schema in promise.fields.items()}
+    subject = " ".join(words(last_segment(tool.name))[1:]) or tool.name
+    settle = adjustments(_entity(tool, promise))
+
+    def result(turn: Turn) -> Record:
+        arguments = turn.call.arguments
+        about = _About(promise, makers, settle, arguments, main_argument(arguments) or subject, turn)
+        return about.result()
+
+    return result
+
+
+def _entity(tool: Tool, promise: Promise) -> Entity:
+    """Return what a result is like: its fields, and the arguments that they depend on."""
+    given = {singular(snake(name)): items(schema) or schema for name, schema in properties(tool.input_schema).items()}
+    usual = {name: _unbounded(schema) for name, schema in promise.fields.items()}
+    schemas: dict[str, Record] = {**given, **usual}
+    return Entity(tool.name, fields={name: Field(name, schema) for name, schema in schemas.items()})
+
+
+def main_argument(arguments: Record) -> str:
+    """Return the text that a call is about: its query or its first text, else its first value."""
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str) and is_repeated(name, "")}
+    asked = next((value for name, value in texts.items() if snake(name) in QUERIES), next(iter(texts.values()), ""))
+    values = (str(value) for name, value in arguments.items() if is_repeated(name, value))
+    return " ".join((asked or next(values, "")).split())[:_LONGEST_TOPIC]
+
+
+def _unbounded(schema: Record) -> Record:
+    """Return the schema of a number without its usual bounds."""
+    return {"type": schema["type"]} if main_type(schema) in {"integer", "number"} else schema
+
+
+class _About:
+    """The result of one call."""
+
+    def __init__(
+        self,
+        promise: Promise,
+        makers: Mapping[str, Make],
+        settle: Sequence[tuple[str, Adjustment]],
+        arguments: Record,
+        topic: str,
+        turn: Turn,
+    ) -> None:
+        self._promise, self._makers, self._settle, self._turn = promise, makers, settle, turn
+        self._arguments, self._topic = arguments, topic
+        self._moment = Moment(turn.start, turn.start)
+        self._known = {snake(name): value for name, value in arguments.items()} | asked_place(arguments)
+
+    def result(self) -> Record:
+        """Return one result, or one for each of several things that the call asks about."""
+        echoed = dict([pair for pair in self._arguments.items() if _is_echoed(*pair)][:_MOST_ECHOED])
+        asked = asked_items(self._arguments) if self._promise.rows is not None or self._promise.of_each else []
+        if asked:
+            rows = [{**row, **self._fields(f"row {at}", None, row)} for at, row in enumerate(asked)]
+            plain = {name: value for name, value in echoed.items() if not isinstance(value, list)}
+            return {**plain, self._promise.rows or "results": rows, "count": len(rows)}
+        if self._promise.rows is not None:
+            rows = [self._fields(f"row {at}", self._title(at), {}) for at in range(_ROWS)]
+            return {**echoed, self._promise.rows: rows, "count": len(rows)}
+        given = {snake(name) for name in self._arguments}
+        fields = self._fields("result", None, {})
+        left = {name: value for name, value in fields.items() if not _repeats(name, given)}
+        return {**echoed, **(left or fields)}
+
+    def _fields(self, scope: str, title: str | None, row: Record) -> Record:
+        """Return the promised fields. They fit the arguments, or the `one` of several things that is asked about."""
+        chance = chance_of(self._turn.draws.seed, self._turn.draws.scope, scope)
+        record: Record = {**self._known, **row, **asked_place(row)}
+        for name in self._makers:
+            record[name] = title if title is not None and name in _TITLES else self._value(name, chance, record)
+        for name, adjust in self._settle:
+            if name in self._makers:
+                adjust(record)
+        return {name: record[name] for name in self._makers}
+
+    def _value(self, name: str, chance: Chance, record: Record) -> Json:
+        schema = self._promise.fields[name]
+        match main_type(schema):
+            case "string" if name in _REWRITTEN:
+                language = next((value for key, value in self._arguments.items() if "lang" in key and value), None)
+                return self._topic if language is None else f"[{language}] {self._topic}"
+            case "string" if is_text(name):
+                return self._text(chance)
+            case "array" if schema.get("maxItems") == 0:
+                return []
+            case "array" if items(schema) == {"type": "string"}:
+                return [self._title(at) for at in range(_ROWS)]
+            case _:
+                return self._converted(name) or self._makers[name](chance, record, self._moment)
+
+    def _converted(self, name: str) -> Json:
+        """Return the only number among the arguments, converted; None if there is no such number."""
+        numbers = [value for value in self._arguments.values() if isinstance(value, int | float)]
+        return round(numbers[0] * self._factor(), 2) if name in _CONVERTED and len(numbers) == 1 else None
+
+    def _factor(self) -> float:
+        """Return the factor of a conversion: it depends on what is converted into what, not on the amount."""
+        texts = [value for value in self._arguments.values() if isinstance(value, str)]
+        return round(0.5 + chance_of(self._turn.draws.seed, "factor", *texts).unit(), 4)
+
+    def _text(self, chance: Chance) -> str:
+        sentences = word_list("pages", "sentences")
+        first = chance.below(len(sentences))
+        more = [sentence for sentence in sentences if "{}" not in sentence]
+        topic = f'The answer to "{self._topic}"' if self._topic.endswith("?") else self._topic
+        topic = topic[:1].upper() + topic[1:]
+        return " ".join((sentences[0].format(topic), more[first % len(more)], more[(first + 1) % len(more)]))
+
+    def _title(self, at: int) -> str:
+        titles = word_list("pages", "titles")
+        first = chance_of(self._turn.draws.seed, self._turn.draws.scope, "titles").below(len(titles))
+        topic = self._topic[:1].upper() + self._topic[1:]
+        return titles[(first + at) % len(titles)].format(topic)
+
+
+def asked_items(arguments: Record) -> list[Record]:
+    """Return the things that a call asks about, if its arguments list several: each combination, as arguments."""
+    lists = {name: as_list(value) for name, value in arguments.items() if isinstance(value, list)}
+    asked = {
+        singular(snake(name)): value
+        for name, value in lists.items()
+        if all(isinstance(item, str | dict) for item in value)
+    }
+    if not asked or not all(asked.values()):
+        return []
+    ways = product(*([_named(name, item) for item in value] for name, value in asked.items()))
+    return [{name: value for row in way for name, value in row.items()} for way in islice(ways, _MOST_ROWS)]
+
+
+def _named(name: str, value: Json) -> Record:
+    return cast("Record", value) if isinstance(value, dict) else {name: value}
+
+
+def _is_echoed(name: str, value: Json) -> bool:
+    if isinstance(value, list):
+        listed = cast("list[Json]", value)
+        return len(listed) <= _MOST_ECHOED and all(is_repeated(name, item) for item in listed)
+    return is_repeated(name, value)
+
+
+def _repeats(name: str, given: set[str]) -> bool:
+    """Return whether a field holds what an argument gives: `formatted_address` beside `address`."""
+    return name in given or any(name.endswith(f"_{word}") for word in given if len(word) > len("id"))
+
+
+def as_sentences(value: Record) -> str:
+    """Return a result as text for people: a single text as it is, else a line for each value."""
+    texts = [text for text in value.values() if isinstance(text, str) and len(text) > _LONGEST_TOPIC]
+    if len(texts) == 1:
+        return texts[0]
+    return "\n".join(f"{label(name)}: {_line(inner)}" for name, inner in value.items())
+
+
+def _line(value: Json) -> str:
+    if isinstance(value, list):
+        return "; ".join(_line(item) for item in cast("list[Json]", value))
+    if isinstance(value, dict):
+        return ", ".join(f"{label(name).lower()} {_line(inner)}" for name, inner in cast("Record", value).items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
