@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.simulator.compile import files_to_trust
-from mcp_sim.spec.sources import digest_of, display
+from mcp_sim.spec.sources import display
 from mcp_sim.spec.trust import remembered, store_file, store_text
 from mcp_sim.types.errors import UsageError
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if a document has errors, 2 if there is nothing to trust."""
     if args.forget:
         return _forget(args.paths)
-    known = remembered()
+    known = {file: digest for file, digest in remembered().items() if Path(file).exists()}
     if not args.paths:
         print("\n".join(known) or "No files are trusted.")
         return 0
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         for files, actions in files_and_problems:
             for action in actions:
                 print(f"{action.file}:{action.line}: {action.path}: {action.message}")
-            known |= {str(file.resolve()): digest_of(file) for file in files if file.is_file()}
+            known |= {str(file.resolve()): digest for file, digest in files.items() if file.is_file()}
             names = ", ".join(dict.fromkeys(map(display, files)))
             print(f"Trusted until they change: {names}" if names else f"{path} ships with mcp-sim, and is trusted")
     replace_file(store_file(), store_text(known))

@@ -82,7 +82,7 @@ def load(program: Declared, domain: Domain) -> dict[str, Callable[..., Any]]:
     """Return the functions of a program, which the user trusts; its file is run once for a domain."""
     at = ("program", program.path)
     if at not in domain.kept:
-        domain.kept[at] = load_functions(program.path)
+        domain.kept[at] = load_functions(program.code)
     return domain.kept[at]
 
 

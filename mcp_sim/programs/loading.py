@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from importlib.util import module_from_spec
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from traceback import extract_tb
+from types import ModuleType
 from typing import Any
 
 from mcp_sim.programs.siblings import Siblings
 from mcp_sim.types.errors import DocumentError, Problem
 
 
-def load_functions(path: Path) -> dict[str, Callable[..., Any]]:
-    """Run a program's file, and return its functions by name.
+def load_functions(code: Mapping[Path, bytes]) -> dict[str, Callable[..., Any]]:
+    """Run the first file of a program, and return its functions by name.
 
-    The modules beside it are found as if Python had been started with it. Raises `DocumentError` with the line where
-    the file fails.
+    The other files are the modules beside it that it may import, as if Python had been started with it. Raises
+    `DocumentError` with the line where the file fails.
     """
-    siblings = Siblings(path.parent.resolve())
+    path = next(iter(code))
+    siblings = Siblings(code)
     with siblings.importing():
-        spec = siblings.program(path)
-        if spec is None or spec.loader is None:
-            raise DocumentError([Problem(str(path), 0, "", "is not a Python file")])
-        module = sys.modules[spec.name] = module_from_spec(spec)  # where dataclasses look for it
+        module = ModuleType(f"mcp_sim_program_{path.stem}")
+        module.__file__ = str(path)
+        sys.modules[module.__name__] = module  # where dataclasses look for it
         try:
-            spec.loader.exec_module(module)
+            siblings.run(module, path)
         except (Exception, SystemExit) as error:
             raise DocumentError(
                 [Problem(str(path), _line(error, path), "", f"cannot be loaded: {reason(error)}")]

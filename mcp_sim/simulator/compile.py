@@ -86,8 +86,10 @@ def load(
     )
 
 
-def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Problem]]]:
+def files_to_trust(reference: str | Path) -> Iterator[tuple[dict[Path, str], list[Problem]]]:
     """Yield, for each document, its files except those that ship, and what it does only with the user's trust.
+
+    Each file has the SHA-256 of what was read.
 
     Raises `UsageError` if there is nothing to read, and `DocumentError` if a document cannot be used.
     """
@@ -95,7 +97,7 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Pro
         sources = Sources(Trust(trusted=True))
         if (_read(path, sources) is None and not sources.actions) or sources.has_failed:
             raise DocumentError(sources.sorted())
-        yield [file for file in (*sources.files, *sources.code) if not is_shipped(file)], sources.actions
+        yield {file: digest for file, digest in sources.digests.items() if not is_shipped(file)}, sources.actions
 
 
 def check(references: Iterable[str | Path]) -> list[Problem]:

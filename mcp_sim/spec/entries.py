@@ -184,10 +184,10 @@ def _expectation(
     if kind is None:
         return None
     if kind.code is not None:
-        file = read_check(entry.place.at(entry.kind), kind.code, document, sources)
-        if file is None:
+        code = read_check(entry.place.at(entry.kind), kind.code, document, sources)
+        if code is None:
             return None
-        kind = kind.beside(file)
+        kind = kind.with_code(code)
     if domain is not None:
         _note(entry.place.at(entry.kind), kind.problems(domain, faults))
     if keys.gate and keys.optional:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from mcp_sim.types.errors import Problem, Severity, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.options import duration
-from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
+from mcp_sim.types.programs import Program, ProgramFunction, module_name, parameter_name
 from mcp_sim.types.surface import Resource
 
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
@@ -71,16 +72,16 @@ def read_program(
     read = _read_module(place, value, document, sources)
     if read is None:
         return None
-    file, module = read
-    beside = local_modules(file, module)
+    file, data, module = read
+    code, helpers = _local_modules(file, data, module, sources)
     action = f"runs the Python program {value}"
-    sources.require_trust(place, document, action, [file, *beside], otherwise=_OTHERWISE)
-    helpers = {_dotted(path, file.parent): tree for path, tree in beside.items() if tree is not None}
-    return _Reader(file, module, helpers, sources).read(tools)
+    sources.require_trust(place, document, action, [*code], otherwise=_OTHERWISE)
+    declared = _Reader(file, module, helpers, sources).read(tools)
+    return replace(declared, program=replace(declared.program, code=code))
 
 
-def read_check(place: Place, value: str, document: Path, sources: Sources) -> Path | None:
-    """Return the file of a function that judges worlds, given as `FILE:FUNCTION`. Nothing of it is run.
+def read_check(place: Place, value: str, document: Path, sources: Sources) -> Mapping[Path, bytes] | None:
+    """Return the files of a function that judges worlds, given as `FILE:FUNCTION`. Nothing of them is run.
 
     Problems are noted, also that the document needs the user's trust. None if there is no such function.
     """
@@ -88,9 +89,10 @@ def read_check(place: Place, value: str, document: Path, sources: Sources) -> Pa
     read = _read_module(place, name, document, sources)
     if read is None:
         return None
-    file, module = read
+    file, data, module = read
+    code, _ = _local_modules(file, data, module, sources)
     action = f"runs the Python function {function} of {name} to judge worlds"
-    sources.require_trust(place, document, action, [file, *local_modules(file, module)])
+    sources.require_trust(place, document, action, [*code])
     functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
     if function not in functions:
         place.error(f"{name} has no function {function!r}{did_you_mean(function, functions)}")
@@ -99,11 +101,11 @@ def read_check(place: Place, value: str, document: Path, sources: Sources) -> Pa
     count = len(arguments.posonlyargs) + len(arguments.args)
     if not count - len(arguments.defaults) <= 3 <= count and arguments.vararg is None:
         place.error(f"{function} takes {count} arguments, expected 3: the state, the steps, and the final answer")
-    return file
+    return code
 
 
-def _read_module(place: Place, value: str, document: Path, sources: Sources) -> tuple[Path, ast.Module] | None:
-    """Return the Python file that a document names, and its syntax tree, or None, which is noted."""
+def _read_module(place: Place, value: str, document: Path, sources: Sources) -> tuple[Path, bytes, ast.Module] | None:
+    """Return the Python file that a document names, its content and syntax tree, or None, which is noted."""
     file = sources.named_file(value, document)
     if isinstance(file, str):
         place.error(file)
@@ -115,45 +117,37 @@ def _read_module(place: Place, value: str, document: Path, sources: Sources) -> 
         place.error(f"{value!r} is no Python file of at most {_LARGEST >> 20} MiB")
         return None
     try:
-        return file, ast.parse(data, file.name)
+        return file, data, ast.parse(data, file.name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 0
         sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
         return None
 
 
-def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | None]:
-    """Return the modules beside a program that it imports, and those that they import. None: one is not a valid Python.
+def _local_modules(
+    file: Path, data: bytes, module: ast.Module, sources: Sources
+) -> tuple[dict[Path, bytes], dict[str, ast.Module]]:
+    """Return the files of a program: itself, the modules beside it that it imports, and those that they import.
 
-    Of a package that is imported, all modules count: importing one runs others.
+    Of a package that is imported, all modules count: importing one runs others. The second result has the syntax trees
+    of the modules beside it, by the names under which it imports them.
     """
-    modules: dict[Path, ast.Module | None] = {}
+    code, trees = {file: data}, dict[str, ast.Module]()
 
     def visit(tree: ast.Module) -> None:
         for name in {imported.partition(".")[0] for imported in _imported(tree)}:
             package = file.parent / name
             inside = sorted(package.rglob("*.py")) if name and package.is_dir() else ()
             for candidate in (file.parent / f"{name}.py", *inside):
-                if candidate.is_file() and candidate not in modules and candidate != file:
-                    modules[candidate] = _parsed(candidate)
-                    if (inner := modules[candidate]) is not None:
-                        visit(inner)
+                if not candidate.is_file() or candidate in code:
+                    continue
+                code[candidate] = sources.bytes_of(candidate) or b""
+                with suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # it fails when it is imported
+                    inner = trees[module_name(candidate, file.parent)] = ast.parse(code[candidate], candidate.name)
+                    visit(inner)
 
     visit(module)
-    return modules
-
-
-def _dotted(file: Path, folder: Path) -> str:
-    """Return the name under which a program imports a file beside it."""
-    parts = file.relative_to(folder).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _parsed(file: Path) -> ast.Module | None:
-    try:
-        return ast.parse(file.read_bytes(), file.name)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return code, trees
 
 
 def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

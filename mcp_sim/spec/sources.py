@@ -109,8 +109,6 @@ class Sources:
         """Whether the live servers that trusted documents name are asked for their tools."""
         self.problems: list[Problem] = []
         self.files: list[Path] = []
-        self.code: list[Path] = []
-        """The Python modules in files that documents name."""
         self.actions: list[Problem] = []
         """What the documents do only if the user trusts them."""
         self.untrusted: list[Problem] = []
@@ -118,7 +116,8 @@ class Sources:
         self.relying: list[Path] = []
         """The documents that do what needs the user's trust, without those that ship."""
         self._trust = Trust() if trust is None else trust
-        self._digests: dict[Path, str] = {}
+        self.digests: dict[Path, str] = {}
+        """The SHA-256 of the content of each file that was read as a whole."""
         self._size = 0
         self._sum = sha256()
 
@@ -186,7 +185,7 @@ class Sources:
             message = f"is too much: the files of a document have at most {LARGEST_TOTAL >> 20} MiB in all"
             self.problems.append(Problem(display(path), 0, "", message))
             return None
-        self._digests[path] = sha256(data).hexdigest()
+        self.digests[path] = sha256(data).hexdigest()
         return data
 
     # what documents may name -----------------------------------------------------------------------------------------
@@ -215,9 +214,8 @@ class Sources:
     ) -> None:
         """Note what a document does, and a warning unless the user trusts the document and the modules it names.
 
-        `otherwise`: what a user who does not trust it can do.
+        `code`: their files, that of the program first. `otherwise`: what a user who does not trust it can do.
         """
-        self.code.extend(code)
         line = place.document.line(place.path)
         self.actions.append(Problem(place.document.file, line, place.dotted, action))
         self._note_reliance(document)
@@ -235,14 +233,17 @@ class Sources:
         """Whether the user trusts a document that was read, and the modules that it names."""
         if self._trust.covers(document) or is_shipped(document):
             return True
-        digest = self._digests.get(document)
-        if digest is None or not self._trust.remembers(document, digest):
-            return False
-        return all(self._trust.remembers(module, digest_of(module)) for module in code)
+        files = (document, *code)
+        return all(self._trust.remembers(file, self.digests.get(file, "")) for file in files) and not self._lost(code)
+
+    def _lost(self, code: Sequence[Path]) -> list[Path]:
+        """Return the modules beside a program that the user has trusted and that do not exist any more."""
+        return self._trust.lost(code[0].parent) if code else []
 
     def _advice(self, document: Path, code: Sequence[Path] = ()) -> str:
-        digests = {document: self._digests.get(document, ""), **{module: digest_of(module) for module in code}}
-        changed = [path.name for path, digest in digests.items() if self._trust.has_changed(path, digest)]
+        files = (document, *code)
+        changed = [path.name for path in files if self._trust.has_changed(path, self.digests.get(path, ""))]
+        changed += [path.name for path in self._lost(code)]
         note = f"{changed[0]} has changed since you trusted it; " if changed else ""
         if not document.is_file():
             return f"{note}run `mcp-sim trust FILE` for a copy in a file"
@@ -253,15 +254,6 @@ def is_shipped(path: Path) -> bool:
     """Whether a file ships with mcp-sim."""
     resolved = path.resolve()
     return any(resolved.is_relative_to(_home(folder).resolve()) for folder in _FOLDERS)
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's content, '' if it cannot be read or is too large."""
-    try:
-        data = read_regular(path, yaml12.LARGEST + 1)
-    except OSError:
-        return ""
-    return sha256(data).hexdigest() if len(data) <= yaml12.LARGEST else ""
 
 
 def display(path: Path) -> str:

@@ -52,6 +52,11 @@ class Trust:
         """Whether the user has trusted this file with another content."""
         return str(path.resolve()) in self._known and not self.remembers(path, digest)
 
+    def lost(self, folder: Path) -> list[Path]:
+        """Return the remembered Python files in a folder that do not exist any more: others may take their place."""
+        paths = [Path(path) for path in self._known if path.endswith(".py")]
+        return [path for path in paths if path.is_relative_to(folder.resolve()) and not path.exists()]
+
     @property
     def _known(self) -> Mapping[str, str]:
         if self._remembered is None:

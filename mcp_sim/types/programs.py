@@ -96,6 +96,8 @@ class Program:
     """The given state of the world, or None."""
     server: str = ""
     """The name of the server in the scenario."""
+    code: Mapping[Path, bytes] = field(default_factory=dict[Path, bytes])
+    """Its files as they were read, and as the user trusts them: nothing else is run. The first one is at `path`."""
 
 
 def parameter_name(argument: str) -> str:
@@ -104,3 +106,9 @@ def parameter_name(argument: str) -> str:
     if name[:1].isdecimal():
         return f"_{name}"
     return f"{name}_" if iskeyword(name) else name
+
+
+def module_name(file: Path, folder: Path) -> str:
+    """Return the name under which a program in a folder imports a file beside it."""
+    parts = file.relative_to(folder).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
+import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ from mcp_sim.cli import main
 from mcp_sim.runs.threaded import WorldThread
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sources import Sources
-from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.errors import Crash, DocumentError
 
 Json = Any
 pytestmark = pytest.mark.time_limit(60)
@@ -230,6 +233,78 @@ async def test_trust_in_a_program_ends_when_it_or_a_module_beside_it_changes(
         with pytest.raises(DocumentError, match=rf"{Path(changed).name} has changed since you trusted it"):
             await _quote(freight)
         assert not has_run()
+
+
+def planted(folder: Path, how: str) -> None:
+    """Put code into a folder that is in none of the sources that the user has trusted."""
+    source = folder / "planted.py"
+    source.write_text(f"from pathlib import Path\nPath({str(folder / 'evil')!r}).touch()\nRATE = 2\n")
+    match how:
+        case "unchecked bytecode of a module":
+            compiled = folder / "__pycache__" / f"rates.{sys.implementation.cache_tag}.pyc"
+            py_compile.compile(str(source), str(compiled), invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        case "unchecked bytecode of the program":
+            compiled = folder / "__pycache__" / f"freight.{sys.implementation.cache_tag}.pyc"
+            py_compile.compile(str(source), str(compiled), invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        case "bytecode without its source":
+            py_compile.compile(str(source), str(folder / "later.pyc"))
+        case "bytecode in a package":
+            py_compile.compile(str(source), str(folder / "parts" / "later.pyc"))
+        case _:
+            source.rename(folder / "later.py")
+    source.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "unchecked bytecode of a module",
+        "unchecked bytecode of the program",
+        "bytecode without its source",
+        "bytecode in a package",
+        "a new module",
+    ],
+)
+async def test_only_the_sources_that_were_trusted_are_run(
+    freight: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, name = freight.parent, "parts.later" if how == "bytecode in a package" else "later"
+    monkeypatch.syspath_prepend(folder)  # as `python -m` does
+    (folder / "parts").mkdir()
+    (folder / "parts" / "__init__.py").touch()
+    (folder / "rates.py").write_text("RATE = 2\n")
+    late = f"from importlib import import_module\ntry:\n    import_module({name!r})\nexcept ImportError:\n    pass\n"
+    (folder / "freight.py").write_text(f"import parts\nfrom rates import RATE\n{late}{PROGRAM}")
+    assert main(["trust", str(freight)]) == 0
+    planted(folder, how)
+    await _quote(freight)
+    assert has_run()
+    assert not (folder / "evil").exists()
+
+
+async def test_a_program_that_changes_after_the_start_runs_as_it_was_trusted(freight: Path) -> None:
+    judge = freight.with_name("judge.py")
+    judge.write_text("def fair(state, steps, answer): return True\n")
+    document(freight.parent, {"tools": "freight.yaml", "expect": [{"python": "judge.py:fair"}]})
+    assert main(["trust", str(freight)]) == 0
+    async with Simulator.load(freight).open() as world:
+        for file in (freight.with_name("freight.py"), judge):
+            file.write_text("raise SystemExit(7)\n")
+        assert (await world.call("quote_order", {"order_id": "A1"})).ok
+        assert [verdict.outcome for verdict in world.grade().verdicts] == ["passed"]
+
+
+async def test_trust_ends_when_a_file_is_removed(freight: Path) -> None:
+    rates = freight.with_name("rates.py")
+    rates.touch()
+    freight.with_name("freight.py").write_text(f"import rates\n{PROGRAM}")
+    assert main(["trust", str(freight)]) == 0
+    rates.unlink()
+    with pytest.raises(DocumentError, match=r"rates\.py has changed since you trusted it"):
+        await _quote(freight)
+    assert main(["trust", str(freight)]) == 0
+    with pytest.raises(Crash, match="No module named .rates."):
+        await _quote(freight)
 
 
 @pytest.mark.parametrize("nested", [False, True])

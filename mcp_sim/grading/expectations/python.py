@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 from rpds import List
 
 from mcp_sim.grading.evidence import MOST_STEPS, judged
@@ -43,6 +43,8 @@ class Python(Expectation):
         examples=["checks.py:order_is_paid"],
     )
 
+    _read: Mapping[Path, bytes] = PrivateAttr(default_factory=dict[Path, bytes])
+
     @field_validator("function")
     @classmethod
     def _names_a_function(cls, value: str) -> str:
@@ -55,8 +57,10 @@ class Python(Expectation):
     def code(self) -> str:
         return self.function
 
-    def beside(self, file: Path) -> Self:
-        return self.model_copy(update={"function": f"{file}:{self._name}"})
+    def with_code(self, code: Mapping[Path, bytes]) -> Self:
+        copy = self.model_copy(update={"function": f"{next(iter(code))}:{self._name}"})
+        copy._read = code  # noqa: SLF001 (its own copy)
+        return copy
 
     @property
     def _name(self) -> str:
@@ -68,7 +72,7 @@ class Python(Expectation):
 
     @cached_property
     def _judge(self) -> Callable[..., Any]:
-        return load_functions(self._file)[self._name]
+        return load_functions(self._read)[self._name]
 
     def facts(self) -> List[Step]:
         return List()

@@ -79,8 +79,8 @@ class Expectation(Kind):
         """
         return None
 
-    def beside(self, file: Path) -> Self:
-        """Return the expectation with the file of its code where that is."""
+    def with_code(self, code: Mapping[Path, bytes]) -> Self:
+        """Return the expectation with the files of its code as they were read, the one that it names first."""
         return self
 
     def facts(self) -> Any:
