@@ -303,7 +303,7 @@ async def test_trust_ends_when_a_file_is_removed(freight: Path) -> None:
     with pytest.raises(DocumentError, match=r"rates\.py has changed since you trusted it"):
         await _quote(freight)
     assert main(["trust", str(freight)]) == 0
-    with pytest.raises(Crash, match="No module named .rates."):
+    with pytest.raises(Crash, match=r"No module named .rates."):
         await _quote(freight)
 
 
