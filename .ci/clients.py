@@ -173,7 +173,7 @@ def find_differences(routes: list[dict[str, Any]]) -> Iterator[str]:
 def matches(step: dict[str, Any], answer: Any) -> bool:
     """Whether an answer is the expected one of a step."""
     if "tool" not in step:
-        body = json.loads((ROOT / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8"))
+        body = json.loads((ROOT / "tool_specs" / "crm" / "crm.tools.json").read_text(encoding="utf-8"))
         return answer == [tool["name"] for tool in body["tools"]]
     times = {text: answer["text"].count(text) for text in step["times"]}
     return answer["failed"] is step["failed"] and times == step["times"]

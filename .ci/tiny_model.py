@@ -48,8 +48,8 @@ TEMPLATE = (
 def corpus() -> Iterator[str]:
     """Yield the project's own JSON, YAML and prose."""
     for folder, ending in (
-        ("tool_specs", "*.json"),
-        ("tool_specs", "*.yaml"),
+        ("tool_specs", "*/*.json"),
+        ("tool_specs", "*/*.yaml"),
         ("scenarios", "*.yaml"),
         ("docs", "*.md"),
     ):

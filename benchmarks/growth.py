@@ -42,7 +42,7 @@ from mcp_sim.world.world import World
 COUNTED = frozenset({("records", "list by range"), ("records", "search")})
 READS = ("get", "list of 20", "list by equality", "list by range", "search")
 NEW = count(1)
-TOOLS = Path(__file__).parent.parent / "tool_specs" / "crm.tools.json"
+TOOLS = Path(__file__).parent.parent / "tool_specs" / "crm" / "crm.tools.json"
 
 
 MOST = 0.2

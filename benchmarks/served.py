@@ -34,7 +34,7 @@ from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 
 HERE = Path(__file__).parent
-TOOLS = HERE.parent / "tool_specs" / "crm.tools.json"
+TOOLS = HERE.parent / "tool_specs" / "crm" / "crm.tools.json"
 TOOL, ARGUMENTS = "get_contact", {"contact_id": "con_00001"}
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "get": (TOOL, ARGUMENTS),

@@ -44,8 +44,8 @@ def test_the_wheel_holds_every_file_that_is_no_code(wheel: zipfile.ZipFile) -> N
     shipped = {
         f"mcp_sim/_shipped/{path.relative_to(ROOT).as_posix()}"
         for folder in ("tool_specs", "scenarios", "presets")
-        for path in (ROOT / folder).iterdir()
-        if path.is_file()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
     }
     assert shipped
     assert inside | shipped <= set(wheel.namelist())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -31,12 +32,14 @@ _PACKAGE = Path(__file__).parents[1]
 _FOLDERS = ("scenarios", "tool_specs", "presets")
 
 
+@cache
 def shipped(folder: str) -> Mapping[str, Path]:
-    """Return the documents that ship with mcp-sim in a folder (`scenarios`, `tool_specs`, `presets`), by file stem."""
-    home = _home(folder)
-    if not home.is_dir():
-        return {}
-    return {path.stem: path for path in sorted(home.iterdir()) if path.suffix in SUFFIXES and not _is_tool_list(path)}
+    """Return the documents that ship with mcp-sim in a folder (`scenarios`, `tool_specs`, `presets`), by file stem.
+
+    Each service has a folder of its own among the tool specs.
+    """
+    pattern = "*/*.yaml" if folder == "tool_specs" else "*.yaml"
+    return {path.stem: path for path in sorted(_home(folder).glob(pattern), key=lambda path: path.stem)}
 
 
 def _home(folder: str) -> Path:

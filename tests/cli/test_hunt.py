@@ -223,9 +223,8 @@ def test_an_agent_that_fails_without_faults_is_not_hunted(scenario: Path, capsys
 
 
 def test_a_tool_spec_is_no_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec = shutil.copy(ROOT / "tool_specs" / "crm.yaml", tmp_path)
-    shutil.copytree(ROOT / "tool_specs", tmp_path, dirs_exist_ok=True)
-    assert hunt(Path(spec), agent=REPEATS) == 2
+    shutil.copytree(ROOT / "tool_specs" / "crm", tmp_path / "crm")
+    assert hunt(tmp_path / "crm" / "crm.yaml", agent=REPEATS) == 2
     assert "a hunt needs a scenario" in capsys.readouterr().err
 
 
@@ -257,7 +256,7 @@ def test_a_file_that_is_no_journal_is_left_alone(scenario: Path, capsys: pytest.
 
 
 def test_cases_in_another_folder_name_the_same_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(ROOT / "tool_specs", tmp_path / "specs")
+    shutil.copytree(ROOT / "tool_specs" / "crm", tmp_path / "specs")
     scenario = tmp_path / "deals.json"
     scenario.write_text(json.dumps({**SCENARIO, "tools": "specs/crm.yaml"}), encoding="utf-8")
     options = ["--kinds", "lost_ack", "--weaknesses", "1", "-o", str(tmp_path / "cases")]

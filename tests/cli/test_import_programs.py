@@ -19,7 +19,7 @@ from mcp_sim.simulator.compile import check, load
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.scenario import Scenario
 
-MAPS: list[dict[str, Any]] = json.loads((ROOT / "tool_specs" / "maps.tools.json").read_text(encoding="utf-8"))["tools"]
+MAPS: list[dict[str, Any]] = json.loads((ROOT / "tool_specs/maps/maps.tools.json").read_text(encoding="utf-8"))["tools"]
 EXTRA = {
     "name": "list_trips",
     "description": "Lists the saved trips.",

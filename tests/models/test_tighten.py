@@ -214,7 +214,7 @@ def test_what_the_schema_of_a_whole_answer_allows_is_an_answer_in_one_of_its_for
 
 
 def test_the_shipped_tools_are_tightened_without_loss_of_a_field() -> None:
-    tools = json.loads(Path("tool_specs/crm.tools.json").read_text())["tools"]
+    tools = json.loads(Path("tool_specs/crm/crm.tools.json").read_text())["tools"]
     for tool in tools:
         tightened = tighten(tool["outputSchema"])
         assert not [problem for node in nodes(tightened) for problem in problems(node)]

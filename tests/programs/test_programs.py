@@ -6,11 +6,13 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import anyio
 import pytest
 from support.libraries import ACT, ITEMS, TEXT, acted, library, simulator, small, tool
+from support.places import ROOT
 from support.services import message, value
 
 from mcp_sim import Simulator
@@ -357,6 +359,26 @@ async def test_functions_import_modules_beside_their_program(tmp_path: Path) -> 
         for name, world in (("one", one), ("two", two), ("one", one)):
             assert value(await world.call("act", {})) == [name * 2, name[::-1], name[::-1]]
     assert not {"words", "later", "package"} & {*sys.modules}
+
+
+async def test_a_program_never_gets_modules_of_others_under_the_names_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = {name: ModuleType(name) for name in ("words", "package", "package.part")}
+    for name, module in others.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "words.py").write_text("from package.part import WORD\n")
+    (tmp_path / "package" / "part.py").write_text("WORD = 'mine'\n")
+    async with simulator(tmp_path, small("import words\nreturn words.WORD"), ACT).open() as world:
+        assert value(await world.call("act", {})) == "mine"
+    assert {name: sys.modules[name] for name in others} == others
+
+
+def test_no_module_of_a_shipped_program_has_the_name_of_a_module_of_python() -> None:
+    modules = {path for path in (ROOT / "tool_specs").rglob("*.py") if not path.with_suffix(".yaml").exists()}
+    assert modules
+    assert not {path.stem for path in modules} & sys.stdlib_module_names
 
 
 # faults, forks, and the rest of the simulator -------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_nothing_on_stdout_names_the_simulator_or_the_scenario(tmp_path: Path) -
 
 
 def test_tools_list_has_the_definitions_as_captured() -> None:
-    captured = json.loads((ROOT / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8"))
+    captured = json.loads((ROOT / "tool_specs" / "crm" / "crm.tools.json").read_text(encoding="utf-8"))
     with serving("calm_crm") as wire:
         wire.request(1, "tools/list", {})
         assert wire.answer()["result"]["tools"] == captured["tools"]

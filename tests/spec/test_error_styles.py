@@ -18,7 +18,7 @@ from mcp_sim.types import ToolResult
 from mcp_sim.types.error_templates import FAILURES
 
 STYLES = get_args(Style)
-TOOLS = (ROOT / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8")
+TOOLS = (ROOT / "tool_specs" / "crm" / "crm.tools.json").read_text(encoding="utf-8")
 WORDED = {*FAILURES.values(), "key_reused", "quota_exhausted", "internal", "default"}
 
 Seen = list[Any]
