@@ -44,6 +44,9 @@ class Siblings(MetaPathFinder, Loader):
     def importing(self) -> Generator[None]:
         """Let the modules beside the program precede all others, and forget them afterwards."""
         with _IMPORTING:
+            if self in sys.meta_path:  # a module that is being imported imports another one
+                yield
+                return
             known = {name: sys.modules.pop(name, None) for name in self._names}
             sys.modules.update(self._modules)
             sys.meta_path.insert(0, self)

@@ -361,6 +361,16 @@ async def test_functions_import_modules_beside_their_program(tmp_path: Path) -> 
     assert not {"words", "later", "package"} & {*sys.modules}
 
 
+async def test_each_module_beside_a_program_is_run_once(tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text("from failures import Failed\ndef fall():\n    raise Failed\n")
+    (tmp_path / "verbs.py").write_text("import words\nfrom failures import Failed\n")
+    (tmp_path / "failures.py").write_text("class Failed(Exception):\n    pass\n")
+    head = "import verbs, words\nfrom failures import Failed"
+    program = small("try:\n    verbs.words.fall()\nexcept Failed:\n    return verbs.Failed is Failed", head=head)
+    async with simulator(tmp_path, program, ACT).open() as world:
+        assert value(await world.call("act", {})) is True
+
+
 async def test_a_program_never_gets_modules_of_others_under_the_names_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
