@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from mcp_sim.world.trace import FORMAT, entry_problems
 
 LONGEST = 64 * 1024 * 1024
 """The longest line that is read, in bytes. A damaged file may have no line break at all."""
+
+_WORLD = re.compile(rb'\{"world":("(?:[^"\\]|\\.)*+")')
 
 
 @dataclass(slots=True)
@@ -50,8 +53,10 @@ class WorldTrace:
 def read_entries(path: Path) -> Iterator[Record]:
     """Yield the entries of a trace. An incomplete last line is reported on stderr and skipped.
 
-    Raises `UsageError` if the file cannot be read or is not a trace, with the first wrong line.
+    A line that cannot be read is reported, too, and is a crash of its world: nothing can be said of what it recorded.
+    Raises `UsageError` if the file cannot be read or is not a trace.
     """
+    world = "default"
     try:
         with path.open("rb") as lines:
             _checked_header(lines.readline(LONGEST), path)
@@ -59,12 +64,18 @@ def read_entries(path: Path) -> Iterator[Record]:
                 line = lines.readline(LONGEST)
                 if not line:
                     return
-                if len(line) == LONGEST:
-                    raise UsageError(f"{path}:{number}: the line is longer than {LONGEST >> 20} MiB")
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") and len(line) < LONGEST:
                     print(f"{path}:{number}: incomplete line skipped", file=sys.stderr)
                     return
-                yield _entry(line, f"{path}:{number}")
+                try:
+                    entry = _entry(line, f"{path}:{number}")
+                except UsageError as error:
+                    print(error, file=sys.stderr)
+                    named = _WORLD.match(line)
+                    crash: Record = {"tool": "", "arguments": {}, "error": str(error), "attempts": []}
+                    entry = {"world": decode(named[1]) if named else world, "crash": crash, "measured": {}}
+                world = entry["world"]
+                yield entry
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 

@@ -12,7 +12,7 @@ from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, well_formed
 from mcp_sim.types.surface import RESOURCE_NOT_FOUND
 
 Contents: TypeAlias = Record | RpcError | None
@@ -198,10 +198,13 @@ class _NoJson(Exception):
 def _plain(value: Any) -> Json:
     kind = value.__class__
     # By class, before any `isinstance`: nearly all values are these, and answers have thousands.
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind is int or kind is bool or value is None or (kind is str and value.isascii()):
         return value
     if isinstance(value, dict):
-        return {name if name.__class__ is str else _name(name): _plain(item) for name, item in _items(value)}
+        return {
+            name if name.__class__ is str and name.isascii() else _name(name): _plain(item)
+            for name, item in _items(value)
+        }
     if isinstance(value, list | tuple):
         return [_plain(item) for item in cast("list[Any]", value)]
     return _number_or_text(value)
@@ -217,7 +220,7 @@ def _number_or_text(value: Any) -> Json:
     match value:
         case str():
             # A subclass, such as an enum's member, would be written as its own class.
-            return str.__str__(value)
+            return well_formed(str.__str__(value))
         case int():
             return int.__int__(value)
         # Neither infinite nor not-a-number, which JSON cannot express.

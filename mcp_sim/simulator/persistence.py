@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import anyio
 
-from mcp_sim.simulator.saved_worlds import delta, replay, restore, snapshot_of
+from mcp_sim.simulator.saved_worlds import Unreadable, delta, replay, restore, snapshot_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.simulator.tagged_json import TaggedJsonError
 from mcp_sim.types import Call, Due, Observation, Record, Step
@@ -26,6 +26,7 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.commits import Faults, Unsaved
 from mcp_sim.world.idempotency import KEPT
 from mcp_sim.world.sinks.stored_trace import StoredTrace
+from mcp_sim.world.trace import fork_line
 from mcp_sim.world.world import Mark, World
 
 logger = logging.getLogger(__name__)
@@ -64,9 +65,14 @@ class StoreKeeper:
             is_new = not self._store.newest(self._name)
             world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=is_new)
             world.unsaved = Unsaved()
-            unread = self._take_over(world)
+            is_whole, unread = True, 0
+            try:
+                unread = self._take_over(world)
+            except StoreFailure as error:
+                logger.error("%s: it goes on after step %d", error, self._recovered(world))  # noqa: TRY400 (says it all)
+                is_whole = False
             # A snapshot is made here rather than in a call, which would have to wait for it.
-            self._save(world, world.unsaved, compacted=unread > SHORT)
+            self._save(world, world.unsaved, compacted=unread > SHORT or not is_whole)
         with self._held_now(patience):
             self._follow()
         return world
@@ -186,11 +192,30 @@ class StoreKeeper:
         except StoreFailure:
             world.rewind(mark)
             raise
-        except (McpSimError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        except (Unreadable, McpSimError, LookupError, ValueError, TypeError, AttributeError) as error:
             world.rewind(mark)
-            raise self._store.damaged(f"the world {self._name} cannot be read ({error!r})") from error
+            raise self._store.damaged(f"the world {self._name} cannot be read ({error})") from error
         self._at, self._lines, self._agenda = newest, [], world.version.state.agenda
         return max(0, sum(len(entry.line) for entry in entries) - known)
+
+    def _recovered(self, world: World) -> int:
+        """Let a world become what its store has up to the first damaged entry, and return the number of its last step.
+
+        The ledger returns to that step. What follows the damaged entry stays in the store, and is not used.
+        """
+        newest, mark = self._store.newest(self._name), world.mark()
+        entries, _ = self._unread(world, newest)
+        try:
+            replay(world, entries)
+        except Unreadable as damage:
+            world.rewind(mark)
+            entries, _ = self._unread(world, newest)
+            replay(world, entries[: damage.whole])
+        if not world.version.n:
+            world.open()
+        self._lines.append(fork_line(self._name, self._name, world.version.n, world.origin.stream))
+        self._at, self._agenda = newest, world.version.state.agenda
+        return world.version.n
 
     def _unread(self, world: World, newest: int) -> tuple[list[StoredEntry], int]:
         """Return the entries that the world lacks, and the size of the snapshot that it was restored from."""

@@ -18,6 +18,7 @@ from rpds import HashTrieMap
 from mcp_sim.simulator.tagged_json import dumps, loads
 from mcp_sim.types import Call, Change, Due, Observation, PastCall, PastVersion, Record
 from mcp_sim.types.clock import wall_seconds
+from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import StoredEntry
 from mcp_sim.world.commits import Unsaved, Version
@@ -51,15 +52,26 @@ def delta(world: World, unsaved: Unsaved, saved_agenda: tuple[Due, ...]) -> byte
     return encode(body)
 
 
+class Unreadable(Exception):
+    """An entry of a ledger cannot be taken over: the one that follows `whole` others."""
+
+    def __init__(self, whole: int, reason: str) -> None:
+        self.whole = whole
+        super().__init__(reason)
+
+
 def replay(world: World, entries: Sequence[StoredEntry]) -> None:
-    """Let a world take over entries that follow its own. Raises `ValueError` and the like if they do not fit."""
+    """Let a world take over entries that follow its own. Raises `Unreadable` for the first that does not fit."""
     times: Record = {}
-    for entry in entries:
-        _replay_line(world, entry.line)
-        if entry.delta:
-            times = decode(entry.delta)
-            world.version = _after(world.version, times)
-            world.crashed = times["crashed"]
+    for place, entry in enumerate(entries):
+        try:
+            _replay_line(world, entry.line)
+            if entry.delta:
+                times = decode(entry.delta)
+                world.version = _after(world.version, times)
+                world.crashed = times["crashed"]
+        except (McpSimError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            raise Unreadable(place, f"entry {entry.at} is not as it was saved ({error!r})") from error
     if times:
         _set_clock(world, times)
 
@@ -129,6 +141,7 @@ def restore(world: World, snapshot: bytes, lines: Sequence[bytes]) -> None:
     world.version, world.crashed = Version(state=state, faults=faults, kept=kept, **rest), body["crashed"]
     world.answer = body["answer"]
     _set_clock(world, body)
+    lines = [line for line in lines if line]
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)
     entries = _lines_since_reset(lines)

@@ -26,6 +26,8 @@ from mcp.os.win32.utilities import (
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from mcp_sim.types.json_values import decode
+
 LONGEST_LINE = 32 * 1024 * 1024
 """Bytes of a message. A server that writes a longer line is ended."""
 
@@ -106,7 +108,8 @@ async def lines(chunks: AsyncIterable[bytes], longest: int = LONGEST_LINE) -> As
 
 def _message(line: bytes) -> SessionMessage | Exception:
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False))
+        message = decode(line.decode("utf-8", "replace"))
+        return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
     except ValueError as error:
         return error
 

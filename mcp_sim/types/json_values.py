@@ -30,6 +30,13 @@ FIELD_WEIGHT = 10  # a field is a hash and a string of its own, an item only its
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 """The texts in a JSON text, also one that does not end."""
 
+_HALVES = re.compile(
+    rb"(?<!\\)(?P<before>(?:\\\\)*+)\\u[dD](?:[89abAB]\w\w(?P<whole>\\u[dD][c-fC-F]\w\w)?|[c-fC-F]\w\w)"
+    rb"|\xed[\xa0-\xbf][\x80-\xbf]"
+)
+"""Escaped surrogates in a JSON text, a pair as a whole, and surrogates in UTF-8, which are always halves."""
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
+
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -52,16 +59,40 @@ _encode_sorted = _sorted_encoder()
 
 
 def encode(value: Any) -> bytes:
-    """Return compact UTF-8 JSON, keys in the order of the value. Lone surrogates are written as escapes."""
+    """Return compact UTF-8 JSON, keys in the order of the value. Halves of characters are replaced."""
     try:
         return to_json(value)
     except (PydanticSerializationError, UnicodeEncodeError):
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+        return to_json(decode(json.dumps(value, separators=(",", ":"), allow_nan=False)))
 
 
 def decode(data: bytes | str) -> Any:
-    """Return the value of a JSON text. Raises `ValueError`."""
-    return from_json(data, allow_inf_nan=False)
+    """Return the value of a JSON text. Raises `ValueError`.
+
+    JavaScript cuts texts within a character, and writes the half that is left as an escape, which no UTF-8 can hold:
+    it is replaced.
+    """
+    try:
+        return from_json(data, allow_inf_nan=False)
+    except (ValueError, TypeError):  # of a text that itself holds halves, it is a TypeError
+        text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        whole = _HALVES.sub(_replaced, text)
+        if whole == text:
+            raise
+        return from_json(whole, allow_inf_nan=False)
+
+
+def well_formed(value: Json) -> Json:
+    """Return a value with U+FFFD in place of halves of characters; itself if it has none."""
+    try:
+        to_json(value)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return decode(json.dumps(value))
+    return value
+
+
+def _replaced(half: re.Match[bytes]) -> bytes:
+    return half[0] if half["whole"] else (half["before"] or b"") + _REPLACEMENT
 
 
 def decode_strict(text: str) -> Any:

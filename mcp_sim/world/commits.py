@@ -26,7 +26,7 @@ from mcp_sim.types import (
 )
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments
-from mcp_sim.types.json_values import canonical, decode, nests_deeper
+from mcp_sim.types.json_values import canonical, nests_deeper, well_formed
 from mcp_sim.types.kinds import Occasion
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
@@ -144,7 +144,7 @@ class AnsweredCall:
 
 
 def arguments_text(call: Call) -> str:
-    """Return the arguments of a call as canonical JSON.
+    """Return the arguments of a call as canonical JSON. Halves of characters in the call are replaced.
 
     Raises `BadArguments` for arguments that no JSON text can hold, or that nest more than `DEEPEST` levels.
     """
@@ -160,8 +160,9 @@ def arguments_text(call: Call) -> str:
     if not _has_string_keys(call.arguments):
         raise BadArguments(call.tool, "are not JSON: every key must be a string")
     # The standard library writes halves of characters, but no line of UTF-8 can hold them.
-    if "\\ud" in text and _has_surrogate(text):
-        raise BadArguments(call.tool, "are not JSON: they hold half of a character, a lone surrogate")
+    if "\\ud" in text:
+        call.arguments = well_formed(call.arguments)
+        return canonical(call.arguments)
     return text
 
 
@@ -172,15 +173,6 @@ def _has_string_keys(value: Any) -> bool:
                 return False
         return True
     return all(map(_has_string_keys, cast("Sequence[Any]", value))) if isinstance(value, list | tuple) else True
-
-
-def _has_surrogate(text: str) -> bool:
-    """Whether a JSON text holds an escaped half of a surrogate pair without the other."""
-    try:
-        decode(text)
-    except ValueError:
-        return True
-    return False
 
 
 def turn_without_call(origin: Origin, start: datetime, version: Version, elapsed: timedelta) -> Turn:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step, Turn
 from mcp_sim.types.clock import LONGEST, Clock
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_values import well_formed
 from mcp_sim.world.catalogue import LISTED, announced
 from mcp_sim.world.commits import (
     ACTED_UNTIL,
@@ -188,4 +189,6 @@ def _act(world: Steered, entry: PerturbationEntry, number: int, at: datetime) ->
 def change(world: Steered, changes: Sequence[Change], actor: str) -> None:
     """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
     settle(world)
-    world.commit_due(Due(world.now, actor, tuple(changes)))
+    # From a program of the user, not from a JSON text: what it writes must be what a trace of it shows.
+    written = tuple(replace(change, record=well_formed(change.record)) for change in changes)
+    world.commit_due(Due(world.now, actor, written))

@@ -7,6 +7,7 @@ is `{"world", "answer"}`. `trace.schema.json` has the form of all entries.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -46,6 +47,8 @@ T = TypeVar("T")
 D = TypeVar("D", bound="DataclassInstance")
 
 FORMAT = 2  # raised when older readers would misread a trace
+_SHALLOW, _SPARE = 180, 8  # the parser of pydantic takes 200 levels
+_LONG_NUMBER = re.compile(rb"\d{4000}")  # Python reads integers of up to 4,300 digits
 MOST_BYTES = 64 * 1024 * 1024
 """The most bytes that one world keeps of its ledger. A world without `--trace` would otherwise grow with every call."""
 
@@ -57,14 +60,31 @@ def header_line(scenario: str, sha256: str, version: str, path: str = "") -> byt
 
 
 def step_line(world: str, step: Step, measured: Mapping[str, Any]) -> bytes:
-    """Return the line of an entry."""
-    return b'{"world":%b,"step":%b,"measured":%b}' % (encode(world), step_bytes(step), encode(measured))
+    """Return the line of an entry. Raises `ValueError` if it could not be read again."""
+    line = b'{"world":%b,"step":%b,"measured":%b}' % (encode(world), step_bytes(step), encode(measured))
+    _check_readable(line)
+    return line
 
 
 def crash_line(world: str, crash: Crash, arguments: Record, measured: Mapping[str, Any]) -> bytes:
     """Return the line of a crash: the call, the error, and the replies of the world model."""
     body = {"tool": crash.tool, "arguments": arguments, "error": crash.error, "attempts": crash.attempts}
-    return encode({"world": world, "crash": body, "measured": measured})
+    try:
+        line = encode({"world": world, "crash": body, "measured": measured})
+        _check_readable(line)
+    except (ValueError, TypeError, RecursionError):
+        line = encode({"world": world, "crash": {**body, "arguments": {}, "attempts": []}, "measured": measured})
+    return line
+
+
+def _check_readable(line: bytes) -> None:
+    """Raise `ValueError` if a line cannot be read again: it nests too deeply, or has numbers that JSON lacks.
+
+    Nearly all lines are too shallow, and have no sign of such numbers. Snapshots nest values by some levels more.
+    """
+    is_odd = b"NaN" in line or b"Infinity" in line or (len(line) > 4000 and _LONG_NUMBER.search(line) is not None)
+    if is_odd or line.count(b"[") + line.count(b"{") > _SHALLOW:
+        decode(b"[" * _SPARE + line + b"]" * _SPARE)
 
 
 def fork_line(world: str, parent: str, n: int, stream: str, actor: str = "") -> bytes:

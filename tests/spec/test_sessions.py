@@ -160,7 +160,7 @@ ODD_LINES = {
     '{"a": %s}' % ("9" * 5_000): "is not JSON: number out of range",
     '{"a": 1e999}': "is not JSON: it has numbers that are too large",
     '{"a": NaN}': "is not JSON",
-    '"\\ud800"': "is not JSON",
+    '"\\ud800"': "expected a JSON object",
     '{"server": [1]}': "server: expected a name, got a list",
 }
 

@@ -112,9 +112,9 @@ def test_an_event_a_crash_and_a_fork_have_lines_of_their_own() -> None:
     assert json.loads(fork_line("v", "w", 7, "s")) == {"world": "v", "fork": {"of": "w", "n": 7, "stream": "s"}}
 
 
-def test_a_lone_surrogate_is_written_as_an_escape() -> None:
+def test_half_of_a_character_is_replaced() -> None:
     step = Step(2, "call", AT, 1, "get", {"a": "\ud800"})
-    assert json.loads(step_line("w", step, {}))["step"]["arguments"] == {"a": "\ud800"}
+    assert json.loads(step_line("w", step, {}))["step"]["arguments"] == {"a": "\ufffd"}
 
 
 def test_a_ledger_is_bounded_in_entries_and_bytes_and_keeps_the_newest() -> None:

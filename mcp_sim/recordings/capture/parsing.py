@@ -10,6 +10,7 @@ from pydantic_core import from_json
 from mcp_sim.server.lines import request_id
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import decode
 
 LONGEST = 4 * 1024 * 1024
 """Bytes of a message that are recorded; longer ones pass all the same."""
@@ -73,7 +74,7 @@ def parsed(data: bytes) -> Parsed | None:
     if not data.strip():
         return None
     try:
-        return Parsed(from_json(data), is_whole=True, size=len(data))
+        return Parsed(decode(data), is_whole=True, size=len(data))
     except ValueError:
         return Parsed(None, is_whole=True, size=len(data))
 

@@ -67,7 +67,10 @@ class OpenStore(Protocol):
         ...
 
     def entries(self, world: str, after: int, until: int | None = None) -> Sequence[StoredEntry]:
-        """Return the entries with numbers above `after`, and not above `until`, oldest first, without gaps."""
+        """Return the entries with numbers above `after`, and not above `until`, oldest first, without gaps.
+
+        One that is not as it was saved has an empty line.
+        """
         ...
 
     def find(self, world: str, line: bytes) -> int:
@@ -75,7 +78,7 @@ class OpenStore(Protocol):
         ...
 
     def snapshot(self, world: str) -> Snapshot | None:
-        """Return the newest snapshot of a world, if any."""
+        """Return the newest snapshot of a world; None if there is none that is as it was saved."""
         ...
 
     def save(self, world: str, entries: Sequence[StoredEntry], snapshot: Snapshot | None = None) -> None:

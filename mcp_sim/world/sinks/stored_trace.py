@@ -48,7 +48,7 @@ class StoredTrace:
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from None
         entries = store.entries(self._world, self._at)
-        text = b"".join(entry.line + b"\n" for entry in entries)
+        text = b"".join(entry.line + b"\n" for entry in entries if entry.line)
         self._append(text if self._end else self._header + text)
         if entries:
             self._at = entries[-1].at
