@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp_sim.plans.operation import Operation
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
-SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs", "presets": "presets"}
+SHIPPED = {"scenarios": "scenarios", "catalogue": "tool_specs", "presets": "presets"}
 FAMILIES = (*KINDS, *SHIPPED)
 
 EXAMPLES = {
@@ -103,8 +103,9 @@ def _comment(path: Path) -> str:
 
 
 def _document(family: str, name: str, palette: Palette) -> str:
-    """Return the path and the text of a shipped document."""
+    """Return the path and the text of a shipped document; of a tool spec the page of its service."""
     path = _path(family, name)
+    path = path.with_name("README.md") if family == "catalogue" else path
     return f"{palette.dim(str(path))}\n\n{path.read_text(encoding='utf-8').rstrip()}"
 
 

@@ -57,9 +57,9 @@ def attach_program(place: Place, name: str, sources: Sources, tools: Mapping[str
 def recognise(tools: Iterable[Json]) -> Match | None:
     """Return the shipped tool spec whose program answers a list of tools best; None if the list is of another server.
 
-    The names of more than half of the tools of the server or of the program must be known to both, under which the
-    program also knows those of other versions of the server. At least three of these tools, and half of them, must have
-    arguments that the program knows. A list of fewer tools must be that of the shipped spec, argument by argument.
+    More than half of the tools of the server or of the shipped spec must have names that both have; the program also
+    knows names of other versions of the server. Three tools at least must have arguments that the program knows, and half
+    of those that it answers by their names. A list of fewer tools must be that of the shipped spec, argument by argument.
     """
     listed = _by_name(tools)
     matches = [_match(name, path, listed) for name, path in _with_programs().items()]
@@ -101,10 +101,11 @@ def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
     if not program:
         return None
     functions = _functions(program)
-    answered, known = _answered(functions, tools), functions.keys() & tools.keys()
+    answered, by_name = _answered(functions, tools), functions.keys() & tools.keys()
+    known = by_name | (known_tools.keys() & tools.keys())
     fewer = min(len(tools), len(known_tools))
     share = len(answered) / fewer
-    is_match = len(answered) >= FEWEST and 2 * len(known) > fewer and 2 * len(answered) >= len(known)
+    is_match = len(answered) >= FEWEST and 2 * len(known) > fewer and 2 * len(answered) >= len(by_name)
     return Match(name, tuple(answered), share, document.get("errors")) if is_match or is_same else None
 
 

@@ -31,7 +31,7 @@ def test_without_a_family_it_lists_every_kind_and_everything_that_ships(capsys: 
     assert named == kinds | {name for folder in ("scenarios", "tool_specs", "presets") for name in shipped(folder)}
     assert {"calm_crm", "flaky_crm", "crm", "office"} <= named
     titles = [line for line in lines if line and not line.startswith(" ")]
-    assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "specs", "presets"]
+    assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "catalogue", "presets"]
     assert all(len(line.split(maxsplit=1)) == 2 for line in lines if line.startswith("  "))
 
 
@@ -119,7 +119,7 @@ def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> Non
     [
         (["perturbation"], "unknown family 'perturbation'; did you mean 'perturbations'?"),
         (["triggers", "nht"], "unknown trigger 'nht'; did you mean 'nth'?"),
-        (["specs", "crn"], "did you mean 'crm'?"),
+        (["catalogue", "crn"], "did you mean 'crm'?"),
     ],
 )
 def test_what_does_not_exist_is_reported_with_the_nearest_that_does(
@@ -141,7 +141,7 @@ def test_operations_are_listed_as_python_declares_them(name: str, capsys: pytest
 
 
 @pytest.mark.parametrize(
-    ("spelling", "family"), [("tool_specs", "specs"), ("tool-specs", "specs"), ("world_models", "world-models")]
+    ("spelling", "family"), [("tool_specs", "catalogue"), ("tool-specs", "catalogue"), ("world_models", "world-models")]
 )
 def test_a_family_is_known_by_its_folder_and_with_underscores(
     spelling: str, family: str, capsys: pytest.CaptureFixture[str]

@@ -18,8 +18,8 @@ HEAD = """\
 
 This page is generated from the help of the commands: `mcp-sim COMMAND --help` prints the same about one command.
 
-SCENARIO is a file, the name of a scenario or tool spec that ships (`mcp-sim list scenarios`, `mcp-sim list specs`), or
-a `tools/list` result as JSON. Tools without a scenario get a world without faults. Durations are written `250ms`,
+SCENARIO is a file, the name of a scenario or tool spec that ships (`mcp-sim list scenarios`, `mcp-sim list catalogue`),
+or a `tools/list` result as JSON. Tools without a scenario get a world without faults. Durations are written `250ms`,
 `30s`, `5m`, `2h` or `1d`. TRACE is a file that `--trace` wrote. Results go to stdout, messages to stderr.
 
 ## Exit codes

@@ -102,6 +102,26 @@ def _tools(value: Any) -> Any:
     return cast("Any", value)
 
 
+class MeasuredPart(Part):
+    """How faithful a fake was on recorded sessions that nobody looked at while it was written."""
+
+    score: Annotated[float, Field(ge=0, le=1)] = Field(description="What `mcp-sim measure` gave.")
+    calls: Count = Field(description="Number of recorded calls.")
+
+
+class SimulatesPart(Part):
+    """The real server that a spec stands for."""
+
+    server: str = Field(description="The server, in words.", examples=["the public server for Gmail"])
+    versions: dict[str, str] = Field(
+        description="Version of the vendor's list that was compared -> what of it is simulated.",
+        examples=[{"1.1.11": "19 of 19 tools"}],
+    )
+    state: str | None = Field(default=None, description="What `world.state` may set, in words.")
+    missing: str | None = Field(default=None, description="What is known to differ from the real server, in words.")
+    measured: MeasuredPart | None = Field(default=None, description="Measured fidelity.")
+
+
 class ToolSpecDocument(Root):
     """A tool spec: what one MCP server offers, and what its tools do."""
 
@@ -114,6 +134,9 @@ class ToolSpecDocument(Root):
     description: str | None = Field(default=None, description="Description of the server.")
     instructions: str | None = Field(default=None, description="Instructions sent to clients that connect.")
     website: str | None = Field(default=None, description="URL of a page about the server.")
+    simulates: SimulatesPart | None = Field(
+        default=None, description="The real server that this one stands for, and what is known of how well."
+    )
     icons: list[IconPart] = Field(default_factory=list[IconPart], description="Icons of the server.")
     page_size: Count | None = Field(
         default=None, description="Page size of lists. Default: one page, since many clients read only the first."
