@@ -89,9 +89,11 @@ def test_a_later_import_keeps_the_decision_of_the_user(here: Path) -> None:
     assert "program" not in value(imported(here, vendors_list()))
 
 
-def test_a_larger_server_with_all_tools_of_a_program_is_recognised(here: Path) -> None:
+@pytest.mark.parametrize("name", ["maps", "web_search"])
+def test_a_larger_server_with_all_tools_of_a_program_is_recognised(name: str, here: Path) -> None:
     others = [{**EXTRA, "name": f"list_trips_{number}"} for number in range(30)]
-    assert value(imported(here, [*MAPS, *others]))["program"] == "maps"
+    tools = [tool.definition for tool in load(name).domain.tools.values()]
+    assert value(imported(here, [*tools, *others]))["program"] == name
 
 
 OLDER: dict[str, list[str]] = {
