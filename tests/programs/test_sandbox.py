@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from support.libraries import simulator
 
-from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
+from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, process, run_confined
+from mcp_sim.programs.sandbox.confinement import UNCONFINED
 
 Json = Any
 needs_kernel = pytest.mark.skipif(sys.platform != "linux", reason="files and system calls are denied on Linux only")
@@ -192,6 +193,19 @@ def test_windows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(Unconfined, match="Windows"):
         run("return 1")
+
+
+@pytest.mark.parametrize(("missing", "what"), [("_CREATE", "Landlock"), ("_ENTER", "Landlock"), ("seccomp", "seccomp")])
+def test_nothing_runs_where_the_kernel_confines_in_part_only(
+    missing: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch = "confinement.deny_system_calls = lambda: False" if missing == "seccomp" else f"confinement.{missing} = 9999"
+    start = f"from mcp_sim.programs.sandbox import confinement; {patch}; {process.START}"
+    monkeypatch.setattr(process, "START", start)
+    with pytest.raises(Unconfined, match=f"lacks .*{what}.*set {UNCONFINED}=1"):
+        run("return 1")
+    monkeypatch.setenv(UNCONFINED, "1")
+    assert run("return 1") == 1
 
 
 @needs_kernel

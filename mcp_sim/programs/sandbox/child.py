@@ -9,8 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.programs.sandbox.confinement import Limits, restrict
+from mcp_sim.programs.sandbox.confinement import Limits, Unconfined, restrict
 
+READY = b"ready"
+"""The first message of a process that is confined; of any other one, the first message is the reason."""
 HEADER = 4
 """Bytes that hold the size of a message."""
 
@@ -63,7 +65,11 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
-    restrict(Limits(**options["limits"]), map(Path, options["readable"]))
+    try:
+        restrict(Limits(**options["limits"]), map(Path, options["readable"]))
+    except Unconfined as error:
+        channel.send(str(error).encode())
+        return
     os.dup2(nothing, 2)
-    channel.send(b"ready")
+    channel.send(READY)
     answer(channel)

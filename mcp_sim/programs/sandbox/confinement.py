@@ -27,6 +27,10 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/l
 """Where the libraries are that Python's modules load."""
 
 
+UNCONFINED = "MCP_SIM_RUN_UNCONFINED_CODE"
+"""The environment variable with which code runs although the kernel confines it in part only."""
+
+
 class Unconfined(Exception):
     """This system cannot confine a process."""
 
@@ -46,20 +50,27 @@ class Limits:
 def restrict(limits: Limits, readable: Iterable[Path] = ()) -> None:
     """Limit this process for good, before it has threads.
 
-    It may read Python's own libraries and the `readable` files and folders, and write nothing. Files and system calls
-    need Linux with Landlock (5.13) and seccomp. Raises `Unconfined` on Windows.
+    It may read Python's own libraries and the `readable` files and folders, and write nothing. Raises `Unconfined` if
+    the kernel cannot enforce all of it, unless the environment has `UNCONFINED`: then what it can enforce has to do.
     """
     if sys.platform == "win32":
         raise Unconfined("Windows has no limits for processes that mcp-sim knows")
     if threading.active_count() > 1:
         raise RuntimeError("a process is confined before it has threads")
+    closes, denies = False, False
     if sys.platform == "linux":
         _prctl(_SIGNAL_OF_PARENT, _KILLED)
         _prctl(_NO_NEW_PRIVILEGES, 1)
-        _close_files([*own_files(), *readable])
+        closes = _close_files([*own_files(), *readable])
     _set_limits(limits)
     if sys.platform == "linux":
-        deny_system_calls()
+        denies = deny_system_calls()
+    if not (closes and denies) and not os.environ.get(UNCONFINED):
+        lacks = "Landlock (Linux 5.13)" if not closes else "a filter of system calls (seccomp)"
+        raise Unconfined(
+            f"this system lacks {lacks}, so that they could read and change your files; use a Linux that has it, "
+            f"for instance in a virtual machine, or set {UNCONFINED}=1 to run them with your rights all the same"
+        )
 
 
 def own_files() -> list[Path]:
@@ -90,21 +101,22 @@ def _set_limits(limits: Limits) -> None:
             resource.setrlimit(limit, (most, most))
 
 
-def _close_files(readable: Iterable[Path]) -> None:
-    """Deny all files but the readable ones, and TCP, if the kernel has Landlock."""
+def _close_files(readable: Iterable[Path]) -> bool:
+    """Deny all files but the readable ones, and TCP. Return whether the kernel does, which needs Landlock."""
     version = _system_call(_CREATE, None, 0, 1)
     if version < 1:
-        return
+        return False
     rights = (1 << _RIGHTS.get(version, 16)) - 1
     attributes = struct.pack("QQQ", rights, 3, 3)[: 24 if version >= 6 else 16 if version >= 4 else 8]
     ruleset = _system_call(_CREATE, attributes, len(attributes), 0)
     if ruleset < 0:
-        return
+        return False
     for path in readable:
         with suppress(OSError):
             _allow_reading(ruleset, path)
-    _system_call(_ENTER, ruleset, 0)
+    has_entered = _system_call(_ENTER, ruleset, 0) == 0
     os.close(ruleset)
+    return has_entered
 
 
 def _allow_reading(ruleset: int, path: Path) -> None:

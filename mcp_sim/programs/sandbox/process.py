@@ -15,16 +15,16 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import IO, NoReturn
 
-from mcp_sim.programs.sandbox.child import HEADER
-from mcp_sim.programs.sandbox.confinement import Limits, Unconfined
+from mcp_sim.programs.sandbox.child import HEADER, READY
+from mcp_sim.programs.sandbox.confinement import UNCONFINED, Limits, Unconfined
 from mcp_sim.types import Json
 
 MOST_BYTES = 64 << 20
 """The largest message."""
 
-_START = "from mcp_sim.programs.sandbox.child import main; main()"
+START = "from mcp_sim.programs.sandbox.child import main; main()"
 _START_SECONDS = 60  # a new interpreter on a busy machine takes seconds
-_NEEDED_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_NEEDED_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", UNCONFINED)
 
 
 class Stopped(Exception):
@@ -45,20 +45,23 @@ class Process:
         readable: Iterable[Path] = (),
         hash_seed: int = 0,
     ) -> None:
-        """Start it. Raises `Unconfined` if this system has no limits."""
+        """Start it. Raises `Unconfined` if this system cannot confine it."""
         if sys.platform == "win32":
             raise Unconfined("Windows has no limits for processes that mcp-sim knows")
         self._limits = limits or Limits()
         given = {"limits": asdict(self._limits), "readable": [str(path.resolve()) for path in readable]}
         self._errors = TemporaryFile()  # noqa: SIM115 (it is closed with the process)
-        command = [sys.executable, "-P", "-c", _START, json.dumps(given)]
+        command = [sys.executable, "-P", "-c", START, json.dumps(given)]
         self._process = _Starter.get().submit(_started, command, _environment(hash_seed), self._errors).result()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._to, False)
         os.set_blocking(self._from, False)
-        self.receive(_START_SECONDS)  # nothing follows before its limits are set
+        first = self.receive(_START_SECONDS)  # nothing follows before its limits are set
+        if first != READY:
+            self.kill()
+            raise Unconfined(first.decode())
 
     def send(self, message: bytes, seconds: float) -> None:
         """Send a message. Raises `Stopped` if the process does not take it."""
@@ -131,8 +134,8 @@ def run_confined(
 ) -> Json:
     """Return what a function of mcp-sim, `module:name`, returns in a confined process. Both are JSON.
 
-    Raises `Stopped` if it comes to a limit or raises an exception, and `Unconfined` on Windows. Code that the function
-    runs may forge its result, but can do nothing else.
+    Raises `Stopped` if it comes to a limit or raises an exception, and `Unconfined` if nothing may run here. Code that
+    the function runs may forge its result, but can do nothing else.
     """
     process = Process(limits=limits, readable=readable, hash_seed=hash_seed)
     try:

@@ -59,18 +59,20 @@ def _conditions() -> Mapping[str, _Condition]:
     }
 
 
-def deny_system_calls() -> None:
-    """Let all but the listed system calls of this process fail, for good, if those of this machine are known.
+def deny_system_calls() -> bool:
+    """Let all but the listed system calls of this process fail, for good. Return whether they do.
+
+    They do not if those of this machine are not known, or if the kernel takes no filter.
 
     The process must have given up new privileges (`PR_SET_NO_NEW_PRIVS`).
     """
     if platform.machine() not in _ARCHITECTURES:
-        return
+        return False
     code = ctypes.create_string_buffer(b"".join(_filter(platform.machine())))
     program = ctypes.create_string_buffer(struct.pack("HP", (len(code) - 1) // 8, ctypes.addressof(code)))
     number = ctypes.c_long(_NUMBERS_OF_SECCOMP[platform.machine()])
     call = ctypes.CDLL(None, use_errno=True).syscall
-    call(number, ctypes.c_ulong(_SET_FILTER), ctypes.c_ulong(_ALL_THREADS), program)
+    return call(number, ctypes.c_ulong(_SET_FILTER), ctypes.c_ulong(_ALL_THREADS), program) == 0
 
 
 def _filter(machine: str) -> Iterator[bytes]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
 
 MODULES = frozenset(
     """
     __future__ abc ast base64 binascii bisect calendar cmath collections contextlib copy csv dataclasses datetime
     decimal difflib enum fnmatch fractions functools hashlib heapq html io itertools json math numbers operator
-    posixpath re shlex statistics string struct textwrap types typing unicodedata urllib uuid zlib zoneinfo
+    posixpath re shlex statistics string struct textwrap types typing unicodedata uuid zlib zoneinfo
+    collections.abc html.entities html.parser mcp_sim.programs urllib.parse
     """.split()  # noqa: SIM905 (a list of words reads better in lines)
 )
 """The modules of Python that programs may import: they compute, and neither read nor write anything."""
@@ -17,6 +20,11 @@ MODULES = frozenset(
 _PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
 """What programs may import of `pathlib`: paths that are only names."""
 _NAMES = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "breakpoint", "globals", "vars"})
+_REACHED = frozenset({"os", "sys", "_sys", "_io", "builtins", "bltns", "codecs", "importlib", "subprocess", "_thread"})
+"""The modules that allowed ones have imported, as attributes of whatever a program calls them."""
+_FILES = frozenset({"open", "open_code", "FileIO"})
+"""What `io` has for files."""
+_BY_NAME = frozenset({"getattr", "attrgetter", "methodcaller"})
 _CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
 _CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
 _WAITS = "uses `async for` or `async with`: programs wait for nothing"
@@ -25,25 +33,17 @@ _WAITS = "uses `async for` or `async with`: programs wait for nothing"
 def static_problems(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines and problems of a program. Raises `SyntaxError` or `ValueError` if it is not Python."""
     module = ast.parse(text)
-    bound = {*_bound(module)}
+    bound, imported = {*_bound(module)}, _imported_modules(module)
     for node in ast.walk(module):
         yield from _waits(node)
+        yield from _imports(node)
+        yield from _reaches(node, imported)
         line = getattr(node, "lineno", 0)
         match node:
-            case ast.Import(names=names):
-                yield from ((line, _not_importable(alias.name)) for alias in names if not is_importable(alias.name))
-            case ast.ImportFrom(module="pathlib", names=names) if {alias.name for alias in names} <= _PURE_PATHS:
-                pass
-            case ast.ImportFrom(module=module, level=level):
-                name = "." * level + (module or "")
-                if not is_importable(name):
-                    yield line, _not_importable(name)
             case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES - bound:
                 yield line, f"uses {name}, which programs may not: they do no input or output"
             case ast.Global():
                 yield line, "changes a global variable: keep it in a table, for instance a singleton"
-            case ast.Attribute(attr=name) if name.startswith("__") and name not in {"__name__", "__doc__", "__init__"}:
-                yield line, f"uses {name}, which programs may not"
             case ast.Call(func=ast.Attribute() as function) if _reads_clock(node, function):
                 yield (
                     line,
@@ -74,8 +74,66 @@ def _bound(module: ast.Module) -> Iterator[str]:
 
 
 def is_importable(module: str) -> bool:
-    """Whether programs may import a module."""
-    return module == "mcp_sim.programs" or module.partition(".")[0] in MODULES
+    """Whether programs may import a module, by its whole name."""
+    return module in MODULES
+
+
+def _imports(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield what a statement imports and may not."""
+    match node:
+        case ast.Import(names=names):
+            yield from ((node.lineno, _not_importable(alias.name)) for alias in names if not is_importable(alias.name))
+        case ast.ImportFrom(module="pathlib", level=0, names=names) if {alias.name for alias in names} <= _PURE_PATHS:
+            pass
+        case ast.ImportFrom(module=source, level=level, names=names):
+            module = "." * level + (source or "")
+            refused = [alias.name for alias in names if not _is_kept(module, alias.name)]
+            if refused:
+                name = f"{module}.{refused[0]}" if is_importable(module) else module
+                yield node.lineno, _not_importable(name)
+        case _:
+            pass
+
+
+def _imported_modules(module: ast.Module) -> dict[str, str]:
+    """Return the modules that a program imports, by the names that it has for them."""
+    aliases = [alias for node in ast.walk(module) if isinstance(node, ast.Import) for alias in node.names]
+    roots = {name: name for alias in aliases if not alias.asname for name in [alias.name.partition(".")[0]]}
+    return roots | {alias.asname: alias.name for alias in aliases if alias.asname}
+
+
+def _is_kept(module: str, name: str) -> bool:
+    """Whether programs may use a name of a module: it is an allowed module itself, or neither a module nor a file.
+
+    What this version of Python does not have there may be a module in another one.
+    """
+    if is_importable(f"{module}.{name}"):
+        return True
+    if not is_importable(module):
+        return False
+    held = import_module(module)
+    names: Iterable[str] = getattr(held, "__all__", vars(held)) if name == "*" else [name]
+    is_file = module == "io" and name in _FILES
+    return not is_file and not any(isinstance(getattr(held, each, held), ModuleType) for each in names)
+
+
+def _reaches(node: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield where an expression leads out of what a program may use: to other modules, files, or Python's own."""
+    match node:
+        case ast.Attribute(attr=name) if name.startswith("__") and name not in {"__name__", "__doc__", "__init__"}:
+            yield node.lineno, f"uses {name}, which programs may not"
+        case ast.Attribute(value=owner, attr=name):
+            root, _, rest = ast.unparse(owner).partition(".")
+            module = f"{imported[root]}.{rest}".rstrip(".") if root in imported else ""
+            is_package = any(known.startswith(f"{module}.") for known in MODULES) and not is_importable(module)
+            if name in _REACHED or (module and (is_package or is_importable(module)) and not _is_kept(module, name)):
+                yield node.lineno, f"uses {ast.unparse(node)}, which programs may not"
+        case ast.Call(func=function, args=arguments) if ast.unparse(function).rpartition(".")[2] in _BY_NAME:
+            texts = [arg.value for arg in arguments if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+            if not texts or any(part.startswith("_") or part in _REACHED for text in texts for part in text.split(".")):
+                yield node.lineno, f"uses {ast.unparse(function)}: write the attribute itself, as in row.title"
+        case _:
+            pass
 
 
 def _not_importable(module: str) -> str:
