@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from mcp_sim.libraries import LibraryError
 from mcp_sim.programs.loading import failed_at, load_functions, reason
 from mcp_sim.programs.results import Contents, Refused, Rpc, contents_of, observation_of, plain
 from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
@@ -131,6 +132,8 @@ class _Call:
         except (Refused, Rpc) as refusal:
             # What was written before a refusal is in the world's rows only, and ends with it.
             return refusal, ()
+        except LibraryError as error:
+            return Refused(str(error)), ()  # the program leaves the wording to the library
 
     def _crash(self, turn: Turn, error: BaseException, why: str) -> Crash:
         return Crash(turn.tool.id, f"{failed_at(error, self.program.path)}: {why}")

@@ -1,34 +1,30 @@
-"""The world as a program sees it: tables, backends, the time, chance and inventions."""
+"""The world as a program sees it: tables, libraries, the time, chance and inventions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from mcp_sim.libraries import LIBRARIES, Store, open_library
 from mcp_sim.programs.inventions import Inventions
+from mcp_sim.programs.libraries import LibraryWrites
 from mcp_sim.programs.tables import Table, table_type
 from mcp_sim.programs.writes import Savepoint, Writes
 from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.errors import UnknownKind, did_you_mean
-from mcp_sim.types.kinds import Invent, backends
-
-if TYPE_CHECKING:
-    from mcp_sim.plans.library import Library
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Invent
 
 T = TypeVar("T")
-
-_SHORT_NAMES = {"keys": "key_value"}
-"""Backends that programs name otherwise."""
 
 
 class World:
     """What a program reads and writes in one call.
 
-    `world.NAME` is the table NAME, the record of a singleton, or a backend (`world.files.write(...)`). Nothing is
+    `world.NAME` is the table NAME, the record of a singleton, or a library (`world.files.write(...)`). Nothing is
     written before the function returns.
     """
 
@@ -37,7 +33,8 @@ class World:
         self._writes = Writes(turn)
         self._inventions = Inventions(turn, invent)
         self._tables = dict[str, Table]()
-        self._libraries: dict[str, Library] = {}
+        self._library_writes = LibraryWrites(self._writes, self._tables)
+        self._libraries: dict[str, Any] = {}
 
     @property
     def now(self) -> datetime:
@@ -76,16 +73,14 @@ class World:
         for at, item in enumerate(items):
             lost = at in self._turn.lost
             savepoint = self._writes.savepoint() if lost else None
-            libraries = {name: {**vars(library)} for name, library in self._libraries.items()} if lost else {}
-            self._begin(at)
+            self._writes.part = at
             try:
                 yield item
             finally:
                 self._writes.collect()
                 if savepoint is not None:
-                    self._undo_libraries(libraries)
                     self._undo_to(savepoint)
-                self._begin(None)
+                self._writes.part = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -98,11 +93,8 @@ class World:
     def changes(self) -> tuple[Change, ...]:
         """Return what the call has written."""
         entities = self._domain.entities
-        natural = frozenset(table for table in self._tables if entities[table].natural)
-        changes = self._writes.changes(natural)
-        for library in self._libraries.values():
-            changes += library.changes
-        return tuple(changes)
+        natural = {table for table in self._tables if entities[table].natural}
+        return tuple(self._writes.changes(frozenset(natural | self._library_writes.entities)))
 
     def _table(self, entity: Entity, name: str) -> Any:
         table = self._tables.get(entity.name)
@@ -114,36 +106,18 @@ class World:
         record = table.get(entity.name)
         return table.add() if record is None else record
 
-    def _library(self, name: str) -> Library:
-        """Return the operations of a backend. Raises `AttributeError` for other names."""
-        kind = _SHORT_NAMES.get(name, name)
-        if kind not in self._libraries:
-            try:
-                library = self._new_library(kind)
-            except (UnknownKind, TypeError):
-                known = {*self._domain.entities, *(backend for backend in backends.names() if backend != "program")}
-                raise AttributeError(f"the world has no table or backend {name!r}{did_you_mean(name, known)}") from None
-            library.part = self._writes.part
-            self._libraries[kind] = library
-        return self._libraries[kind]
-
-    def _new_library(self, kind: str) -> Library:
-        from mcp_sim.programs.libraries import RefusingLibrary  # noqa: PLC0415 (most programs use tables alone)
-
-        turn, kept = self._turn, self._domain.kept
-        return RefusingLibrary(kind, turn.view, self.now, draws=turn.draws, prefix=self._prefix, kept=kept)
-
-    def _begin(self, item: int | None) -> None:
-        self._writes.part = item
-        for library in self._libraries.values():
-            library.part = item
+    def _library(self, name: str) -> Any:
+        """Return a library. Raises `AttributeError` for other names."""
+        if name not in self._libraries:
+            if name not in LIBRARIES:
+                known = {*self._domain.entities, *LIBRARIES}
+                raise AttributeError(f"the world has no table or library {name!r}{did_you_mean(name, known)}")
+            turn, kept = self._turn, self._domain.kept
+            store = Store(self._library_writes, turn.now, turn.draws, kept, self._prefix)
+            self._libraries[name] = open_library(name, store)
+        return self._libraries[name]
 
     def _undo_to(self, savepoint: Savepoint) -> None:
         for entity, key in self._writes.undo(savepoint):
             if entity in self._tables:
                 self._tables[entity].reread(key, self._writes.get(entity, key))
-
-    def _undo_libraries(self, before: Mapping[str, Record]) -> None:
-        """Return all backends to what they were. The program may hold them in variables."""
-        for name, library in self._libraries.items():
-            vars(library).update(before.get(name) or vars(self._new_library(name)))

@@ -1,0 +1,259 @@
+"""A tree of files and directories.
+
+Both are records keyed by their absolute path; `folder` is the directory that each is in, and indexed. All directories
+but the root have records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.libraries.files.given import read_given_files
+from mcp_sim.libraries.files.paths import ROOT, directories_above, is_within, name_of, normalize, parent
+from mcp_sim.libraries.store import LibraryError, Store
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
+
+FILE, DIRECTORY = "file", "directory"
+
+
+class FileError(LibraryError):
+    """A call on files that fails. `path` is the path that it is about."""
+
+    what = "Cannot use"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{self.what}: {path}")
+        self.path = path
+
+
+class NotFound(FileError):
+    """There is no file or directory at a path."""
+
+    what = "No such file or directory"
+
+
+class AlreadyExists(FileError):
+    """A path is taken."""
+
+    what = "File exists"
+
+
+class IsADirectory(FileError):
+    """A directory is where a file is needed."""
+
+    what = "Is a directory"
+
+
+class NotADirectory(FileError):
+    """A file is where a directory is needed."""
+
+    what = "Not a directory"
+
+
+class NotEmpty(FileError):
+    """A directory that should be removed has contents."""
+
+    what = "Directory not empty"
+
+
+class IntoItself(FileError):
+    """A directory would contain itself."""
+
+    what = "Cannot put a directory into itself"
+
+
+def entities() -> list[Entity]:
+    """Return the entities of files and directories."""
+    text: Record = {"type": "string"}
+    time: Record = {"type": "string", "format": "date-time"}
+    place = {"path": Field("path", text, required=True), "folder": Field("folder", text)}
+    times = {name: Field(name, time) for name in ("created_at", "modified_at")}
+    content = {"content": Field("content", text, required=True)}
+    return [
+        Entity(FILE, "path", None, {**place, **content, **times}, natural=True),
+        Entity(DIRECTORY, "path", None, {**place, **times}, natural=True),
+    ]
+
+
+@frozen
+class Entry:
+    """A file or a directory."""
+
+    path: str
+    content: str | None
+    """The text of a file; None for a directory."""
+    created: str
+    modified: str
+
+    @property
+    def name(self) -> str:
+        """The last name in the path."""
+        return name_of(self.path)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+        return self.content is not None
+
+    @property
+    def text(self) -> str:
+        """The content; empty for a directory."""
+        return self.content or ""
+
+    @property
+    def size(self) -> int:
+        """The size in bytes; 0 for a directory."""
+        return len(self.text.encode("utf-8", "surrogatepass"))
+
+
+class Files:
+    """Files and directories by path, which is absolute, or relative to the root.
+
+    `files.write("/notes/a.md", "text")` needs the directory `/notes`, as on a disk.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    # looking
+
+    def find(self, path: str) -> Entry | None:
+        """Return the file or directory at a path, or None."""
+        place = normalize(path)
+        for table in (FILE, DIRECTORY):
+            record = self._store.get(table, place)
+            if record is not None:
+                return _entry(record)
+        return Entry(ROOT, None, self._store.time, self._store.time) if place == ROOT else None
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file or directory at a path."""
+        return self.find(path) is not None
+
+    def entry(self, path: str) -> Entry:
+        """Return the file or directory at a path. Raises `NotFound`."""
+        entry = self.find(path)
+        if entry is None:
+            above = next((place for place in directories_above(normalize(path)) if self._is_file(place)), None)
+            raise NotFound(path) if above is None else NotADirectory(path)
+        return entry
+
+    def file(self, path: str) -> Entry:
+        """Return the file at a path. Raises `NotFound` or `IsADirectory`."""
+        entry = self.entry(path)
+        if not entry.is_file:
+            raise IsADirectory(path)
+        return entry
+
+    def directory(self, path: str) -> Entry:
+        """Return the directory at a path. Raises `NotFound` or `NotADirectory`."""
+        entry = self.entry(path)
+        if entry.is_file:
+            raise NotADirectory(path)
+        return entry
+
+    def read(self, path: str) -> str:
+        """Return the text of a file. Raises `NotFound` or `IsADirectory`."""
+        return self.file(path).text
+
+    def list(self, path: str = ROOT) -> list[Entry]:
+        """Return the content of a directory, sorted by name. Raises `NotFound` or `NotADirectory`."""
+        place = self.directory(path).path
+        rows = [row for table in (DIRECTORY, FILE) for row in self._store.find(table, "folder", place)]
+        return sorted(map(_entry, rows), key=lambda entry: entry.path)
+
+    def walk(self, path: str = ROOT, depth: int | None = None) -> Iterator[Entry]:
+        """Yield everything below a directory, each directory before its content, down to `depth` levels."""
+        for entry in self.list(path):
+            yield entry
+            if not entry.is_file and depth != 1:
+                yield from self.walk(entry.path, None if depth is None else depth - 1)
+
+    # changing
+
+    def write(self, path: str, content: str, *, parents: bool = False) -> None:
+        """Create or overwrite a file. With `parents`, the directories above it are made too.
+
+        Raises `NotFound` without the directory, `IsADirectory` or `NotADirectory`.
+        """
+        place = normalize(path)
+        if place == ROOT or self._store.get(DIRECTORY, place) is not None:
+            raise IsADirectory(path)
+        if parents:
+            self.make(parent(place))
+        self.directory(parent(place))
+        self._put(FILE, place, content)
+
+    def make(self, path: str, *, parents: bool = True) -> None:
+        """Make a directory, unless there is one, and those above it. Raises `NotADirectory` where a file is.
+
+        Without `parents` those above must exist (`NotFound`), and the directory must not (`AlreadyExists`).
+        """
+        place = normalize(path)
+        if not parents:
+            self.directory(parent(place))
+            if self.exists(place):
+                raise AlreadyExists(path)
+        for directory in (*directories_above(place), *([] if place == ROOT else [place])):
+            if self._is_file(directory):
+                raise AlreadyExists(path) if directory == place else NotADirectory(path)
+            if self._store.get(DIRECTORY, directory) is None:
+                self._put(DIRECTORY, directory)
+
+    def remove(self, path: str, *, recursive: bool = False) -> None:
+        """Remove a file, or a directory. Raises `NotFound`, and `NotEmpty` unless `recursive` is set."""
+        entry = self.entry(path)
+        inside = [] if entry.is_file else [*self.walk(entry.path)]
+        if inside and not recursive:
+            raise NotEmpty(path)
+        for gone in (*inside, *([] if entry.path == ROOT else [entry])):
+            self._store.remove(FILE if gone.is_file else DIRECTORY, gone.path)
+
+    def copy(self, source: str, destination: str) -> None:
+        """Copy a file or directory to a path that is free. Raises `NotFound`, `AlreadyExists` or `IntoItself`."""
+        entry, place = self.entry(source), normalize(destination)
+        if self.exists(place):
+            raise AlreadyExists(destination)
+        if is_within(place, [entry.path]):
+            raise IntoItself(destination)
+        self.directory(parent(place))
+        for old in [entry] if entry.is_file else [entry, *self.walk(entry.path)]:
+            new = place + old.path[len(entry.path) :]
+            self._put(FILE if old.is_file else DIRECTORY, new, old.content, like=old)
+
+    def move(self, source: str, destination: str) -> None:
+        """Move a file or directory to a path that is free. Raises what `copy` raises."""
+        self.copy(source, destination)
+        self.remove(source, recursive=True)
+
+    def load(self, given: Json, root: str = ROOT) -> bool:
+        """Create the files of a given state; relative paths are below `root`. Returns whether it has some.
+
+        Files are texts by path, objects with a `path` and a `content`, or nested objects by name, under a name such as
+        `files`, or alone. Times are read from `created_at` and `modified_at`.
+        """
+        files = read_given_files(given, root)
+        for path, record in files.items():
+            self.make(parent(path) if record is not None else path)
+            if record is not None:
+                times = {name: str(record[name]) for name in ("created_at", "modified_at") if record.get(name)}
+                self._put(FILE, path, str(record["content"]), None, **times)
+        return bool(files)
+
+    def _is_file(self, path: str) -> bool:
+        return self._store.get(FILE, path) is not None
+
+    def _put(self, table: str, path: str, content: str | None = None, like: Entry | None = None, **times: str) -> None:
+        now, before = self._store.time, self._store.get(table, path) or {}
+        created = like.created if like is not None else before.get("created_at") or now
+        modified = like.modified if like is not None else now
+        record: Record = {"path": path, "folder": parent(path)} | ({} if content is None else {"content": content})
+        self._store.put(table, path, {**record, "created_at": created, "modified_at": modified, **times})
+
+
+def _entry(record: Record) -> Entry:
+    content = record.get("content")
+    times = (str(record.get(name) or "") for name in ("created_at", "modified_at"))
+    return Entry(str(record["path"]), None if content is None else str(content), *times)

@@ -1,0 +1,70 @@
+"""Snapshots of files, the differences between them, and patches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher, unified_diff
+from hashlib import sha1
+from io import StringIO
+from typing import TypeAlias
+
+Snapshot: TypeAlias = Mapping[str, str]
+"""Texts of files by their path below the root of a repository."""
+
+Difference: TypeAlias = Mapping[str, "tuple[str | None, str | None]"]
+"""Path -> the text before and after; None if there is no file."""
+
+MOST_COMPARED = 4_000_000  # SequenceMatcher is quadratic: one call must not hold the world for seconds
+
+
+def difference(before: Snapshot, after: Snapshot) -> Difference:
+    """Return the changed paths of two snapshots, sorted."""
+    paths = sorted(before.keys() | after.keys())
+    return {path: (before.get(path), after.get(path)) for path in paths if before.get(path) != after.get(path)}
+
+
+def kind_of(before: str | None, after: str | None) -> str:
+    """Return what a change does to a file: `added`, `deleted` or `modified`."""
+    return "added" if before is None else "deleted" if after is None else "modified"
+
+
+def render_patch(changes: Difference, context: int = 3) -> str:
+    """Return changes as `git diff` prints them, with these many lines of context."""
+    return "\n".join(line for path, change in changes.items() for line in _patch(path, *change, context))
+
+
+def count_lines(before: str | None, after: str | None) -> tuple[int, int]:
+    """Return how many lines a change adds and removes."""
+    old, new = (before or "").splitlines(), (after or "").splitlines()
+    if len(old) * len(new) > MOST_COMPARED:
+        return len(new), len(old)
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    changed = [(end - start, last - first) for kind, start, end, first, last in steps if kind != "equal"]
+    return sum(added for _, added in changed), sum(removed for removed, _ in changed)
+
+
+def hash_of(kind: str, content: str) -> str:
+    """Return the id that git gives to a content."""
+    data = content.encode("utf-8", "surrogatepass")
+    return sha1(b"%s %d\0%b" % (kind.encode(), len(data), data), usedforsecurity=False).hexdigest()
+
+
+def _patch(path: str, before: str | None, after: str | None, context: int) -> Iterator[str]:
+    yield f"diff --git a/{path} b/{path}"
+    if before is None:
+        yield "new file mode 100644"
+    if after is None:
+        yield "deleted file mode 100644"
+    yield f"index {_short(before)}..{_short(after)}{'' if None in {before, after} else ' 100644'}"
+    old, new = [*StringIO(before or "")], [*StringIO(after or "")]
+    names = "/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}"
+    if len(old) * len(new) > MOST_COMPARED:
+        old, new = old[:1], new[:1]
+    for line in unified_diff(old, new, *names, n=context):
+        yield line.removesuffix("\n")
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _short(text: str | None) -> str:
+    return "0" * 7 if text is None else hash_of("blob", text)[:7]
