@@ -14,15 +14,13 @@ from typing import Any
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.programs import LIBRARIES
 
 __all__ = ["LIBRARIES", "LibraryError", "Store", "entities_of", "open_library"]
 
-LIBRARIES = ("files", "git", "sql")
-"""The names under which worlds have them. Each is a package with a `library` and `entities(state)`."""
-
 
 def open_library(name: str, store: Store) -> Any:
-    """Return a library over the tables of one call."""
+    """Return a library over the tables of one call. Each is a package with a `library` and its `entities`."""
     return import_module(f"{__name__}.{name}").library(store)
 
 

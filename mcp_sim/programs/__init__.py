@@ -1,7 +1,7 @@
 """What a program imports: Python files that simulate a server, beside its tool spec.
 
 A program declares `tables`, and one function for each tool that it answers. The functions read and write a `World`;
-nothing else about a call is visible to them. May import `types`, `world`, `spec`, `infer`, `generate` and `backends`.
+nothing else about a call is visible to them. May import `types`, `world`, `spec`, `libraries`, `generate` and `plans`.
 
     from mcp_sim.programs import Refused, tool
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
+from mcp_sim.libraries import entities_of
 from mcp_sim.plans.infer import Inferred, infer
 from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
@@ -77,6 +78,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
 
     Servers share entities of the same name, unless the world has `namespaces`.
     """
+    specs = {server: _with_libraries(spec, world.state) for server, spec in specs.items()}
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
     compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for inferred in compiled:
@@ -121,6 +123,16 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         if name in filled or name not in records or not records[name].rows
     }
     return CompiledDomain(domain, records, _unused_by_all(compiled), partial(_suggestion, compiled, world))
+
+
+def _with_libraries(spec: Spec, state: Json) -> Spec:
+    """Return a spec with the tables of the libraries that its program calls."""
+    libraries = () if spec.program is None else sorted(spec.program.libraries)
+    if spec.program is None or not libraries:
+        return spec
+    known = {entity.name: entity for name in libraries for entity in entities_of(name, state)}
+    tables = tuple(dict.fromkeys((*spec.program.tables, *known)))
+    return replace(spec, entities={**known, **spec.entities}, program=replace(spec.program, tables=tables))
 
 
 def _programs(specs: Mapping[str, Spec], world: WorldPart) -> Iterator[Program]:

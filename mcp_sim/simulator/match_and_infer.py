@@ -26,8 +26,7 @@ def match_and_infer(
     if not _is_small(evidence.state):
         return _anew(evidence, declared, programmed)
     tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
-    sets = map(sorted, (programmed.tools, programmed.on_tables, programmed.tables))
-    answered = (*sets, programmed.uses_backends, programmed.takes_state)
+    answered = (sorted(programmed.tools), sorted(programmed.tables), programmed.takes_state)
     text = repr((tools, answered, evidence.state, evidence.overrides, evidence.examples, declared, matching_backends()))
     return _once(ByText(text, (evidence, declared, programmed)))
 

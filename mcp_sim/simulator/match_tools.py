@@ -38,8 +38,8 @@ def match_tools(evidence: ServerEvidence, without: Collection[str] = ()) -> Matc
 def match_unprogrammed(evidence: ServerEvidence, planned: Mapping[str, Tool], programmed: Programmed) -> Match:
     """Return what backends match of the tools that no program answers.
 
-    The other tools show what the server is, too, and functions may use a backend: all of them are matched. Where a
-    program keeps in tables what a backend would, the other tools work on these tables, and not on the backend.
+    The other tools show what the server is, too: all of them are matched. Where a program keeps in tables what a
+    backend would, the other tools work on these tables, and not on the backend.
     """
     if not (programmed.tools and programmed.leaves_some(evidence.tools)):
         return match_tools(replace(evidence, tools=planned))
@@ -49,7 +49,7 @@ def match_unprogrammed(evidence: ServerEvidence, planned: Mapping[str, Tool], pr
         for override in evidence.overrides.values()
         for _, declared_part in _declared_parts(override)
     }
-    replaced = {plan.backend for plan in match.plans if plan.tool in programmed.on_tables} - declared
+    replaced = {plan.backend for plan in match.plans if plan.tool in programmed.tools} - declared
     if replaced:
         match = match_tools(evidence, replaced)
     if not programmed.tables.isdisjoint(entity.name for entity in match.entities):

@@ -21,10 +21,7 @@ class Programmed:
     """What programs answer, and the tables that they declare."""
 
     tools: frozenset[str]
-    on_tables: frozenset[str]
-    """The tools whose functions keep records in tables, and in no backend."""
     tables: frozenset[str]
-    uses_backends: bool
     takes_state: bool
     """Whether functions write the first records of these tables."""
 
@@ -33,19 +30,12 @@ class Programmed:
         programs = [program for program in programs if program is not None]
         functions = {tool: function for program in programs for tool, function in program.functions.items()}
         tables = frozenset(table for program in programs for table in program.tables)
-        uses_backends = any(function.effects.uses_backends for function in functions.values())
-        on_tables = frozenset(tool for tool, function in functions.items() if _is_on_tables(function.effects))
         takes_state = any("initial" in program.hooks for program in programs)
-        return cls(frozenset(functions), on_tables, tables, uses_backends, takes_state)
+        return cls(frozenset(functions), tables, takes_state)
 
     def leaves_some(self, tools: Iterable[str]) -> bool:
-        """Return whether backends or plans have a part in answering these tools."""
-        return self.uses_backends or not self.tools.issuperset(tools)
-
-
-def _is_on_tables(effects: TableEffects) -> bool:
-    used = effects.creates or effects.updates or effects.deletes or effects.reads or effects.is_partial
-    return bool(used) and not effects.uses_backends
+        """Return whether plans answer some of these tools."""
+        return not self.tools.issuperset(tools)
 
 
 def plan_functions(program: Program, tools: Mapping[str, Tool], inferred: Mapping[str, Plan]) -> dict[str, Plan]:
@@ -104,9 +94,9 @@ def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
         return inferred.verb if inferred.verb in writes else writes[0]
     if effects.reads or function.options.get("reads"):
         return reads
-    if (effects.uses_backends or effects.is_partial) and inferred.verb not in RECORDLESS:
+    if (effects.uses_libraries or effects.is_partial) and inferred.verb not in RECORDLESS:
         return inferred.verb
-    return "update" if effects.uses_backends else "compute"
+    return "update" if effects.uses_libraries else "compute"
 
 
 def _entity(function: ProgramFunction, verb: Verb, inferred: Plan) -> str | None:

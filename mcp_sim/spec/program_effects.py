@@ -17,7 +17,7 @@ from mcp_sim.types.programs import TableEffects
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _OWN = frozenset({"now", "random", "caller", "each", "invent"})
-"""Attributes of a world that are neither tables nor backends, but `imagine`."""
+"""Attributes of a world that are neither tables nor libraries, but `imagine`."""
 _MUTATING = frozenset(
     {"append", "extend", "insert", "remove", "pop", "clear", "update", "setdefault", "sort", "reverse"}
 )
@@ -51,7 +51,7 @@ class _Effects:
     deletes: dict[str, str] = field(default_factory=dict[str, str])
     reads: dict[str, str] = field(default_factory=dict[str, str])
     shows: dict[str, str] = field(default_factory=dict[str, str])
-    uses_backends: bool = False
+    uses_libraries: bool = False
     imagines: bool = False
     is_partial: bool = False
 
@@ -64,7 +64,7 @@ class _Effects:
             *map(tuple, (self.creates, self.updates, self.deletes, self.reads, self.shows)),
             keys={table: by for table, by in keys.items() if by},
             new_keys={table: by for table, by in self.creates.items() if by},
-            uses_backends=self.uses_backends,
+            uses_libraries=self.uses_libraries,
             imagines=self.imagines,
             is_partial=self.is_partial,
         )
@@ -266,7 +266,7 @@ class _Scan(ast.NodeVisitor):
             _note(self.effects.reads, name)
             return _Value("row", name)
         self.effects.imagines |= name == "imagine"
-        self.effects.uses_backends |= name not in _OWN and name != "imagine"
+        self.effects.uses_libraries |= name not in _OWN and name != "imagine"
         return None
 
     def visit_Subscript(self, node: ast.Subscript) -> _Value | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from mcp_sim.types.errors import Problem, Severity, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.options import duration
-from mcp_sim.types.programs import Program, ProgramFunction, module_name, parameter_name
+from mcp_sim.types.programs import LIBRARIES, Program, ProgramFunction, module_name, parameter_name
 from mcp_sim.types.surface import Resource
 
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
@@ -49,6 +49,17 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Where nodes have statements."""
 _LARGEST = 1 << 20
 """The largest program, in bytes. It is parsed at each check, and a syntax tree takes a hundred times as much memory."""
+
+
+def _libraries(trees: Iterable[ast.Module]) -> frozenset[str]:
+    """Return the libraries that the files of a program mention, as in `world.files` or `self.world.sql`."""
+    attributes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return frozenset(node.attr for node in attributes if node.attr in LIBRARIES and _is_world(node.value))
+
+
+def _is_world(node: ast.expr) -> bool:
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name.strip("_") == "world"
 
 
 @frozen
@@ -182,6 +193,7 @@ class _Reader:
         tables = self._tables()
         nodes = [*self._functions()]
         trees = {"": self._module, **self._helpers}
+        libraries = _libraries(trees.values())
         effects = read_effects(trees, tables, [node.name for node in nodes if node.decorator_list])
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
         resources = list[Resource]()
@@ -196,9 +208,10 @@ class _Reader:
                 elif kind == "tool":
                     self._add(functions, name or node.name, function, tools)
         for function in functions.values():
-            self._check_options(function, tables)
+            self._check_options(function, tables, libraries)
         others = self._others(functions)
-        return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables, tuple(resources), others)
+        program = Program(self._file, functions, tuple(tables), libraries, hooks)
+        return DeclaredProgram(program, tables, tuple(resources), others)
 
     def _others(self, functions: dict[str, ProgramFunction]) -> dict[str, ProgramFunction]:
         """Return the functions of tools of other versions, and add their names of arguments to the functions."""
@@ -319,13 +332,15 @@ class _Reader:
         except ValueError as error:
             self._note(function.line, function.name, f"expires: {error}")
 
-    def _check_options(self, function: ProgramFunction, tables: Mapping[str, Entity]) -> None:
+    def _check_options(
+        self, function: ProgramFunction, tables: Mapping[str, Entity], libraries: frozenset[str]
+    ) -> None:
         options = function.options
         if options.get("verb", "none") not in _VERBS:
             self._note(function.line, function.name, f"verb {options['verb']!r}{did_you_mean(options['verb'], _VERBS)}")
         if options.get("reads") and options.get("verb") in {"create", "update", "delete"}:
             self._note(function.line, function.name, f"reads=True contradicts verb={options['verb']!r}")
-        if tables and options.get("entity", next(iter(tables))) not in tables:
+        if tables and not libraries and options.get("entity", next(iter(tables))) not in tables:
             name = options["entity"]
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
 

@@ -14,6 +14,9 @@ from mcp_sim.types.json_values import Json
 
 _NO_NAME = re.compile(r"\W")
 
+LIBRARIES = ("files", "git", "sql")
+"""What programs call besides tables. Each is a package in `mcp_sim.libraries`."""
+
 PROGRAM = "program"
 """The backend of tools that a program answers. Documents cannot choose it by name."""
 
@@ -32,8 +35,8 @@ class TableEffects:
     """Table -> the path of the argument that names the record (`task.id`), the parameter as Python has it."""
     new_keys: Mapping[str, str] = field(default_factory=dict[str, str])
     """Table -> the path of the argument that becomes the key of a new record."""
-    uses_backends: bool = False
-    """Whether it works on files, SQL or another backend."""
+    uses_libraries: bool = False
+    """Whether it works on files, SQL or another library."""
     imagines: bool = False
     """Whether it may ask a language model."""
     is_partial: bool = False
@@ -66,7 +69,7 @@ class ProgramFunction:
     def only_reads(self) -> bool:
         """Whether it writes nothing, as its decorator declares or its syntax tree shows."""
         effects, options = self.effects, self.options
-        writes = effects.creates or effects.updates or effects.deletes or effects.uses_backends or effects.is_partial
+        writes = effects.creates or effects.updates or effects.deletes or effects.uses_libraries or effects.is_partial
         return bool(options.get("reads")) or not (writes or options.get("verb") in {"create", "update", "delete"})
 
     def parameter(self, argument: str) -> str:
@@ -88,6 +91,8 @@ class Program:
     """Tool id -> the function that answers it."""
     tables: tuple[str, ...] = ()
     """The entities that it declares, by their names in the program."""
+    libraries: frozenset[str] = frozenset()
+    """The libraries that it calls, which have tables of their own."""
     hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     """`initial`, `unknown_tool` and `invalid_arguments`, as far as the program has them."""
     prefix: str = ""

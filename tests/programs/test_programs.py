@@ -163,13 +163,20 @@ async def test_a_given_state_that_a_program_takes_becomes_no_records_by_itself(t
         assert all(not given.rows for given in sim.scenario.records.values())
 
 
-async def test_programs_work_on_files_and_other_backends(tmp_path: Path) -> None:
+async def test_programs_work_on_the_files_of_the_given_state(tmp_path: Path) -> None:
+    head = "@initial\ndef begin(given, world):\n    world.files.load(given)"
     body = """\
 if a:
-    world.files.write("/notes/one.txt", a)
-    return "written"
-return world.files.read("/notes/one.txt").text"""
-    assert "hello" in await acted(tmp_path, body, {"a": "hello"}, {})
+    world.files.write("/desk/list.md", a)
+return {entry.path: entry.text for entry in world.files.walk("/desk")}"""
+    sim = simulator(tmp_path, small(body, head=head), ACT, world=DESK)
+    assert not [problem for problem in sim.scenario.warnings if "state" in str(problem)]
+    async with sim.open() as world:
+        await world.call("act", {"a": "milk"})
+        shown = value(await world.call("act", {}))
+        assert shown == {"/desk/list.md": "milk", "/desk/plan.md": "# Plan", "/desk/sketch.md": "# Sketch"}
+        assert world.view.find("file", "folder", "/desk")
+        assert world.view.count("file") == 3
 
 
 FILE_TOOLS = [
@@ -179,21 +186,6 @@ FILE_TOOLS = [
     tool("delete_file", "path", path=TEXT),
 ]
 DESK = {"state": {"files": {"/desk/plan.md": "# Plan", "/desk/sketch.md": "# Sketch"}}}
-
-
-async def test_tools_without_a_function_keep_what_is_built_in(tmp_path: Path) -> None:
-    """One tool alone would not look like a file system: those that the program answers show that it is one."""
-    body = "return world.files.read(a).text"
-    whole = small(body).replace("@tool\ndef act(world, a=None, b=None)", '@tool("read_file")\ndef act(world, path)')
-    whole = whole.replace("read(a)", "read(path)").replace("return world", "return 'contents: ' + world")
-    async with simulator(tmp_path, whole, FILE_TOOLS, world=DESK).open() as world:
-        assert value(await world.call("read_file", {"path": "/desk/plan.md"})) == "contents: # Plan"
-        assert "sketch.md" in str(value(await world.call("list_directory", {"path": "/desk"})))
-        await world.call("write_file", {"path": "/desk/list.md", "content": "milk"})
-        assert value(await world.call("read_file", {"path": "/desk/list.md"})) == "contents: milk"
-        assert (
-            message(await world.call("read_file", {"path": "/desk/no.md"})) == "No such file or directory: /desk/no.md"
-        )
 
 
 async def test_tools_without_a_function_work_on_the_tables_that_a_program_has_instead_of_files(tmp_path: Path) -> None:
@@ -206,15 +198,19 @@ async def test_tools_without_a_function_work_on_the_tables_that_a_program_has_in
     assert sim.scenario.domain.plans["delete_file"].backend == "records"
 
 
-async def test_a_raised_fail_is_a_refusal_and_an_operation_that_fails_is_one_too(tmp_path: Path) -> None:
+async def test_a_raised_fail_is_a_refusal_and_a_library_error_that_nothing_words_is_one_too(tmp_path: Path) -> None:
     body = """\
 world.item.add(name="x")
 try:
     world.files.read("/none")
-except Refused as refusal:
-    raise fail(f"no: {refusal}")"""
-    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
-        assert message(await world.call("act", {})) == "no: No such file or directory: /none"
+except NotFound as error:
+    if a:
+        raise fail(f"no: {error.path}")
+    raise"""
+    head = "from mcp_sim.libraries.files import NotFound"
+    async with simulator(tmp_path, small(body, tables=ITEMS, head=head), ACT).open() as world:
+        assert message(await world.call("act", {"a": 1})) == "no: /none"
+        assert message(await world.call("act", {})) == "No such file or directory: /none"
         assert world.view.count("item") == 0
 
 
@@ -282,7 +278,7 @@ async def test_only_refusals_undo_what_was_written(tmp_path: Path, ending: str, 
         ("return helper()", "library.py:6 in helper: KeyError: 'x'"),
         ("return {1, 2}", "library.py: TypeError: the value is a set, which is no JSON"),
         ("return {'a': [float('nan')]}", "a[0] is nan, which JSON cannot express"),
-        ("return world.things", "the world has no table or backend 'things'"),
+        ("return world.things", "the world has no table or library 'things'"),
     ],
 )
 async def test_a_bug_is_a_crash_with_its_line_and_changes_nothing(tmp_path: Path, body: str, why: str) -> None:
@@ -621,21 +617,22 @@ async def test_values_are_shown_as_the_framework_of_the_server_does(
 async def test_an_initial_function_may_fill_the_database_and_a_refused_call_changes_nothing_there(
     tmp_path: Path,
 ) -> None:
-    head = "@initial\ndef begin(given, world):\n    world.sql.execute('CREATE TABLE t (a INTEGER)')"
+    head = "@initial\ndef begin(given, world):\n    world.sql.run('CREATE TABLE t (a INTEGER)')"
     body = """\
-world.sql.execute("INSERT INTO t VALUES (1)")
+world.sql.run("INSERT INTO t VALUES (1)")
 if a:
     raise Refused("not now")
-return world.sql.query("SELECT count(*) AS n FROM t").value"""
+return world.sql.run("SELECT count(*) AS n FROM t").rows"""
     assert await acted(tmp_path, body, {"a": 1}, {}, {"a": 1}, {}, head=head) == [{"n": 2}]
 
 
 async def test_a_failure_of_sql_has_the_bare_message_and_rows_have_columns(tmp_path: Path) -> None:
     body = """\
-columns = world.sql.execute("SELECT * FROM t WHERE a > 5").facts["columns"] if world.sql.tables().value else None
-world.sql.execute(["CREATE TABLE IF NOT EXISTS t (a INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x')"])
+columns = world.sql.run("SELECT * FROM t WHERE a > 5").columns if world.sql.tables else None
+world.sql.run(["CREATE TABLE IF NOT EXISTS t (a INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x')"])
 try:
-    world.sql.query("SELECT * FROM gone")
-except Refused as refusal:
-    return [columns, str(refusal)]"""
-    assert await acted(tmp_path, body, {}, {}) == [["a", "b"], "no such table: gone"]
+    world.sql.run("SELECT * FROM gone")
+except SqlError as error:
+    return [columns, str(error), error.kind]"""
+    head = "from mcp_sim.libraries.sql import SqlError"
+    assert await acted(tmp_path, body, {}, {}, head=head) == [["a", "b"], "no such table: gone", "invalid"]

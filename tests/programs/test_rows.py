@@ -84,7 +84,7 @@ return tags"""
     assert await acted(tmp_path, body, *calls, perturbations=[fault]) == ["x", "z"]
 
 
-async def test_a_lost_item_leaves_no_trace_in_backends_that_variables_hold(tmp_path: Path) -> None:
+async def test_a_lost_item_leaves_no_trace_in_libraries_that_variables_hold(tmp_path: Path) -> None:
     fault: Json = {"partial_batch": {"items": [2]}}
     body = """\
 files = world.files
@@ -92,7 +92,7 @@ for name in world.each(a or []):
     files.write(f"/{name}.txt", name)
     world.item.add(name=name)
 if not a:
-    return [files.read(f"/{name}.txt").text for name in "xz"] + [row["name"] for row in world.item]"""
+    return [files.read(f"/{name}.txt") for name in "xz"] + [row["name"] for row in world.item]"""
     shown = await acted(tmp_path, body, {"a": ["x", "y", "z"]}, {}, perturbations=[fault])
     assert len(shown) == 4
     assert shown[2:] == ["x", "z"]

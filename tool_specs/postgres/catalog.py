@@ -10,6 +10,8 @@ from itertools import count
 
 from sqlglot import exp
 
+from mcp_sim.libraries.sql import quoted
+
 TYPES = {
     "INT": "integer", "BIGINT": "bigint", "SMALLINT": "smallint", "SERIAL": "integer", "BIGSERIAL": "bigint",
     "SMALLSERIAL": "smallint", "DECIMAL": "numeric", "FLOAT": "real", "DOUBLE": "double precision",
@@ -46,7 +48,10 @@ def place_of(word, sql):
 
 def count_rows(world, table, values=None):
     """Return how many rows of a table have these values."""
-    return world.sql.select(table, values, columns=["count(*) AS n"]).facts["rows"][0]["n"]
+    given = values or {}
+    conditions = " AND ".join(f"{quoted(name)} IS ?" for name in given)
+    query = f"SELECT count(*) AS n FROM {quoted(table)}{' WHERE ' if given else ''}{conditions}"  # noqa: S608 (quoted)
+    return world.sql.run(query, [*given.values()]).rows[0]["n"]
 
 
 class Catalog:
@@ -113,7 +118,7 @@ class Catalog:
             if into and sequence["table"] == into[1]:
                 highest = exp.Max(this=exp.column(sequence["column"], quoted=True))
                 query = exp.select(highest.as_("n")).from_(exp.table_(into[1], quoted=True))
-                [row] = world.sql.query(query.sql("postgres"), dialect="postgres").facts["rows"]
+                [row] = world.sql.run(query.sql("postgres"), dialect="postgres").rows
                 sequence["last"] = max(sequence["last"], row["n"] or 0)
 
     # definitions

@@ -6,14 +6,14 @@ from catalog import count_rows, place_of, pointer
 from sqlglot import exp
 from values import stored_text
 
-from mcp_sim.programs import Refused
+from mcp_sim.libraries.sql import SqlError
 
 
 def explained(world, catalog, statement, sql, message):
     """Return PostgreSQL's message for a failure of SQLite; that of SQLite if what it says of the rows fails too."""
     try:
         return _explained(world, catalog, statement, sql, message)
-    except Refused:
+    except SqlError:
         return message
 
 
@@ -110,7 +110,7 @@ def _updated_row(world, catalog, statement, table):
     query = exp.select(*shown).from_(table)
     if statement.args.get("where"):
         query = query.where(statement.args["where"].this.copy())
-    rows = world.sql.query(query.limit(1).sql("postgres"), dialect="postgres").facts["rows"]
+    rows = world.sql.run(query.limit(1).sql("postgres"), dialect="postgres").rows
     if not rows:
         return ""
     [row] = rows
@@ -165,7 +165,7 @@ def _still_used(world, catalog, statement, table):
         chosen = chosen.where(where.this.copy()) if where else chosen
         used = exp.select(*other).from_(user).subquery()
         chosen = chosen.where(exp.In(this=exp.Tuple(expressions=[exp.column(name) for name in own]), query=used))
-        for row in world.sql.query(chosen.limit(1).sql("postgres"), dialect="postgres").facts["rows"]:
+        for row in world.sql.run(chosen.limit(1).sql("postgres"), dialect="postgres").rows:
             broken = f'violates foreign key constraint "{constraint["name"]}" on table "{user}"'
             message = f'update or delete on table "{table}" {broken}'
             shown = f"Key ({', '.join(own)})=({', '.join(map(str, row.values()))}) is still referenced"

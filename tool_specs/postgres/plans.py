@@ -7,7 +7,7 @@ from scripts import SESSION, parsed, split
 from sqlglot import exp
 from statements import Statement, run
 
-from mcp_sim.programs import Refused
+from mcp_sim.libraries.sql import SqlError
 
 PREFIX = {False: "EXPLAIN (FORMAT JSON) ", True: "EXPLAIN (FORMAT JSON, ANALYZE) "}
 SELECTIVITY = 3
@@ -28,7 +28,7 @@ def plan_of(world, catalog, sql, *, analyze=False):
     rows = run(world, sql) if analyze else None
     try:
         lines = _lines(world, catalog, statement)
-    except Refused as refusal:
+    except SqlError as refusal:
         raise Failed(str(refusal)) from None
     if not analyze:
         return "\n".join(lines)

@@ -7,7 +7,7 @@ from scripts import KEEPING, KNOWN, SESSION, UNDOING, WORD, answer, parsed, spli
 from sqlglot import exp
 from values import check_literal, columns_of, function_name, python_value, written_columns
 
-from mcp_sim.programs import Refused
+from mcp_sim.libraries.sql import SqlError
 
 RESERVED = "pg_"
 """The beginning of names that no table may have: those of the tables of the program begin so."""
@@ -22,8 +22,8 @@ def run(world, sql):
     try:
         prepared = _prepared(catalog, sql)
         ready = [text for text, _ in prepared if text]
-        outcome = world.sql.execute(ready, dialect="postgres") if ready else None
-    except Refused as refusal:
+        outcome = world.sql.run(ready, dialect="postgres") if ready else None
+    except SqlError as refusal:
         catalog.save_numbers()
         _, text, at = [script for script in split(sql) if script[0] not in SESSION][-1]
         statement = parsed(sql, text, at)
@@ -39,8 +39,7 @@ def run(world, sql):
         return columns
     unknown = {"type": "unknown", "size": []}
     return [
-        {name: python_value(value, columns.get(name, unknown)) for name, value in row.items()}
-        for row in outcome.facts["rows"]
+        {name: python_value(value, columns.get(name, unknown)) for name, value in row.items()} for row in outcome.rows
     ]
 
 

@@ -168,7 +168,9 @@ def _by_name(value: Json) -> Json:
     """Return a list of tables, which are objects with a name, as an object by name; other values as they are."""
     tables = [as_object(item) for item in as_list(value)]
     are_tables = all("name" in table and not {"columns", "rows"}.isdisjoint(table) for table in tables)
-    return {str(table["name"]): table for table in tables} if tables and are_tables else value
+    if not (tables and are_tables):
+        return value
+    return {str(table["name"]): {part: table[part] for part in table if part != "name"} for table in tables}
 
 
 def _is_script(value: Json) -> bool:

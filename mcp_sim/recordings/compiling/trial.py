@@ -171,8 +171,8 @@ async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
 def _is_taken(probe: Probe) -> bool:
     """Whether the program uses what is built in, and that may have the records of the given state."""
     functions = [function for program in probe.domain.programs for function in program.functions.values()]
-    uses_backends = any(function.effects.uses_backends for function in functions)
-    return uses_backends and not probe.domain.given.isdisjoint(probe.filled)
+    uses_libraries = any(function.effects.uses_libraries for function in functions)
+    return uses_libraries and not probe.domain.given.isdisjoint(probe.filled)
 
 
 async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list[Finding]:

@@ -1,0 +1,89 @@
+"""A database as programs call it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.library_stores import new_store
+
+from mcp_sim.libraries.sql import Sql, SqlError, entities
+
+Json = Any
+
+
+def test_statements_read_and_write_the_tables_of_the_world_all_or_none() -> None:
+    store = new_store()
+    sql = Sql(store)
+    sql.run("CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT)")
+    inserted = sql.run("INSERT INTO pets (name) VALUES (?), (?)", ["Pablo", "Nela"])
+    assert (inserted.affected, inserted.last_id, list(inserted.columns)) == (2, 2, [])
+    store.put("pets", 3, {"id": 3, "name": "Bruno"})
+    with pytest.raises(SqlError, match="no such table: gone"):
+        sql.run(["DELETE FROM pets", "SELECT * FROM gone"])
+    assert [row["name"] for row in sql.run("SELECT name FROM pets ORDER BY name DESC").rows] == [
+        "Pablo",
+        "Nela",
+        "Bruno",
+    ]
+    sql.run("ALTER TABLE pets ADD COLUMN age INTEGER")
+    sql.run("UPDATE pets SET age = 3 WHERE id = 1")
+    assert store.get("pets", 1) == {"id": 1, "name": "Pablo", "age": 3}
+    assert [column["name"] for column in sql.columns("pets")] == ["id", "name", "age"]
+    assert [*sql.tables] == ["pets"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("INSERT INTO pets VALUES (1, 'Twin')", "constraint"),
+        ("SELEC 1", "syntax"),
+        ("", "syntax"),
+        ("ATTACH 'x' AS y", "forbidden"),
+        ("SELECT colour FROM pets", "invalid"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "forbidden"),
+    ],
+)
+def test_a_statement_that_fails_says_what_kind_of_failure_it_is(statement: str, kind: str) -> None:
+    sql = Sql(new_store())
+    sql.load({"pets": [{"id": 1, "name": "Pablo"}]})
+    with pytest.raises(SqlError) as raised:
+        sql.run(statement)
+    assert raised.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT median(n) AS x FROM t", 2),
+        ("SELECT string_agg(word, '+' ORDER BY n DESC) AS x FROM t", "c+b+a"),
+        ("SELECT date_trunc('month', DATE '2026-05-17') AS x", "2026-05-01 00:00:00"),
+        ("SELECT concat(word, NULL, '!') AS x FROM t WHERE n = 1", "a!"),
+        ("SELECT count(*) AS x FROM t WHERE word ~ '^[ab]$'", 2),
+        ("SELECT sum(n) AS x FROM generate_series(1, 4) AS s(n)", 10),
+    ],
+)
+def test_functions_of_other_databases_are_translated(query: str, expected: Json) -> None:
+    sql = Sql(new_store())
+    sql.load({"t": [{"n": 1, "word": "a"}, {"n": 2, "word": "b"}, {"n": 3, "word": "c"}]})
+    assert sql.run(query, dialect="postgres").rows == [{"x": expected}]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"pets": [{"id": 1, "name": "Pablo"}, {"id": 2, "name": None}]},
+        {"database": {"tables": {"pets": {"columns": ["id", "name"], "rows": [[1, "Pablo"], [2, None]]}}}},
+        {"tables": [{"name": "pets", "rows": [{"id": 1, "name": "Pablo"}, {"id": 2, "name": None}]}]},
+        {"sql": "CREATE TABLE pets (id INTEGER PRIMARY KEY, name); INSERT INTO pets VALUES (1, 'Pablo'), (2, NULL)"},
+    ],
+)  # fmt: skip
+def test_tables_of_a_given_state_are_read_in_all_shapes(state: Json) -> None:
+    sql = Sql(new_store())
+    assert sql.load(state)
+    assert sql.run("SELECT id, name FROM pets ORDER BY id").rows == [
+        {"id": 1, "name": "Pablo"},
+        {"id": 2, "name": None},
+    ]
+    assert {entity.name for entity in entities(state)} == {"sql_table", "pets"}
+    assert not Sql(new_store()).load({"note": "nothing"})
