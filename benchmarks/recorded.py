@@ -9,11 +9,11 @@ Nothing is read from prose. What the answer of a removal shows of an unknown obj
 As a script: learn tool specs from recorded sessions, and score them on sessions that they were not learnt from.
 DIR has a folder of recordings for each server (docs/recording.md), such as `record_servers.py` writes. Each session is
 held back once: the spec is learnt from the other sessions of its server (with more than four, in four parts), and
-scored on the session. Servers with one session are left out. Prints for each server the composite of `mcp-sim measure`
-on held-back sessions, inferred from the list of tools (cold) and with the learnt spec, their difference, and the
-columns for structure, echo and exact answers, cold and learnt.
+scored on the session. Servers with one session are left out. Prints for each server the score of `mcp-sim measure`
+on held-back sessions, inferred from the list of tools (cold) and with the learnt spec, their difference, and form and
+behaviour, cold and learnt.
 
-Exit status: 0, or 1 if a server scores lower with the learnt spec.
+Exit status: 0, or 1 if a server scores or behaves worse with the learnt spec.
 """
 
 from __future__ import annotations
@@ -473,7 +473,7 @@ def in_layout_of(text: str, before: Json, after: Json) -> str | None:
 
 # learning from them --------------------------------------------------------------------------------------------------
 
-COLUMNS = ("structure", "echo", "exact")
+HALVES = ("form", "behaviour")
 
 
 async def compare(sessions: Sequence[Session]) -> tuple[Report, Report]:
@@ -497,7 +497,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     only, without = ((text or "").split(",") for text in (args.only, args.without))
     folders = [path for path in sorted(args.recordings.iterdir()) if path.is_dir() and [*path.glob("*.jsonl")]]
     rows: dict[str, dict[str, float]] = {}
-    print(f"{'server':24} sessions   cold learnt   gain  ratio   structure        echo       exact")
+    print(f"{'server':24} sessions   cold learnt   gain  ratio        form   behaviour")
     for folder in folders:
         if folder.name in without or (args.only and folder.name not in only):
             continue
@@ -507,8 +507,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         cold, learnt = asyncio.run(compare(sessions))
         row = {"cold": cold.score, "learnt": learnt.score}
-        for name in COLUMNS:
-            row |= {f"{name}_{kind}": scores.overall.columns.get(name, 0.0) for kind, scores in _kinds(cold, learnt)}
+        for name in HALVES:
+            row |= {f"{name}_{kind}": getattr(report.overall, name) or 0.0 for kind, report in _kinds(cold, learnt)}
         rows[folder.name] = {**row, "sessions": len(sessions)}
         print(f"{folder.name:24} {len(sessions):8} {_figures(row)}", flush=True)
     if rows:
@@ -516,7 +516,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{'mean of servers':24} {'':8} {_figures(means)}")
     if args.json is not None:
         args.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
-    lower = [name for name, row in rows.items() if row["learnt"] < row["cold"] - 1e-9]
+    pairs = ("learnt", "cold"), ("behaviour_learnt", "behaviour_cold")
+    lower = [name for name, row in rows.items() if any(row[learnt] < row[cold] - 1e-9 for learnt, cold in pairs)]
     print(f"lower than cold: {', '.join(lower) or 'none'}")
     return 1 if lower else 0
 
@@ -528,7 +529,7 @@ def _kinds(cold: Report, learnt: Report) -> tuple[tuple[str, Report], ...]:
 def _figures(row: dict[str, float]) -> str:
     cold, learnt = row["cold"], row["learnt"]
     ratio = learnt / cold if cold else float("nan")
-    columns = " ".join(f"{row[f'{name}_cold']:5.3f} {row[f'{name}_learnt']:5.3f}" for name in COLUMNS)
+    columns = " ".join(f"{row[f'{name}_cold']:5.3f} {row[f'{name}_learnt']:5.3f}" for name in HALVES)
     return f"{cold:6.3f} {learnt:6.3f} {learnt - cold:+6.3f} {ratio:6.2f} {columns}"
 
 

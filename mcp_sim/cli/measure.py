@@ -138,7 +138,7 @@ def _rows(report: Report) -> Iterator[list[str]]:
     """Yield a row for each tool and server, and one for what the list of tools alone gives."""
     titles = [column.name.replace("_", "-") for column in COLUMNS]
     cold = report.cold
-    yield ["tool", "calls", *titles, "score", *(["cold"] if cold else [])]
+    yield ["tool", "calls", *titles, "form", "behaviour", "score", *(["cold"] if cold else [])]
     is_one = len(report.servers) == 1
     for (server, tool), scores in report.tools.items():
         against = [_number(cold.tools[server, tool].score)] if cold else []
@@ -152,7 +152,7 @@ def _rows(report: Report) -> Iterator[list[str]]:
 
 def _cells(scores: Scores) -> list[str]:
     columns = [_number(scores.columns.get(column.name)) for column in COLUMNS]
-    return [str(scores.calls), *columns, _number(scores.score)]
+    return [str(scores.calls), *columns, *map(_number, (scores.form, scores.behaviour, scores.score))]
 
 
 def _number(score: float | None) -> str:

@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from mcp_sim.recordings.align import Alignment
 from mcp_sim.recordings.known import KnownValues
-from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, values_in
+from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, parsed, values_in
+from mcp_sim.recordings.shown_facts import Fact
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
@@ -46,6 +47,10 @@ class Comparison:
     shown: Shown
     before: Shown | None
     """What the same call showed when it was last made; None if it is the first."""
+    repeated: Sequence[Fact]
+    """The facts that an earlier answer showed, and that the recorded answer shows again."""
+    leaked: Sequence[str] | None
+    """The values of other recorded worlds that the answer shows; None if there are no others."""
 
 
 @frozen
@@ -58,11 +63,16 @@ class Mark:
     group: str = ""
 
 
+Half = Literal["form", "behaviour"]
+"""What a column measures: how answers look, or what the server does."""
+
+
 @frozen
 class Column:
     """A column of a measurement."""
 
     name: str
+    half: Half
     marks: Callable[[Comparison], Iterator[Mark]]
 
 
@@ -145,6 +155,7 @@ def _kind(observed: Observed) -> str:
 
 
 _WORD = re.compile(r"\w[\w./:@-]*|[^\w\s]")
+_SPACED = re.compile(r"\w[\w./:@-]*|\s+|[^\w\s]")
 _NUMBER = re.compile(r"-?[\d.,:%-]+")
 
 
@@ -166,6 +177,45 @@ def _pairs(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:
         else:
             words.append("<number>" if _NUMBER.fullmatch(word) else word.lower())
     return Counter(zip(words, [*words[1:], "<end>"], strict=True))
+
+
+# text -----------------------------------------------------------------------------------------------------------------
+
+_LAYOUT = re.compile(r'"(?:[^"\\\n]|\\.)*"|\w[\w./:@-]*|\s+|[^\w\s]')
+"""A part of a JSON text: a string, a number or word, white space, a sign."""
+
+
+def _text(call: Comparison) -> Iterator[Mark]:
+    """Compare the text as an agent reads it: with its white space, its order, and the names in JSON."""
+    if call.served is None:
+        yield Mark(0.0, "the simulation crashed")
+    elif call.recorded.text or call.served.text:
+        value = _layout_likeness(call, call.served)
+        yield Mark(value, "" if value == 1 else "the text is laid out or worded differently")
+
+
+def _layout_likeness(call: Comparison, served: Observed) -> float:
+    ours = call.alignment.served()
+    wanted = _layout(call.recorded.text, lambda word: word in call.alignment or word in call.known)
+    other = _layout(served.text, lambda word: word in ours or word in call.known)
+    return _f1(wanted, other)
+
+
+def _layout(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:
+    """Return the pairs of neighbouring parts of a text. Values of JSON, known values, numbers and times are equal."""
+    is_json = isinstance(parsed(text), dict | list)
+    parts = ["<start>"]
+    timeless = text[:LONGEST_READ] if is_json else TIME.sub("<time>", text[:LONGEST_READ])
+    for match in (_LAYOUT if is_json else _SPACED).finditer(timeless):
+        token = match[0]
+        is_name = is_json and token[0] == '"' and timeless[match.end() : match.end() + 2].lstrip()[:1] == ":"
+        if is_name or token.isspace():
+            parts.append(token)
+        elif (is_json and token[0] == '"') or is_known(token) or is_known(token.strip(".:")):
+            parts.append("<value>")
+        else:
+            parts.append("<number>" if _NUMBER.fullmatch(token) else token)
+    return Counter(zip(parts, [*parts[1:], "<end>"], strict=True))
 
 
 # values ---------------------------------------------------------------------------------------------------------------
@@ -205,6 +255,20 @@ def _gone(call: Comparison) -> Iterator[Mark]:
         yield Mark(float(was_shown and not is_shown), reason)
 
 
+def _follows(call: Comparison) -> Iterator[Mark]:
+    """Mark whether the facts of known records are those that the simulation showed before."""
+    for fact in call.repeated:
+        reason = f"{fact.identity}.{fact.field}: showed {fact.before!r} before, now {fact.now!r}"
+        yield Mark(float(fact.now == fact.before), "" if fact.now == fact.before else reason)
+
+
+def _leaks(call: Comparison) -> Iterator[Mark]:
+    """Mark whether an answer is free of values of other recorded worlds."""
+    if call.leaked is not None:
+        leaked = ", ".join(map(repr, call.leaked[:_MOST_NAMED]))
+        yield Mark(float(not leaked), f"shows values of another recorded world: {leaked}" if leaked else "")
+
+
 def _translated(names: Counter[str], call: Comparison) -> Counter[str]:
     words = Counter[str]()
     for name, number in names.items():
@@ -216,12 +280,17 @@ def _translated(names: Counter[str], call: Comparison) -> Counter[str]:
 
 
 def _exact(call: Comparison) -> Iterator[Mark]:
-    """Mark whether the answers are the same but for ids, times and durations."""
+    """Mark whether the answers are the same, data and text, but for ids, times and durations."""
     if call.served is None:
         yield Mark(0.0)
         return
     recorded, served = call.recorded, call.served
     reason = _difference(masked(call.alignment.translate(recorded.value)), masked(served.value))
+    if not reason and (recorded.text or served.text):
+        texts = masked(call.alignment.translate(parsed(recorded.text))), masked(parsed(served.text))
+        reason = _difference(*texts)
+        if not reason and _layout_likeness(call, served) < 1:
+            reason = "the text has another layout"
     if recorded.blocks != served.blocks:
         reason = f"content blocks: recorded {_listed(recorded.blocks)}, answered {_listed(served.blocks)}"
     if recorded.is_error != served.is_error:
@@ -263,10 +332,13 @@ def _f1(wanted: Counter[Any], served: Counter[Any]) -> float:
 
 
 COLUMNS: Sequence[Column] = (
-    Column("outcome", _outcome),
-    Column("structure", _structure),
-    Column("echo", _echo),
-    Column("read_your_writes", _read_your_writes),
-    Column("gone", _gone),
-    Column("exact", _exact),
+    Column("structure", "form", _structure),
+    Column("text", "form", _text),
+    Column("exact", "form", _exact),
+    Column("outcome", "behaviour", _outcome),
+    Column("read_your_writes", "behaviour", _read_your_writes),
+    Column("gone", "behaviour", _gone),
+    Column("echo", "behaviour", _echo),
+    Column("follows", "behaviour", _follows),
+    Column("leaks", "behaviour", _leaks),
 )

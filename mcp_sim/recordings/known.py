@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from mcp_sim.recordings.align import Alignment
+from mcp_sim.recordings.align import ID, Alignment
 from mcp_sim.recordings.observed import leaves, normal, values_in
+from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json
 
 Source = Literal["state", "argument", "result"]
@@ -15,6 +17,40 @@ Source = Literal["state", "argument", "result"]
 _LONGEST_DOCUMENT = 4000
 """The length up to which the parts of a given text of several lines are values. In a longer one, words occur in answers
 by chance."""
+
+
+_OF_A_RECORD = re.compile(r"\s|\d")
+"""In texts of records rather than in words for states and kinds."""
+
+_SHORTEST_LEAK = 6
+"""The length from which a text of another world does not occur in an answer by chance."""
+
+
+def data_of(sessions: Iterable[Session]) -> frozenset[str]:
+    """Return the texts in given states and arguments that are those of records."""
+    given = (
+        arguments for session in sessions for arguments in (session.state, *(call.arguments for call in session.calls))
+    )
+    names = (normal(leaf) for source in given for _, leaf in leaves(source) if isinstance(leaf, str))
+    return frozenset(name for name in names if name is not None and _OF_A_RECORD.search(name))
+
+
+class ForeignData:
+    """The data of recorded worlds that a session has no part in."""
+
+    def __init__(self, data: frozenset[str], session: Session) -> None:
+        """`data`: that of all recorded worlds, see `data_of`."""
+        calls = (given for call in session.calls for given in (call.arguments, call.answer))
+        sources = [session.state, *session.tools, *calls]
+        values = {name for source in sources for name, _ in values_in(source, with_times=True)}
+        self._texts = {name for name in data if len(name) >= _SHORTEST_LEAK and not ID.fullmatch(name)} - values
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def shown_by(self, value: Json) -> list[str]:
+        """Return the foreign texts in a value."""
+        return [name for name in dict.fromkeys(name for name, _ in values_in(value)) if name in self._texts]
 
 
 class Seen(NamedTuple):

@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from mcp_sim.recordings.known import data_of
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Responders, Simulations
 from mcp_sim.recordings.score import CallScore, score_session
@@ -48,18 +49,21 @@ async def measure(
 
 
 async def score_sessions(
-    responders: Responders, sessions: Iterable[Session], begun: Callable[[Session], None] | None = None
+    responders: Responders,
+    sessions: Iterable[Session],
+    begun: Callable[[Session], None] | None = None,
+    data: frozenset[str] = frozenset(),
 ) -> list[CallScore]:
     """Replay sessions, each against a responder of its own, and return the scores of all calls.
 
-    `begun` is called when a session begins.
+    `begun` is called when a session begins. `data`: that of all recorded worlds, see `data_of`.
     """
     scores = list[CallScore]()
     for session in sessions:
         if begun is not None:
             begun(session)
         async with responders(session) as responder:
-            scores += await score_session(session, responder)
+            scores += await score_session(session, responder, data)
     return scores
 
 
@@ -82,9 +86,9 @@ class _Shown:
 
 async def _score_others(source: Scenario | Responders, sessions: Sequence[Session], shown: _Shown) -> list[CallScore]:
     if not isinstance(source, Scenario):
-        return await score_sessions(source, sessions, shown.begun)
+        return await score_sessions(source, sessions, shown.begun, data_of(sessions))
     async with Simulations(source) as responders:
-        return await score_sessions(responders, sessions, shown.begun)
+        return await score_sessions(responders, sessions, shown.begun, data_of(sessions))
 
 
 # documents, in several processes --------------------------------------------------------------------------------------
@@ -98,10 +102,12 @@ class _Part:
     """None: the recorded list of tools alone."""
     trust: bool | tuple[Path, ...]
     sessions: Sequence[Session]
+    data: frozenset[str]
+    """That of all recorded worlds, also of those of other processes."""
 
     async def scores(self, begun: Callable[[Session], None] | None = None) -> list[CallScore]:
         async with Simulations(self.source, self.trust) as responders:
-            return await score_sessions(responders, self.sessions, begun)
+            return await score_sessions(responders, self.sessions, begun, self.data)
 
 
 async def _score_documents(
@@ -111,9 +117,10 @@ async def _score_documents(
     processes: int,
     shown: _Shown,
 ) -> list[CallScore]:
+    data = data_of(sessions)
     if processes == 1:
-        return await _Part(source, trust, sessions).scores(shown.begun)
-    parts = [_Part(source, trust, some) for some in _divided(sessions, processes * PARTS_PER_PROCESS)]
+        return await _Part(source, trust, sessions, data).scores(shown.begun)
+    parts = [_Part(source, trust, some, data) for some in _divided(sessions, processes * PARTS_PER_PROCESS)]
     pool = ProcessPoolExecutor(processes, get_context("spawn"))
     try:
         running = [asyncio.get_running_loop().run_in_executor(pool, _score_part, chunk) for chunk in parts]

@@ -61,6 +61,8 @@ class Observed:
     """Whether it is an error, or content that reports a failure."""
     value: Json
     """The data, or the text of an answer without data."""
+    text: str
+    """Its text, as an agent reads it."""
     blocks: tuple[str, ...] = ()
     """The types of its content blocks."""
 
@@ -76,16 +78,18 @@ def observe(answer: Answer) -> Observed:
     alone under `result`, as servers wrap it, is taken out.
     """
     if "error" in answer:
-        return Observed(is_error=True, failed=True, value=str(answer["error"].get("message", "")))
+        message = str(answer["error"].get("message", ""))
+        return Observed(is_error=True, failed=True, value=message, text=message)
     result: Record = answer["result"]
     content: Sequence[Record] = result.get("content") or []
     blocks = tuple(str(block.get("type")) for block in content)
     text = "\n".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
     structured: Json = result.get("structuredContent")
     if result.get("isError"):
-        return Observed(is_error=True, failed=True, value=text if structured is None else structured, blocks=blocks)
-    value = _unwrapped(_parsed(text) if structured is None else structured)
-    return Observed(is_error=False, failed=reports_failure(value), value=value, blocks=blocks)
+        value = text if structured is None else structured
+        return Observed(is_error=True, failed=True, value=value, text=text, blocks=blocks)
+    value = _unwrapped(parsed(text) if structured is None else structured)
+    return Observed(is_error=False, failed=reports_failure(value), value=value, text=text, blocks=blocks)
 
 
 def is_wrapped(answer: Answer) -> bool:
@@ -100,10 +104,10 @@ def _unwrapped(value: Json) -> Json:
     if not isinstance(value, dict) or set(cast("Record", value)) != {"result"}:
         return cast("Json", value)
     inner: Json = cast("Record", value)["result"]
-    return _parsed(inner) if isinstance(inner, str) else inner
+    return parsed(inner) if isinstance(inner, str) else inner
 
 
-def _parsed(text: str) -> Json:
+def parsed(text: str) -> Json:
     """Return the object or list that a text is, else the text."""
     if text.lstrip()[:1] not in ("{", "["):
         return text

@@ -20,13 +20,18 @@ class Scores:
     columns: Mapping[str, float]
     marks: Mapping[str, int]
     """How many marks each column has."""
+    form: float | None
+    """The mean of the columns that measure how answers look; None if none applies."""
+    behaviour: float | None
+    """The mean of the columns that measure what the server does; None if none applies."""
     score: float | None
-    """The mean of the columns; None if none applies. Of several servers, the mean of their scores."""
+    """The lower of form and behaviour. Of several servers, the mean of their scores."""
 
     def to_json(self) -> Record:
         rounded = {name: round(value, 4) for name, value in self.columns.items()}
-        score = None if self.score is None else round(self.score, 4)
-        return {"calls": self.calls, "score": score, "columns": rounded, "marks": {**self.marks}}
+        halves = {"score": self.score, "form": self.form, "behaviour": self.behaviour}
+        numbers = {name: None if value is None else round(value, 4) for name, value in halves.items()}
+        return {"calls": self.calls, **numbers, "columns": rounded, "marks": {**self.marks}}
 
 
 class Report:
@@ -63,9 +68,10 @@ class Report:
             name: sum(server.marks.get(name, 0) for server in servers) for name, column in columns.items() if column
         }
         means = {name: mean for name, column in columns.items() if (mean := _mean(column)) is not None}
-        return Scores(
-            len(self.calls), means, marks, _mean([server.score for server in servers if server.score is not None])
-        )
+        halves = ([server.form for server in servers], [server.behaviour for server in servers])
+        scores = (*halves, [server.score for server in servers])
+        means_of_servers = (_mean([value for value in values if value is not None]) for values in scores)
+        return Scores(len(self.calls), means, marks, *means_of_servers)
 
     @property
     def score(self) -> float:
@@ -104,7 +110,12 @@ def scores_of(calls: Sequence[CallScore]) -> Scores:
         mean = _mean([sum(values) / len(values) for values in groups.values()])
         if mean is not None:
             columns[column.name], numbers[column.name] = mean, sum(map(len, groups.values()))
-    return Scores(len(calls), columns, numbers, _mean([*columns.values()]))
+    form, behaviour = (
+        _mean([columns[column.name] for column in COLUMNS if column.half == half and column.name in columns])
+        for half in ("form", "behaviour")
+    )
+    lower = min((value for value in (form, behaviour) if value is not None), default=None)
+    return Scores(len(calls), columns, numbers, form, behaviour, lower)
 
 
 def _mean(values: Sequence[float]) -> float | None:

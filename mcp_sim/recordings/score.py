@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
-from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.recordings.known import ForeignData
+from mcp_sim.recordings.observed import Observed, leaves, normal, observe
 from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.recordings.responders import Responder
+from mcp_sim.recordings.shown_facts import ShownFacts
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import BadArguments, Crash
@@ -59,13 +62,52 @@ class CallScore:
         }
 
 
-async def score_session(session: Session, responder: Responder) -> list[CallScore]:
+async def score_session(session: Session, responder: Responder, data: frozenset[str] = frozenset()) -> list[CallScore]:
     """Make the calls of a session again, and return the score of each answer.
 
-    Arguments are sent with the responder's ids for those that the recording shows.
+    Arguments are sent with the responder's ids for those that the recording shows. `data`: that of all recorded
+    worlds, see `data_of`; what of it the session does not know must not be shown.
     """
-    replay = _Replay(session)
-    return [replay.score(call, *await _ask(responder, call, replay.arguments(call))) for call in session.calls]
+    replay = _Replay(session, data)
+    scores = [replay.score(call, *await _ask(responder, call, replay.arguments(call))) for call in session.calls]
+    constant = {*_constant_tools(scores)}
+    return [_without_behaviour(score) if score.tool in constant else score for score in scores]
+
+
+_BEHAVIOUR = frozenset(column.name for column in COLUMNS if column.half == "behaviour")
+
+
+def _constant_tools(scores: Sequence[CallScore]) -> Iterator[str]:
+    """Yield the tools with one answer to all successful calls, where the recorded ones differ.
+
+    Recorded answers that differ only in what their arguments give are equal.
+    """
+    by_tool = defaultdict[str, list[CallScore]](list)
+    for score in scores:
+        if not observe(score.recorded).is_error:
+            by_tool[score.tool].append(score)
+    for tool, calls in by_tool.items():
+        recorded = {_without_arguments(call) for call in calls}
+        served = {canonical(call.answered) for call in calls if call.answered is not None}
+        if len(recorded) > 1 and len(served) == 1 and len({canonical(call.arguments) for call in calls}) > 1:
+            yield tool
+
+
+def _without_arguments(call: CallScore) -> str:
+    given = {normal(leaf) for _, leaf in leaves(call.arguments)} - {None}
+    text = canonical(call.recorded)
+    for name in sorted(filter(None, given), key=len, reverse=True):
+        text = text.replace(name, "<given>")
+    return text
+
+
+def _without_behaviour(score: CallScore) -> CallScore:
+    reason = "all calls of the tool get the same answer"
+    marks = {
+        name: [replace(mark, value=0.0, reason=reason) for mark in marks] if name in _BEHAVIOUR else marks
+        for name, marks in score.marks.items()
+    }
+    return replace(score, marks=marks)
 
 
 async def _ask(responder: Responder, call: RecordedCall, arguments: Record) -> tuple[Answer | None, str]:
@@ -79,8 +121,10 @@ async def _ask(responder: Responder, call: RecordedCall, arguments: Record) -> t
 class _Replay:
     """What a session has shown so far, in the recording and in the simulation."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, data: frozenset[str]) -> None:
         self._session = session
+        self._foreign = ForeignData(data, session)
+        self._facts = ShownFacts()
         self._ids = ReplayIds(session.state)
         self._shown = dict[str, Shown]()
         """What each call showed when it was last made."""
@@ -97,7 +141,10 @@ class _Replay:
         shown = self._shown_by(recorded, served)
         label = f"{call.tool} {canonical(call.arguments)}"
         about = call.seq, call.arguments, recorded, served
-        comparison = Comparison(*about, self._ids.alignment, self._ids.known, shown, self._shown.get(label))
+        repeated = self._facts.repeated(recorded.value, None if served is None else served.value, self._ids.alignment)
+        leaked = self._foreign.shown_by(served.value) if self._foreign and served is not None else None
+        known = self._ids.alignment, self._ids.known, shown, self._shown.get(label)
+        comparison = Comparison(*about, *known, repeated, leaked)
         marks = {column.name: tuple(column.marks(comparison)) for column in COLUMNS}
         self._shown[label] = shown
         self._ids.learn(recorded, call.seq)

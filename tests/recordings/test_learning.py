@@ -366,8 +366,8 @@ async def test_tools_whose_plans_are_still_guesses_are_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     calls: list[dict[str, Any]] = [
-        {"tool": "hang_tool", "arguments": {"name": name}, "result": text({"at": number, "hung": True})}
-        for number, name in enumerate(["Spade", "Rake", "Axe"], 1)
+        {"tool": "hang_tool", "arguments": {"name": name}, "result": text({"name": name, "hung": True})}
+        for name in ("Spade", "Rake", "Axe")
     ]
     write_shed(tmp_path / "shed", [tool("hang_tool", name="string"), tool("frob_shed", size="integer")], calls, {})
     assert await run("learn", "shed", "-o", "shed.yaml") == 0

@@ -23,6 +23,7 @@ from mcp_sim.recordings import (
     score_session,
     score_sessions,
 )
+from mcp_sim.recordings.known import data_of
 from mcp_sim.types.errors import Crash
 
 
@@ -67,7 +68,7 @@ DELETE = ("delete_note", {"id": "note-1"}, text("Deleted note note-1"))
 NONE_LEFT = ("list_notes", NO_ARGUMENTS, text({"notes": []}))
 LOST = ("get_note", {"id": "note-1"}, text("Note note-1 not found", is_error=True))
 WHOLE = session(ADD, GET, LIST, DELETE, NONE_LEFT, LOST)
-EVERY = {column.name for column in COLUMNS}
+EVERY = {column.name for column in COLUMNS} - {"leaks"}  # it needs other recorded worlds
 
 
 async def test_the_recorded_answers_of_a_real_server_score_one_in_every_column(tmp_path: Path) -> None:
@@ -95,7 +96,8 @@ async def test_a_second_run_with_other_ids_and_times_scores_one_and_is_asked_for
 async def test_empty_successes_score_zero_but_for_calls_that_succeeded() -> None:
     nothing: Answer = {"result": {"content": []}}
     empty = Answers([nothing] * 6)
-    assert columns(await score_session(WHOLE, empty)) == {**dict.fromkeys(EVERY, 0.0), "outcome": 0.5}
+    nothing_shown = {**dict.fromkeys(EVERY - {"follows"}, 0.0), "outcome": 0.5}  # what was never shown cannot change
+    assert columns(await score_session(WHOLE, empty)) == nothing_shown
 
 
 async def test_a_crash_scores_zero_in_every_column_and_is_reported() -> None:
@@ -151,7 +153,42 @@ CASES: dict[str, tuple[str, Session, list[Answer], float]] = {
         0.0,
     ),
     "a flag is no number": ("exact", session(("get", {}, text([True]))), [text([1])], 0.0),
-    "the layout of JSON does not count": ("exact", session(("get", {}, text('{"a": 1.0}'))), [text('{ "a":1 }')], 1.0),
+    "the layout of JSON counts": ("exact", session(("get", {}, text('{"a": 1.0}'))), [text('{ "a":1 }')], 0.0),
+    "the spaces of a text count": ("text", session(("get", {}, text("a  b"))), [text("a b")], 0.5),
+    "the order of fields counts": ("text", session(("get", {}, text('{"a":1,"b":2}'))), [text('{"b":2,"a":1}')], 0.8),
+    "the values of JSON do not count in its text": (
+        "text",
+        session(("get", {}, text('{"a": 1, "b": "x"}'))),
+        [text('{"a": 12, "b": "some words"}')],
+        1.0,
+    ),
+    "text and structured content are compared": (
+        "exact",
+        session(("get", {}, {"result": {"content": [{"type": "text", "text": "ok"}], "structuredContent": {"a": 1}}})),
+        [{"result": {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"a": 1}}}],
+        0.0,
+    ),
+    "a value of a known record stays what the simulation showed": (
+        "follows",
+        session(
+            *[("get", {"id": "n-1"}, text({"id": "n-1", "price": 12, "stock": 3}))] * 2,
+            ("get", {"id": "n-1"}, text({"id": "n-1", "price": 12, "stock": 4})),
+        ),
+        [text({"id": "n-1", "price": price, "stock": 7}) for price in (80, 80, 81)],
+        0.667,
+    ),
+    "an answer that is the same for differing calls is no behaviour": (
+        "echo",
+        session(*[("get", {"id": name}, text({"id": name, "rows": count})) for name, count in (("a1", 3), ("b2", 5))]),
+        [text({"id": "a1", "rows": 1})] * 2,
+        0.0,
+    ),
+    "an answer may be the same where the recorded ones differ in what their calls gave": (
+        "outcome",
+        session(*[("add", {"title": name}, text(f"Added {name}")) for name in ("Milk", "Bread")]),
+        [text("Added")] * 2,
+        1.0,
+    ),
     "the number and types of blocks count": (
         "exact",
         session(("get", {}, text("a"))),
@@ -168,11 +205,30 @@ async def test_a_column_compares(case: str) -> None:
     assert columns(await score_session(recorded, Answers(answers)))[column] == expected
 
 
+async def test_the_overall_score_is_the_lower_of_form_and_behaviour() -> None:
+    calls = [("get", {"id": name}, text({"id": name, "rows": rows})) for name, rows in (("a1", 3), ("b2", 5))]
+    worded = Report(await score_session(session(*calls), Answers([text("a1: 3"), text("b2: 5")]))).overall
+    assert worded.score == worded.form == pytest.approx(0.065, abs=0.1)
+    assert worded.behaviour == 1.0
+    constant = Report(await score_session(session(*calls), Answers([text({"id": "a1", "rows": 3})] * 2))).overall
+    assert constant.score == constant.behaviour == 0.0 < (constant.form or 0)
+
+
+async def test_values_of_other_recorded_worlds_are_leaks() -> None:
+    other = session(("get", {"id": "1"}, text("Ada Lovelace")), state={"people": ["Ada Lovelace", "Grace Hopper"]})
+    here = session(("get", {"id": "1"}, text("Ada Lovelace")), state={"people": ["Ada Lovelace"]})
+    data = data_of([other, here])
+    shown = [text("Ada Lovelace"), text("Grace Hopper")]
+    assert [columns(await score_session(here, Answers([answer]), data))["leaks"] for answer in shown] == [1.0, 0.0]
+
+
 async def test_a_call_that_differs_says_why() -> None:
     scores = await score_session(session(ADD, LIST), Answers([text({"id": "n_1", "title": "Milk"}), text("none")]))
     assert scores[0].reasons["structure"] == ["missing: $.created_at: string"]
     assert scores[1].reasons == {
         "structure": ["missing: $.notes[], $.notes[].id: string, $.notes[].title: string, $.notes[]{}"],
+        "text": ["the text is laid out or worded differently"],
+        "follows": ["n_1.title: showed 'Milk' before, now None"],
         "echo": ["not shown: 'n_1', 'Milk'"],
         "read_your_writes": ["not shown: 'Milk', written by call 1"],
         "exact": ['$: recorded {"notes": [{"id": "n_1", "title": "Milk"}]}, answered "none"'],

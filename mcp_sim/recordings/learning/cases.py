@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
@@ -142,6 +143,24 @@ def _template(samples: Sequence[Sample]) -> Record:
         **layout,
         **blocks,
     }
+
+
+def unexplained_text(results: Sequence[Record], samples: Sequence[Sample]) -> Sample | None:
+    """Return a sample of a text template that is right for no text, but for times; None if each is for some.
+
+    A right template may be wrong for others: the simulation need not have the records that the real server had.
+    """
+    parts = [ResultPart.model_validate(result) for result in results]
+    cases = defaultdict[int, list[Sample]](list)
+    for sample in samples:
+        numbers = (at for at, part in enumerate(parts) if all(_holds(pair, sample) for pair in part.when.items()))
+        cases[next(numbers, len(parts))].append(sample)
+    for number, part in enumerate(parts):
+        shown = [(filled_parts(template_of(part), sample.scope), sample) for sample in cases[number]]
+        right = any(TIME.sub("", text) == TIME.sub("", str(sample.value)) for text, sample in shown)
+        if part.text is not None and shown and not right:
+            return shown[0][1]
+    return None
 
 
 def is_memorised(result: Record, *, served: bool) -> bool:

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import cast
 
 from mcp_sim.recordings.align import is_id
-from mcp_sim.recordings.observed import key_of, leaves, normal
-from mcp_sim.spec.sessions import Session
+from mcp_sim.recordings.observed import key_of, leaves
 from mcp_sim.types import Json, Record
 from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
-_OF_A_RECORD = re.compile(r"\s|\d")
-"""In texts of records rather than in words for states and kinds."""
-
 _MOSTLY = 0.35
 """The share of data from which on an item of a list shows a record rather than a part of the answer."""
-
-
-def data_of(sessions: Iterable[Session]) -> frozenset[str]:
-    """Return the texts in given states and arguments that are those of records."""
-    given = (
-        arguments for session in sessions for arguments in (session.state, *(call.arguments for call in session.calls))
-    )
-    names = (normal(leaf) for source in given for _, leaf in leaves(source) if isinstance(leaf, str))
-    return frozenset(name for name in names if name is not None and _OF_A_RECORD.search(name))
 
 
 def without_data(template: Json, data: Container[str], name: str = "") -> Json:

@@ -8,7 +8,7 @@ from typing import cast
 from mcp_sim.plans.rendering.templates import Scope, fill_text
 from mcp_sim.recordings.learning.merging import merged
 from mcp_sim.recordings.learning.skeletons import skeletons
-from mcp_sim.recordings.learning.slots import Shown, choose, is_same, literal, most_common, paths_of_scope, whole_slot
+from mcp_sim.recordings.learning.slots import Shown, choose, constant, is_same, paths_of_scope, whole_slot
 from mcp_sim.recordings.observed import is_time
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -66,7 +66,7 @@ def _object(shown: Sequence[tuple[Record, Scope]], name: str) -> Json:
     names = merged_names([value for value, _ in shown])
     always = [key for key in names if all(key in value for value, _ in shown)]
     if not always and len(shown) > 1 and len(names) > max(len(value) for value, _ in shown) * 2:
-        return literal(most_common(value for value, _ in shown))
+        return constant(name, [value for value, _ in shown])
     fields = _fields(shown)
     body: Record = {}
     for member in names:
@@ -136,9 +136,7 @@ def _list(shown: Sequence[tuple[list[Json], Scope]], name: str) -> Json:
         with_list = [(value, scope) for value, scope in shown if scope.get(name) is not NOWHERE]
         if with_list and sum(is_same(scope.get(name), value) for value, scope in with_list) * 2 >= len(shown):
             return f"{{{name}}}"
-        empty = sum(not value for value, _ in shown)
-        return [] if empty * 2 >= len(shown) else literal(most_common(value for value, _ in shown if value))
-    return []
+    return constant(name, [value for value, _ in shown])
 
 
 def paired_rows(items: Sequence[Json], scope: Scope) -> Iterator[Shown]:

@@ -6,13 +6,15 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from mcp_sim.recordings.learning.cases import induce_results, is_memorised
+from mcp_sim.recordings.known import data_of
+from mcp_sim.recordings.learning.cases import induce_results, is_memorised, unexplained_text
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
-from mcp_sim.recordings.learning.forgetting import data_of, without_data
+from mcp_sim.recordings.learning.forgetting import without_data
 from mcp_sim.recordings.learning.page_sizes import page_sizes
 from mcp_sim.recordings.learning.samples import Sample, collect
+from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Record
 
@@ -33,6 +35,8 @@ class Lesson:
     entities: Mapping[str, Record]
     page_sizes: Mapping[str, Record]
     """Tool -> its `paging`."""
+    unexplained: dict[str, str] = field(default_factory=dict[str, str])
+    """Tool -> why its answers have no template."""
     _drafts: dict[bool, Draft] = field(default_factory=dict[bool, Draft])
     """Drafts with templates, with and without entities."""
 
@@ -49,7 +53,8 @@ class Lesson:
         for tool, paging in self.page_sizes.items():
             draft = draft.with_tool(tool, {**paging, **self.plain.sim.get(tool, {})})
         replayed = await collect(draft, self.sessions)
-        return _with_forms(draft, replayed.samples, data_of(self.sessions), self.plain)
+        forms = _Forms(replayed.samples, data_of(self.sessions), self.unexplained)
+        return forms.added_to(draft, self.plain)
 
 
 async def taught(plain: Draft, sessions: Sequence[Session]) -> Lesson:
@@ -68,33 +73,50 @@ def _without(draft: Draft, plain: Draft, left_out: Container[Piece]) -> Draft:
     return replace(draft, sim=sim, errors=plain.errors if ("", ERRORS) in left_out else draft.errors)
 
 
-def _with_forms(draft: Draft, samples: Sequence[Sample], data: Container[str], plain: Draft) -> Draft:
-    """Return a draft with result and error templates. `data`: what must not become part of a result."""
-    tools = {str(tool["name"]): tool for tool in draft.tools}
-    failures = induce_failures(samples, tools)
-    sim = {tool: {**_declared(tool, samples, data, failures), **draft.sim.get(tool, {})} for tool in tools}
-    errors = {**shared_failures(samples, tools), **plain.errors}
-    rest = {**_unknown_tool(samples, tools), **plain.rest}
-    return replace(draft, sim={tool: learnt for tool, learnt in sim.items() if learnt}, errors=errors, rest=rest)
+class _Forms:
+    """Induces result and error templates. `data`: what must not become part of a result."""
 
+    def __init__(self, samples: Sequence[Sample], data: Container[str], unexplained: dict[str, str]) -> None:
+        self._samples, self._data, self._unexplained = samples, data, unexplained
 
-def _unknown_tool(samples: Sequence[Sample], tools: Container[str]) -> Record:
-    """Return how the real server answers a call of an unknown tool, if a recording shows it."""
-    forms = ["rpc" if "error" in sample.answer else "is_error" for sample in samples if sample.tool not in tools]
-    return {"unknown_tool": forms[0]} if forms else {}
+    def added_to(self, draft: Draft, plain: Draft) -> Draft:
+        """Return a draft with templates. What `plain` declares stays."""
+        tools = {str(tool["name"]): tool for tool in draft.tools}
+        failures = induce_failures(self._samples, tools)
+        sim = {tool: {**self._declared(tool, failures), **draft.sim.get(tool, {})} for tool in tools}
+        errors = {**shared_failures(self._samples, tools), **plain.errors}
+        rest = {**self._unknown_tool(tools), **plain.rest}
+        return replace(draft, sim={tool: learnt for tool, learnt in sim.items() if learnt}, errors=errors, rest=rest)
 
+    def _unknown_tool(self, tools: Container[str]) -> Record:
+        """Return how the real server answers a call of an unknown tool, if a recording shows it."""
+        answers = [sample.answer for sample in self._samples if sample.tool not in tools]
+        return {"unknown_tool": "rpc" if "error" in answers[0] else "is_error"} if answers else {}
 
-def _declared(tool: str, samples: Sequence[Sample], data: Container[str], failures: dict[str, Record]) -> Record:
-    """Return the result and error templates of a tool, as a spec declares them under `sim:`."""
-    succeeded = [sample for sample in samples if sample.tool == tool and not sample.recorded.failed]
-    served = [sample for sample in succeeded if sample.served]
-    results = [
-        {**result, "json": without_data(result["json"], data)} if "json" in result else result
-        for result in induce_results(served or succeeded)
-    ]
-    if any(is_memorised(result, served=bool(served)) for result in results):
-        results = []
-    errors: Record = {"errors": failures[tool]} if tool in failures else {}
-    if not results:
-        return errors
-    return {"result": results[0] if len(results) == 1 and "when" not in results[0] else results, **errors}
+    def _declared(self, tool: str, failures: dict[str, Record]) -> Record:
+        """Return the result and error templates of a tool, as a spec declares them under `sim:`."""
+        errors: Record = {"errors": failures[tool]} if tool in failures else {}
+        results = self._results(tool)
+        if not results:
+            return errors
+        return {"result": results[0] if len(results) == 1 and "when" not in results[0] else results, **errors}
+
+    def _results(self, tool: str) -> list[Record]:
+        """Return the result templates of a tool; none if they do not explain its answers."""
+        succeeded = [sample for sample in self._samples if sample.tool == tool and not sample.recorded.failed]
+        served = [sample for sample in succeeded if sample.served]
+        try:
+            results = [
+                {**result, "json": without_data(result["json"], self._data)} if "json" in result else result
+                for result in induce_results(served or succeeded)
+            ]
+        except Unexplained as error:
+            self._unexplained[tool] = str(error)
+            return []
+        if any(is_memorised(result, served=bool(served)) for result in results):
+            self._unexplained[tool] = "its answers repeat recorded data"
+            return []
+        if (wrong := unexplained_text(results, served or succeeded)) is not None:
+            self._unexplained[tool] = f"nothing shows how call {wrong.seq} of session {wrong.session} gets its text"
+            return []
+        return results

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, WHOLE, Lesson, Piece, taught
 from mcp_sim.recordings.measure import score_sessions
-from mcp_sim.recordings.report import Report
+from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore
 from mcp_sim.spec.sessions import Session
@@ -92,7 +92,35 @@ async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[st
         await _leave_out_losing(judgement, trials, least)
         if judgement.learnt.score >= before.score:
             break
+    await _keep_behaviour(judgement, trials)
     return judgement
+
+
+async def _keep_behaviour(judgement: Judgement, trials: _Trials) -> None:
+    """Leave out what lowers the behaviour of any held-back session: first answers of tools, then what all share."""
+    why = "lowers the behaviour of a held-back session"
+    while worse := {*lower_behaviour(judgement.plain, judgement.learnt)}:
+        pieces = [(tool, kind) for _, tool in worse if tool for kind in (RESULT, ERRORS)]
+        fresh = [piece for piece in pieces if piece not in judgement.left_out]
+        fresh = fresh or [("", kind) for kind in WHOLE if ("", kind) not in judgement.left_out]
+        if not fresh:
+            return
+        judgement.left_out |= dict.fromkeys(fresh, why)
+        judgement.learnt = await trials.report(judgement.left_out)
+
+
+def lower_behaviour(before: Report, after: Report) -> Iterator[tuple[str, str]]:
+    """Yield the sessions that behave worse, each with the tools that do; with '' if no tool does by itself."""
+    for session in dict.fromkeys(call.session for call in before.calls):
+        plain, learnt = (Report(call for call in report.calls if call.session == session) for report in (before, after))
+        if _behaviour(learnt.overall) < _behaviour(plain.overall) - TOLERANCE:
+            pairs = ((key[1], scores, learnt.tools[key]) for key, scores in plain.tools.items())
+            worse = [tool for tool, first, then in pairs if _behaviour(then) < _behaviour(first) - TOLERANCE]
+            yield from ((session, tool) for tool in worse or [""])
+
+
+def _behaviour(scores: Scores) -> float:
+    return scores.behaviour or 0.0
 
 
 class _Trials:

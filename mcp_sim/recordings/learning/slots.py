@@ -64,6 +64,13 @@ def is_same(value: Json, other: Json) -> bool:
     return type(value) is type(other) and canonical(value) == canonical(other)
 
 
+class Unexplained(Exception):
+    """Nothing that is known explains the differing values at a place."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name or 'the answer'} differs from call to call, and nothing shows why")
+
+
 @frozen
 class Choice:
     """What a template has in one place."""
@@ -79,7 +86,6 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     `of_record`: the place is a field of a record, which is preferred to anything else.
     """
     values = [value for value, _ in shown]
-    usual = most_common(values)
     if all(is_id(name, value) for value in values) and _agreement("key", shown) == 1:
         return "{key}"
     if _is_slot(name) and _shows_lengths(name, shown):
@@ -95,13 +101,17 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
         return choice.template
     if all(value == day_of(scope) for value, scope in shown) and _best(name, shown) is None:
         return TODAY
-    is_constant = all(is_same(value, usual) for value in values)
     best = _best(name, shown)
-    if is_constant and best is None:
-        return literal(usual)
     if best is not None:
         return best.template
-    return literal(usual)
+    return constant(name, values)
+
+
+def constant(name: str, values: Sequence[Json]) -> Json:
+    """Return the value that all calls show. Raises `Unexplained` if they differ: one of them would be wrong."""
+    if len({canonical(value) for value in values}) > 1:
+        raise Unexplained(name)
+    return literal(values[0])
 
 
 def _shows_lengths(name: str, shown: Sequence[Shown]) -> bool:
