@@ -31,6 +31,8 @@ def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace,
     """Learn a spec and write it. Return 0, or 1 if nothing was learnt that answers better than the inferred plans."""
     if output.suffix not in {".yaml", ".yml"}:
         raise UsageError(f"-o {output}: must be a YAML file, such as {subject.server}.yaml")
+    if not output.parent.is_dir():
+        raise UsageError(f"-o {output}: the folder {output.parent} does not exist")
     progress = StepProgress()
     try:
         learnt = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)

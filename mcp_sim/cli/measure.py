@@ -136,22 +136,23 @@ def _print(report: Report, *, as_json: bool) -> None:
 
 def _rows(report: Report) -> Iterator[list[str]]:
     """Yield a row for each tool and server, and one for what the list of tools alone gives."""
-    titles = [column.name.replace("_", "-") for column in COLUMNS]
     cold = report.cold
+    names = [column.name for column in COLUMNS if column.name in report.overall.columns]
+    titles = [name.replace("_", "-") for name in names]
     yield ["tool", "calls", *titles, "form", "behaviour", "score", *(["cold"] if cold else [])]
     is_one = len(report.servers) == 1
     for (server, tool), scores in report.tools.items():
         against = [_number(cold.tools[server, tool].score)] if cold else []
-        yield [tool if is_one else f"{server}/{tool}", *_cells(scores), *against]
+        yield [tool if is_one else f"{server}/{tool}", *_cells(scores, names), *against]
     for server, scores in () if is_one else report.servers.items():
-        yield [f"all of {server}", *_cells(scores), *([_number(cold.servers[server].score)] if cold else [])]
-    yield ["all", *_cells(report.overall), *([_number(cold.score)] if cold else [])]
+        yield [f"all of {server}", *_cells(scores, names), *([_number(cold.servers[server].score)] if cold else [])]
+    yield ["all", *_cells(report.overall, names), *([_number(cold.score)] if cold else [])]
     if cold:
-        yield ["cold", *_cells(cold.overall), ""]
+        yield ["cold", *_cells(cold.overall, names), ""]
 
 
-def _cells(scores: Scores) -> list[str]:
-    columns = [_number(scores.columns.get(column.name)) for column in COLUMNS]
+def _cells(scores: Scores, names: Sequence[str]) -> list[str]:
+    columns = [_number(scores.columns.get(name)) for name in names]
     return [str(scores.calls), *columns, *map(_number, (scores.form, scores.behaviour, scores.score))]
 
 

@@ -39,7 +39,7 @@ _TIME_KEY = re.compile(r"(time|timestamp|created|updated|modified|date|_at|At|mt
 _EPOCHS = (1e9, 4e12)
 """Numbers between are seconds or milliseconds since 1970, where their key is that of a time."""
 
-LONGEST_READ = 100_000
+LONGEST_READ = 40_000
 """How many characters of a text are searched for values, ids and words."""
 
 MOST_READ = 100_000

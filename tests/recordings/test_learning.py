@@ -16,7 +16,8 @@ from support.notebook_server import record
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.recordings import session_lines
+from mcp_sim.recordings import measure, read_sessions, session_lines
+from mcp_sim.recordings.learning.selection import lower_behaviour
 from mcp_sim.types import ToolResult
 
 DUNE, EMMA = {"title": "Dune", "author": "Frank Herbert", "shelf": "B2"}, {"title": "Emma", "author": "Jane Austen"}
@@ -359,6 +360,35 @@ async def test_nothing_is_written_if_there_is_nothing_to_learn(
 async def test_a_spec_is_a_yaml_file(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert await run("learn", "recorded", "-o", "reading.py") == 2
     assert "must be a YAML file, such as reading.yaml" in capfd.readouterr().err
+    assert await run("learn", "recorded", "-o", "missing/reading.yaml") == 2
+    assert "the folder missing does not exist" in capfd.readouterr().err
+
+
+async def test_no_constant_stands_for_answers_that_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = {"SELECT 1": [[1]], "SELECT 2": [[2]], "SELECT 3": [[3, 3]]}
+    calls: list[dict[str, Any]] = [
+        {"tool": "execute", "arguments": {"statement": statement}, "result": text({"rows": shown, "took": "1 ms"})}
+        for statement, shown in rows.items()
+    ]
+    for day, colour in enumerate(("amber", "green", "blue")):
+        log = {"content": [{"type": "text", "text": f"up\nran {colour}\ndown"}]}
+        calls.append({"tool": "show_log", "arguments": {"day": day}, "result": log})
+    write_shed(tmp_path / "shed", [tool("execute", statement="string"), tool("show_log", day="integer")], calls, {})
+    assert await run("learn", "shed", "-o", "shed.yaml", "--json") in {0, 1}
+    learnt = json.loads(capfd.readouterr().out)["tools"]
+    assert (learnt["execute"]["learnt"], learnt["show_log"]["learnt"]) == ([], [])
+    assert "differs from call to call" in learnt["execute"]["why"]
+
+
+async def test_nothing_lowers_the_behaviour_of_a_held_back_session(recorded: Path) -> None:
+    assert await run("learn", "recorded", "-o", "reading.yaml") == 0
+    sessions = read_sessions(recorded)
+    report = await measure("reading.yaml", sessions)
+    assert report.cold is not None
+    assert [*lower_behaviour(report.cold, report)] == []
 
 
 async def test_tools_whose_plans_are_still_guesses_are_named(

@@ -13,6 +13,7 @@ from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import induce
 from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.learning.skeletons import skeleton
+from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.learning.text_forms import head_of, induce_text
 from mcp_sim.recordings.observed import TIME, is_wrapped, leaves
 from mcp_sim.spec.parts.results import ResultPart, template_of
@@ -26,6 +27,8 @@ _LONGEST_CHOICE = 24
 """Longer values are data rather than one of a few choices."""
 _WRONG = 0.25
 """The share of answers for which the only template may be wrong. Above, the texts rather have a second form."""
+_MOST_LINES = 60
+"""Longer texts are documents of the recorded world. The time to align them grows with the square of their lines."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _FEWEST_WORDS = 2
 """Fixed texts with fewer words are data."""
@@ -36,6 +39,8 @@ _WORDS = 3
 def induce_results(samples: Sequence[Sample]) -> list[Record]:
     """Return the result templates for the successful calls of a tool, as a spec declares them."""
     groups: dict[Hashable, list[Sample]] = {}
+    if any(isinstance(sample.value, str) and sample.value.count("\n") > _MOST_LINES for sample in samples):
+        raise Unexplained(f"a text of more than {_MOST_LINES} lines")
     for sample in samples:
         groups.setdefault(_signature(sample), []).append(sample)
     if not groups:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.latencies import learnt_latencies
@@ -29,6 +30,8 @@ class Learnt:
     sessions: Sequence[Session]
     why: str = ""
     """Why nothing was kept; '' if something was."""
+    unexplained: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Tool -> why its answers have no template."""
 
     @property
     def is_empty(self) -> bool:
@@ -55,7 +58,12 @@ class Learnt:
     def _tool(self, name: str, before: float | None, after: float | None) -> Record:
         declared, plain = self.draft.sim.get(name, {}), self.plain.sim.get(name, {})
         kept: list[Json] = [_described(key, declared[key]) for key in declared if declared[key] != plain.get(key)]
-        return {"learnt": kept, "inferred_score": before, "score": after, "why": self.judgement.reason(name)}
+        return {
+            "learnt": kept,
+            "inferred_score": before,
+            "score": after,
+            "why": self.judgement.reason(name) or self.unexplained.get(name, ""),
+        }
 
 
 def _described(key: str, value: Json) -> str:
@@ -82,7 +90,8 @@ async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str
     draft = await lesson.draft(judgement.left_out)
     if Report(await score(draft, sessions)).score < before.score - TOLERANCE:
         return Learnt(plain, plain, judgement, sessions, f"all sessions: worse than inferred ({before.score:.3f})")
-    return Learnt(plain, _with_latencies(draft, plain, sessions), judgement, sessions)
+    timed = _with_latencies(draft, plain, sessions)
+    return Learnt(plain, timed, judgement, sessions, unexplained=lesson.unexplained)
 
 
 def _with_latencies(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> Draft:

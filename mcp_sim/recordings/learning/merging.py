@@ -16,7 +16,7 @@ from typing import TypeAlias
 from mcp_sim.plans.rendering.templates import Scope, fill_text
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.skeletons import Skeleton, Tokens
-from mcp_sim.recordings.learning.slots import paths_of_scope
+from mcp_sim.recordings.learning.slots import Unexplained, paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.types import Json
 from mcp_sim.types.json_values import NOWHERE, canonical
@@ -172,7 +172,10 @@ def _between(tokens: Tokens, places: Mapping[int, int], before: int, after: int)
 
 
 def fitting_part(parts: Sequence[Variant]) -> str:
-    """Return the part of a template that is right for most texts; the simplest of several."""
+    """Return the part of a template that is right for most texts; the simplest of several.
+
+    Raises `Unexplained` if each is wrong for more than half of them.
+    """
     counts = Counter(text for text, _ in parts)
     if len(counts) == 1:
         return parts[0][0]
@@ -182,6 +185,8 @@ def fitting_part(parts: Sequence[Variant]) -> str:
         right = sum(_masked(fill_text(candidate, scope)) == text for text, scope in wanted)
         if right > most or (right == most and SLOT.search(candidate) and not SLOT.search(best)):
             best, most = candidate, right
+    if most * 2 < len(parts):
+        raise Unexplained(best.strip())
     return best
 
 
