@@ -124,6 +124,8 @@ def end_like(code: int) -> int:
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     options: Any = {"process_group": 0} if os.name == "posix" else {}
+    # Keys stay: clients give them to the server that is recorded.
+    options["env"] = {name: value for name, value in os.environ.items() if not name.startswith("MCP_SIM_")}
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 (only here)
 

@@ -228,6 +228,8 @@ def _scenario(
     if compiled is None or domain is None or specs is None:
         return None
     records = _records(place.at("world", "records"), document.world, path, sources, domain)
+    if override is None:
+        _note_disclosure(place.at("world_model"), models, path, sources)
     _warn_of_unused(state, compiled, models)
     records = {**_left_to_models(domain, models), **compiled.records, **records}
     domain = with_given_times(domain, records)
@@ -289,6 +291,17 @@ def _world_models(place: Place, domain: Domain | None, path: Path, sources: Sour
     for action in dict.fromkeys(actions):
         sources.require_trust(at, path, action)
     return tuple(_trusted(entry) for entry in entries) if sources.is_trusted(path) else entries
+
+
+def _note_disclosure(place: Place, models: Sequence[WorldModelEntry], path: Path, sources: Sources) -> None:
+    """Note the hosts to which an untrusted document has the state of worlds sent, and that it adds other files."""
+    if sources.is_trusted(path):
+        return
+    for host in dict.fromkeys(host for entry in models for host in entry.world_model.sends_to(os.environ)):
+        place.warning(f"sends calls and the state of the world to {host}")
+        if sources.beyond:
+            files = ", ".join(map(display, sources.beyond[:MOST_UNUSED]))
+            sources.require_trust(place, path, f"sends what is in {files}, outside its folder, to {host}")
 
 
 def _trusted(entry: WorldModelEntry) -> WorldModelEntry:

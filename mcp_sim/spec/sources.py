@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
@@ -13,7 +14,7 @@ from shlex import quote
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.trust import Trust, is_inside, is_special, read_regular
+from mcp_sim.spec.trust import Trust, is_below, is_inside, is_special, read_regular
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 
@@ -118,6 +119,8 @@ class Sources:
         """Those of the actions that the user does not trust them with. They are refused when a world is opened."""
         self.relying: list[Path] = []
         """The documents that do what needs the user's trust, without those that ship."""
+        self.beyond: list[Path] = []
+        """The files outside the folder of the first one, without those that ship."""
         self._trust = Trust() if trust is None else trust
         self.digests: dict[Path, str] = {}
         """The SHA-256 of the content of each file that was read as a whole."""
@@ -139,9 +142,19 @@ class Sources:
         return self.errors > 0
 
     def sorted(self) -> list[Problem]:
-        """Return every problem once, by file in the order of their first problems, then by line."""
+        """Return every problem once, by file in the order of their first problems, then by line.
+
+        Those of files outside the folder of a document that the user does not trust show nothing of what is in them.
+        """
         files = list(dict.fromkeys(problem.file for problem in self.problems))
-        once = dict.fromkeys(self.problems)
+        is_open = not self.beyond or self.is_trusted(self.files[0])
+        hidden = set[str]() if is_open else {display(path) for path in self.beyond}
+        once = dict.fromkeys(
+            replace(problem, path="", message=f"is not what {self.files[0].name} needs; trust it to see why")
+            if problem.file in hidden
+            else problem
+            for problem in self.problems
+        )
         return sorted(once, key=lambda problem: (files.index(problem.file), problem.line or END))
 
     def open(self, path: Path) -> Place | None:
@@ -178,6 +191,8 @@ class Sources:
         except OSError as error:
             self.problems.append(Problem(display(path), 0, "", f"cannot be read: {error.strerror}"))
             return None
+        if self.files and not is_below(path, self.files[0].parent) and not is_shipped(path):
+            self.beyond.append(path)
         self.files.append(path)
         self._sum.update(data)
         self._size += len(data)

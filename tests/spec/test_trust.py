@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import py_compile
+import subprocess
 import sys
 from pathlib import Path
 from py_compile import PycInvalidationMode
@@ -269,7 +270,7 @@ async def test_only_the_sources_that_were_trusted_are_run(
     freight: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, name = freight.parent, "parts.later" if how == "bytecode in a package" else "later"
-    monkeypatch.syspath_prepend(folder)  # as `python -m` does
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])  # as `python -m` does
     (folder / "parts").mkdir()
     (folder / "parts" / "__init__.py").touch()
     (folder / "rates.py").write_text("RATE = 2\n")
@@ -411,3 +412,59 @@ def test_what_ships_is_trusted() -> None:
     sources = Sources()
     path = Path(load("flaky_crm").files[0])
     assert sources.is_trusted(path)
+
+
+# what leaves ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_foreign_host_with_a_file_outside_the_folder_needs_trust(folder: Path) -> None:
+    (folder.parent / "work" / "customers.json").write_text(json.dumps({"order": [{"id": "A1", "note": SECRET}]}))
+    body = {"tools": "crm", "world": {"state": "../work/customers.json"}}
+    for url, is_asked in (("https://models.example.com/v1", True), ("http://127.0.0.1:1/v1", False)):
+        model = {"openai": {"base_url": url, "model": "tiny"}}
+        path = document(folder, {**body, "world_model": model})
+        ((_, found, scenario),) = checked(path)
+        text = "\n".join(map(str, found))
+        assert ("sends calls and the state of the world to models.example.com" in text) == is_asked
+        assert ("sends what is in" in text) == is_asked
+        assert scenario is not None
+        assert bool(scenario.untrusted) == is_asked
+        assert SECRET not in text
+    model = {"openai": {"base_url": "http://a.example/v1", "model": "m"}}
+    path = document(folder, {"tools": "crm", "world_model": model})
+    ((_, found, scenario),) = checked(path)
+    assert scenario is not None
+    assert not scenario.untrusted
+    assert "sends calls and the state of the world to a.example" in "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("where", REFERENCES)
+@pytest.mark.parametrize("content", [f"{SECRET}: [", f'"{SECRET}"', f"- {SECRET}", f"{SECRET}: {SECRET}"])
+def test_errors_show_nothing_of_files_outside_the_folder(folder: Path, where: str, content: str) -> None:
+    (folder.parent / "work" / "notes.yaml").write_text(content)
+    path = document(folder, naming(REFERENCES[where], "../work/notes.yaml"), "spec.yaml")
+    ((_, found, _),) = checked(path)
+    assert SECRET not in "\n".join(map(str, found))
+    ((_, found, _),) = checked(path, trust=True)
+    assert found
+
+
+def test_a_real_server_does_not_get_the_tokens_and_keys_of_mcp_sim(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MCP_SIM_TOKEN", "MCP_SIM_CONTROL_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN"):
+        monkeypatch.setenv(name, SECRET)
+    monkeypatch.setenv("NOTES_TOKEN", "kept")
+    dump = f"import json, os; open({str(folder / 'env')!r}, 'w').write(json.dumps(dict(os.environ)))"
+    server = [sys.executable, "-c", dump]
+    path = document(folder, {"tools": "live", "world_model": {"upstream": {"command": server, "timeout": "5s"}}})
+    with pytest.raises(DocumentError):
+        load(path, trust=True)
+    record = [sys.executable, "-m", "mcp_sim", "record", "-o", str(folder / "recorded"), "--", *server]
+    subprocess.run(record, check=False)
+    given = json.loads((folder / "env").read_text())
+    assert given["NOTES_TOKEN"] == "kept"
+    assert "MCP_SIM_TOKEN" not in given
+    with pytest.raises(DocumentError):
+        load(path, trust=True)
+    assert SECRET not in (folder / "env").read_text()

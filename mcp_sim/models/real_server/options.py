@@ -16,7 +16,7 @@ import anyio
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from mcp_sim.models.real_server.connection import RealServer
-from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders, find_secrets
+from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders, find_secrets, without_own_secrets
 from mcp_sim.spec.live_server import AtCommand, AtUrl
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -35,7 +35,7 @@ class RealServerOptions(WorldModel):
     url: str | None = Field(default=None, description="The URL of a server.", examples=["https://mcp.example.com/mcp"])
     env: dict[str, str] = Field(
         default_factory=dict[str, str],
-        description="Environment variables for the command, added to those of this process.",
+        description="Environment variables for the command, added to those of this process but its tokens and keys.",
         repr=False,
     )
     cwd: str | None = Field(default=None, description="The working directory of the command, from the document's.")
@@ -121,7 +121,7 @@ class RealServerOptions(WorldModel):
             at_url = AtUrl(url, headers, self.transport == "sse")
             return RealServer(urlsplit(url).netloc, at_url, secrets, self._seconds)
         folder = self._folder / self.cwd if self.cwd is not None else None
-        at_command = AtCommand(command, {**os.environ, **env}, folder)
+        at_command = AtCommand(command, {**without_own_secrets(os.environ), **env}, folder)
         return RealServer(Path(command[0]).name, at_command, secrets, self._seconds)
 
     def _filled(self, environment: Mapping[str, str]) -> Self:

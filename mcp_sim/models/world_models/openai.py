@@ -189,6 +189,10 @@ class Openai(WorldModel):
         if self.cache is not None and not is_below(Path(self.cache.dir), Path()):
             yield f"stores replies in {self.cache.dir}, outside the working directory"
 
+    def sends_to(self, environment: Mapping[str, str]) -> Iterator[str]:
+        if not _is_loopback(self.base_url) and not _is_named(DEFAULT_KEY, self.base_url, environment):
+            yield urlsplit(self.base_url).netloc
+
     def trusted(self) -> Self:
         model = self.model_copy()
         model._is_trusted = True  # noqa: SLF001 (its own attribute, on a copy)

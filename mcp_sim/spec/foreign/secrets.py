@@ -12,6 +12,16 @@ MASK = "***"
 _SHORTEST = 4  # shorter values occur in other texts by chance
 _SECRET_NAME = re.compile(r"(?i)token|secret|passw|passphrase|api.?key|auth|credential|bearer|(?:^|[_-])key$")
 _LIKE_A_SECRET = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}")
+_OWN_SECRETS = re.compile(
+    r"MCP_SIM_.*|(OPENAI|AZURE_OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|MISTRAL|COHERE|GROQ|TOGETHER|FIREWORKS|DEEPSEEK"
+    r"|OPENROUTER|XAI|PERPLEXITY|CEREBRAS|NVIDIA|REPLICATE|HF|HUGGINGFACE|HUGGING_FACE\w*)_(\w+_)?(KEY|TOKEN)"
+)
+"""The variables with settings and tokens of mcp-sim, and with keys of language models."""
+
+
+def without_own_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what servers that mcp-sim starts get of its environment. What they need else, they are given by name."""
+    return {name: value for name, value in environment.items() if not _OWN_SECRETS.fullmatch(name)}
 
 
 @frozen

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.spec.foreign.offers import Offers
-from mcp_sim.spec.foreign.secrets import Secrets, find_secrets
+from mcp_sim.spec.foreign.secrets import Secrets, find_secrets, without_own_secrets
 from mcp_sim.spec.live_server import (
     AtCommand,
     AtUrl,
@@ -131,7 +131,7 @@ class Mcp(Importer):
     def _place(self) -> Place:
         if self._is_url:
             return AtUrl(self.sources[0], self.headers, self.transport == "sse")
-        return AtCommand(self.sources, {**os.environ, **self.env}, self.folder)
+        return AtCommand(self.sources, {**without_own_secrets(os.environ), **self.env}, self.folder)
 
     @property
     def _is_url(self) -> bool:

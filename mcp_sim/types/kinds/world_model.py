@@ -126,6 +126,10 @@ class WorldModel(Kind):
         """Yield what the model does only if the user trusts the document, such as to send a key to some host."""
         return ()
 
+    def sends_to(self, environment: Mapping[str, str]) -> Iterable[str]:
+        """Yield the hosts that get calls and the state of worlds, and that the document chose, not the user."""
+        return ()
+
     def trusted(self) -> Self:
         """Return the model as it is where the user trusts the document, or names the model on a command line."""
         return self
