@@ -34,6 +34,17 @@ def acknowledgement(name: str, description: str) -> Acknowledge:
     return render
 
 
+def acknowledged_data(name: str, description: str) -> Callable[[Record], Record]:
+    """Return a function that confirms a call in data: success, a sentence, and the arguments that answers repeat."""
+    sentence = _done(words(last_segment(name)), find_described_verb(description))
+
+    def data(arguments: Record) -> Record:
+        repeated = {name: value for name, value in arguments.items() if is_repeated(name, value)}
+        return {"success": True, "message": sentence, **repeated}
+
+    return data
+
+
 def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
     """Return `Task table generated successfully` for `generate_task_table`."""
     place = verb_place(parts, verb_in_description)

@@ -16,6 +16,7 @@ from mcp_sim.plans.infer import Inferred, infer
 from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.containers import containers_of
+from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
 from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.check_templates import check_templates
 from mcp_sim.simulator.match_and_infer import match_and_infer
@@ -78,7 +79,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
 
     Servers share entities of the same name, unless the world has `namespaces`.
     """
-    specs = {server: _with_libraries(spec, world.state) for server, spec in specs.items()}
+    specs = {server: _with_text_form(_with_libraries(spec, world.state)) for server, spec in specs.items()}
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
     compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for inferred in compiled:
@@ -133,6 +134,15 @@ def _with_libraries(spec: Spec, state: Json) -> Spec:
     known = {entity.name: entity for name in libraries for entity in entities_of(name, state)}
     tables = tuple(dict.fromkeys((*spec.program.tables, *known)))
     return replace(spec, entities={**known, **spec.entities}, program=replace(spec.program, tables=tables))
+
+
+def _with_text_form(spec: Spec) -> Spec:
+    """Return a spec with the form of results that no tool declares: one decision for the whole server."""
+    prose = spec.text == "prose" or (spec.text is None and answers_in_prose([*spec.tools.values()], spec.examples))
+    worded = {
+        name for name, tool in spec.tools.items() if prose or (spec.text is None and is_for_people(tool.description))
+    }
+    return replace(spec, tools={name: replace(tool, prose=name in worded) for name, tool in spec.tools.items()})
 
 
 def _programs(specs: Mapping[str, Spec], world: WorldPart) -> Iterator[Program]:

@@ -25,7 +25,7 @@ def match_and_infer(
     """Return what backends match, and what is inferred of the other tools. Equal tools and states are inferred once."""
     if not _is_small(evidence.state):
         return _anew(evidence, declared, programmed)
-    tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
+    tools = [(tool.id, tool.definition, tool.prose) for tool in evidence.tools.values()]
     answered = (sorted(programmed.tools), sorted(programmed.tables), programmed.takes_state)
     text = repr((tools, answered, evidence.state, evidence.overrides, evidence.examples, declared, matching_backends()))
     return _once(ByText(text, (evidence, declared, programmed)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pydantic import TypeAdapter
 
@@ -72,6 +72,9 @@ class Spec:
     root: Place | None = None
     """The place of the whole spec."""
 
+    text: Literal["json", "prose"] | None = None
+    """The declared form of results that nothing else shows."""
+
 
 def is_tool_list(value: Json) -> bool:
     """Whether a value is a tools/list result, or its list alone."""
@@ -132,6 +135,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
         program=None if program is None else _with_ids(program.program, prefix),
         root=place,
+        text=document.text,
     )
 
 

@@ -276,6 +276,8 @@ class Tool:
     definition: Record
     """Its entry in tools/list, untouched."""
     render_failure: FailureRenderer = render_plain_failure
+    prose: bool = False
+    """Whether results whose form nothing declares are worded in sentences, and not JSON text."""
 
     @property
     def name(self) -> str:

@@ -41,7 +41,9 @@ async def test_a_description_names_the_fields(about: str, names: set[str], tmp_p
 
 async def test_an_action_is_confirmed(tmp_path: Path) -> None:
     async with service(tmp_path, {"flags": []}, tool("click", "selector")) as sim, sim.open("w") as world:
-        assert await answered(world, "click", selector="#go") == "Clicked successfully\nSelector: #go"
+        assert await answered(world, "click", selector="#go") == {
+            "success": True, "message": "Clicked successfully", "selector": "#go"
+        }  # fmt: skip
 
 
 async def test_a_declared_result_repeats_what_the_given_state_says(tmp_path: Path) -> None:

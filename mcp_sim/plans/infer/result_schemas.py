@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.json_schema.shapes import is_open, schema_of
-from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.result_schemas import TEXT_NAMES, mentions_data, result_schema, text_place
-
-_IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
+from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
 
 
 def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
-    """Return tool id -> the only property of its result, if its text is JSON.
-
-    The description says so, or has fields that are not arguments (`with stable task_ref values`), as those of other
-    tools of the server may do.
-    """
-    known = " ".join(f"{tool.name} {canonical(tool.input_schema)}" for tool in tools.values())
-    places = {id_: place for id_, tool in tools.items() if snake(place := text_place(tool) or "") in TEXT_NAMES}
-    talking = {tools[id_].server for id_ in places if _mentions_fields(tools[id_].description, known)}
-    return {
-        id_: at for id_, at in places.items() if mentions_data(tools[id_].description) or tools[id_].server in talking
-    }
-
-
-def _mentions_fields(description: str, known: str) -> bool:
-    return any(name not in known for name in _IDENTIFIER.findall(description))
+    """Return tool id -> the only property of its result, a text that is JSON unless the tool answers in sentences."""
+    places = {id_: text_place(tool) or "" for id_, tool in tools.items()}
+    return {id_: at for id_, at in places.items() if snake(at) in TEXT_NAMES and not tools[id_].prose}
 
 
 def infer_output(tool: Tool, example: Json, *, is_text: bool) -> Record:

@@ -18,7 +18,7 @@ from mcp_sim.plans.records.result_values import Facts, Fill, Render, record_valu
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
-from mcp_sim.plans.rendering.described_results import is_prose, returns_key, returns_record
+from mcp_sim.plans.rendering.described_results import returns_key
 from mcp_sim.plans.rendering.templates import template_renderer
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.domain import Domain
@@ -73,12 +73,12 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
         return worded
     if plan.each is not None and plan.verb in DONE:
         return _batch_result(tool, plan, domain, bare=bare)
-    return (_short_result(plan) if bare else None) or _data_result(tool, plan, domain, bare=bare)
+    return (_short_result(tool, plan) if bare else None) or _data_result(tool, plan, domain, bare=bare)
 
 
-def _short_result(plan: Plan) -> Render | None:
+def _short_result(tool: Tool, plan: Plan) -> Render | None:
     """Return what renders a deletion or only a key as text, None for other results."""
-    if plan.verb == "delete":
+    if plan.verb == "delete" and tool.prose:
         return _sentence_result(plan)
     if plan.envelope.key != "":
         return None
@@ -132,7 +132,7 @@ def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Re
 
 def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: bool) -> WriteText | None:
     """Return what words the results of a tool that has no recorded ones, None if it answers with data."""
-    in_words = bare and plan.envelope.key != "" and _answers_in_words(tool, plan, domain)
+    in_words = bare and plan.envelope.key != "" and tool.prose
     in_place = place is not None and snake(place) in TEXT_NAMES
     if not (in_words or in_place) or (place or "") in plan.envelope.shows:
         return None
@@ -140,33 +140,6 @@ def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None
     if place is not None and plan.verb in {"create", "update"}:
         return confirmation_writer(plan, entity)
     return sentence_writer(plan, entity)
-
-
-def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
-    """Return whether a tool without an output schema describes its outcome in words.
-
-    It does if its description says so. Creates and updates do as well, unless the server has tools that return or show
-    records as data or declare text results, the tool has no description, or its records are given as data.
-    """
-    if is_prose(tool.description):
-        return True
-    if plan.verb not in {"create", "update"} or not tool.description or _stored_entity(plan, domain) in domain.given:
-        return False
-    others = [other for other in domain.tools.values() if other.server == tool.server]
-    if any(_shows(domain.plans.get(other.id), plan.entity) and not is_prose(other.description) for other in others):
-        return False
-    return not any(returns_record(other.description) or text_place(other) is not None for other in others)
-
-
-def _shows(plan: Plan | None, entity: str | None) -> bool:
-    """Return whether a plan shows records of an entity, one or many."""
-    return plan is not None and plan.verb in {"get", "list", "search"} and plan.entity == entity
-
-
-def _stored_entity(plan: Plan, domain: Domain) -> str | None:
-    """Return the entity that stores the records of a plan: the holder, if they are inside other records."""
-    place = domain.entities[plan.entity or ""].inside
-    return plan.entity if place is None else place.entity
 
 
 def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:

@@ -1,9 +1,12 @@
-"""What the descriptions of tools say about their results: prose, data, a record or only its key."""
+"""What the descriptions of tools say about their results: prose, data, or only a key."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
+from mcp_sim.types import Tool
+from mcp_sim.types.domain import Example
 from mcp_sim.types.result_schemas import mentions_data
 
 _PROSE = re.compile(
@@ -11,12 +14,12 @@ _PROSE = re.compile(
     r"status) (?:message|string)|a (?:message|sentence|string|text|summary))\b|\breturns?:?\s*\n?\s*str\b",
     re.IGNORECASE,
 )
-_RECORD = re.compile(
-    r"\breturn(?:s|ed|ing)? (?:the |an? |its |all )?(?:\w+ ){0,3}?"
-    r"(?:details|record|object|data|info|information|fields|metadata|resource)\b"
-    r"|\breturns:?\s+(?:the |a )?(?:newly |new |full |complete )?(?:created |updated |modified )\w+",
-    re.IGNORECASE,
+_FOR_PEOPLE = re.compile(
+    r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text)\b", re.IGNORECASE
 )
+_LEAST_WORDED = 0.1
+"""The least share of tools that must describe sentences: of 14 recorded servers, 9 answer in JSON, and a few of their
+tools render a page or return a message."""
 _KEY = re.compile(
     r"\breturn(?:s|ing)?:?\s+(?:-+\s+)?(?:the |an? |its )?(?:(?!with\b|and\b|by\b|if\b)[\w']+ ){0,3}?"
     r"(?:id|identifier|uuid|\w+_id)\b(?! *(?:,|and\b|&|/|plus\b|or\b|if\b|as\b|in\b))",
@@ -26,7 +29,6 @@ _DATA_BACK = re.compile(
     r"\b(?:returns?|result|output|response)\b[^.\n]{0,60}\b(?:json|dict|dictionary|objects?)\b|\breturns?:?\s*\{",
     re.IGNORECASE,
 )
-_RESULT = re.compile(r"\b(?:returns?|returning|outputs?)\b", re.IGNORECASE)
 
 
 def is_prose(description: str) -> bool:
@@ -34,9 +36,22 @@ def is_prose(description: str) -> bool:
     return bool(_PROSE.search(description)) and not mentions_data(description)
 
 
-def mentions_result(description: str) -> bool:
-    """Whether a description says what is returned."""
-    return bool(_RESULT.search(description))
+def is_for_people(description: str) -> bool:
+    """Whether a tool renders something for people, whatever the other tools of its server do."""
+    return bool(_FOR_PEOPLE.search(description)) and not mentions_data(description)
+
+
+def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool:
+    """Whether a server words its results in sentences. Examples show it, else more descriptions mention it than data.
+
+    Where nothing shows it, results are JSON: so answer two of three servers, and a sentence shows no field.
+    """
+    shown = [isinstance(example.result, str) for example in examples if not example.is_blocks]
+    if shown:
+        return sum(shown) * 2 > len(shown)
+    worded = sum(is_prose(tool.description) for tool in tools)
+    data = sum(mentions_data(tool.description) for tool in tools)
+    return worded > data and worded >= len(tools) * _LEAST_WORDED
 
 
 def returns_data(description: str) -> bool:
@@ -47,8 +62,3 @@ def returns_data(description: str) -> bool:
 def returns_key(description: str) -> bool:
     """Whether a description says that only the id of the new record is returned."""
     return bool(_KEY.search(description)) and not mentions_data(description)
-
-
-def returns_record(description: str) -> bool:
-    """Whether a description says that data or the record itself is returned."""
-    return mentions_data(description) or bool(_RECORD.search(description))

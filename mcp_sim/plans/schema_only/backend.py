@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.plans.acknowledgements import acknowledgement
+from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.records.result_schemas import required_by_default
 from mcp_sim.plans.records.selection import existence_check
-from mcp_sim.plans.rendering.described_results import is_prose, mentions_result
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.given_facts import with_given_facts
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
@@ -21,10 +20,11 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import MESSAGE_NAMES, result_schema, text_place
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
 
 
 @backends.register("schema_only")
@@ -95,18 +95,21 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
 
 def _promised(tool: Tool, place: str | None) -> Answer:
     """Return the answer of a tool that declares no result: data if its name or description promises some."""
-    result = plausible_result(tool)
+    result, is_text = plausible_result(tool), tool.prose or (place or "result") not in TEXT_NAMES
     if result is None:
-        confirm = acknowledgement(tool.name, tool.description)
-        return lambda turn, _invent: _text_result(confirm(turn.call.arguments), place)
-    if place is not None or (is_prose(tool.description) and mentions_result(tool.description)):
-        return lambda turn, _invent: replace(_text_result(as_sentences(result(turn)), place), guessed=True)
-    return lambda turn, _invent: Transition(Observation(ToolResult(result(turn), form="json")), guessed=True)
+        confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
+        return lambda turn, _invent: _result(confirm(turn.call.arguments), place)
+    if is_text:
+        return lambda turn, _invent: replace(_result(as_sentences(result(turn)), place), guessed=True)
+    return lambda turn, _invent: replace(_result(result(turn), place), guessed=True)
 
 
-def _text_result(text: str, place: str | None) -> Transition:
-    result = ToolResult(text, form="text") if place is None else ToolResult({place: text})
-    return Transition(Observation(result))
+def _result(value: str | Record, place: str | None) -> Transition:
+    """Return a text or data as the whole result, or as the text in its only property."""
+    if place is not None:
+        text = value if isinstance(value, str) else encode(value).decode()
+        return Transition(Observation(ToolResult({place: text})))
+    return Transition(Observation(ToolResult(value, form="text" if isinstance(value, str) else "json")))
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:

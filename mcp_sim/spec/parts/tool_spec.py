@@ -175,6 +175,11 @@ class ToolSpecDocument(Root):
         default_factory=list[ResourcePart], description="Resources and resource templates."
     )
     prompts: list[PromptPart] = Field(default_factory=list[PromptPart], description="Prompts.")
+    text: Literal["json", "prose"] | None = Field(
+        default=None,
+        description="Form of results that no outputSchema and no example shows: JSON text, or sentences. Default: "
+        "inferred, the same for all tools.",
+    )
     unknown_tool: Literal["rpc", "is_error"] = Field(
         default="rpc", description="Answer to a call of an unknown tool: a JSON-RPC error, or a result with isError."
     )

@@ -83,7 +83,8 @@ async def test_a_recordless_call_changes_nothing_and_generated_values_are_marked
     tools = json.dumps([tool("press_button", "", "label"), tool("scan", "", outputSchema=shape)])
     spec = f"tools: {tools}\nsim: {{press_button: {{verb: none}}, scan: {{verb: none}}}}"
     async with service(tmp_path, spec, "records: {}") as sim, sim.open() as world:
-        assert value(await world.call("press_button", {"label": "Go"})) == "Button pressed successfully\nLabel: Go"
+        pressed = value(await world.call("press_button", {"label": "Go"}))
+        assert pressed == {"success": True, "message": "Button pressed successfully", "label": "Go"}
         assert world.ledger.newest["step"]["guessed"] is False
         assert isinstance(value(await world.call("scan", {}))["width"], int)
         assert world.ledger.newest["step"]["guessed"] is True

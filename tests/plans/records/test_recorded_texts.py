@@ -84,7 +84,7 @@ async def test_a_recorded_failure_is_the_template_of_others(tmp_path: Path) -> N
 
 async def test_a_wrapped_text_has_all_fields(tmp_path: Path) -> None:
     output = "outputSchema: {type: object, properties: {result: {type: string}}, required: [result]}"
-    spec = TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
+    spec = "text: prose" + TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         made = value(await world.call("create_task", {"title": "Water the plants"}))["result"]
         assert made == "Task task-2 created successfully: Water the plants"
