@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
 from mcp_sim.plans.infer.evidence import CERTAIN, Attribute, Evidence
+from mcp_sim.plans.infer.given_state import Given, Membership
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
 from mcp_sim.plans.infer.verbs import STRONG, WEAK
@@ -57,11 +58,15 @@ class ServerFacts:
     made: frozenset[str]
     shown: frozenset[str]
     declared: Mapping[str, Entity]
-    held: Container[str]
-    """The entities with given records."""
+    given: Given
+
+    @property
+    def held(self) -> Container[str]:
+        """The entities with given records."""
+        return self.given.records
 
     @staticmethod
-    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> ServerFacts:
+    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], given: Given) -> ServerFacts:
         """Collect the nouns of tools that create, get, list or change something."""
         named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
         counts = Counter(parsed.noun for parsed in named)
@@ -71,7 +76,7 @@ class ServerFacts:
         tables = {
             entity.name: frozenset(map(snake, entity.fields)) for entity in declared.values() if not entity.singleton
         }
-        return ServerFacts(nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, held)
+        return ServerFacts(nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, given)
 
 
 def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
@@ -110,6 +115,26 @@ def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
         return None
     matching = [name for name, fields in server.tables.items() if arguments <= fields]
     return matching[0] if len(matching) == 1 else None
+
+
+def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given membership whose fields a tool takes, or one of them if it reads the other one's records."""
+    asked = frozenset(map(snake, required(facts.input)))
+    return next(
+        (
+            name
+            for name, membership in server.given.memberships.items()
+            if asked == membership.fields.keys()
+            or (asked and asked <= membership.fields.keys() and _reads_other(facts, membership, asked))
+        ),
+        None,
+    )
+
+
+def _reads_other(facts: ToolFacts, membership: Membership, asked: frozenset[str]) -> bool:
+    noun = "_".join(facts.parsed.noun)
+    others = {entity for field, entity in membership.fields.items() if field not in asked}
+    return facts.parsed.verb in {"get", "list", "search"} and any(noun.endswith(entity) for entity in others if entity)
 
 
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -221,6 +246,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 _ENTITY_READERS = (
     (_issued, "it returns the id of such a record"),
+    (_of_members, "the given state says which of them belong together"),
     (_with_fields, "its arguments are the fields of such a record"),
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
@@ -268,9 +294,23 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     if is_needed and _may_rename(facts) and entity in (server.shown if is_bare else server.made):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")
         yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
+    elif parsed.verb == "get" and _asks_for_children(facts, server, entity):
+        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
+        yield facts.evidence("verb", "list", 0.65, "the given state has several such records")
     elif parsed.verb == "get" and score < 2 and not facts.output and _asks_for_several(facts.input):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "it takes a list of values, or a number of rows")
+
+
+def _asks_for_children(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
+    """Whether a tool asks for all given records, or those of a parent: `read_inbox(person)`."""
+    links, asked = server.given.parents.get(entity), {*map(snake, required(facts.input))}
+    takes_key = entity in server.declared and _takes_key(facts, server.declared[entity])
+    return links is not None and asked <= {*map(snake, links)} and not facts.parsed.one_of_a_kind and not takes_key
+
+
+def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
+    return key_argument("update", entity.name, entity.key, facts.input)[1] >= 2
 
 
 def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

@@ -75,7 +75,7 @@ class EntityBuilder:
         """
         key, rows = self.keys[name], self.given.records.get(name, ())
         linked = [replace(field, link=link_of(name, field, schemas)) for field in self.fields[name].values()]
-        if key != "name" and all(field.name == key or field.link is not None for field in linked):
+        if key != "name" and not rows and all(field.name == key or field.link is not None for field in linked):
             linked.append(Field("name", {"type": "string"}, required=not self._takes_any(mine)))
         linked = [field if self._is_resolved(field, rows) else replace(field, link=None) for field in linked]
         choices = self._listed_choices(mine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, cast
 
@@ -12,16 +12,18 @@ from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.effect_evidence import ServerFacts, ToolFacts, read_entity, read_verb
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
+from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName
 from mcp_sim.plans.infer.result_schemas import find_json_texts, infer_output
-from mcp_sim.plans.infer.singletons import find_singleton
+from mcp_sim.plans.infer.singletons import find_single_value, find_singleton
 from mcp_sim.plans.infer.verbs import COUNT
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.json_schema.shapes import at, main_type, properties
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import table
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
@@ -84,13 +86,10 @@ def collect_features(
     overrides: Mapping[str, Mapping[str, Any]],
     examples: Sequence[Example],
     parsed_names: Mapping[str, ParsedName],
-    held: Container[str] = frozenset(),
+    given: Given | None = None,
 ) -> list[ToolFeatures]:
-    """Return the features of all tools.
-
-    `held` are the entities with records in a given state; lists of their records are rendered without an envelope.
-    """
-    server = ServerFacts.of(parsed_names.values(), declared, held)
+    """Return the features of all tools. Lists of given records are rendered without an envelope."""
+    server = ServerFacts.of(parsed_names.values(), declared, given or Given())
     shown, texts = {example.tool: example.result for example in reversed(examples)}, find_json_texts(tools)
     facts = (
         ToolFacts(
@@ -114,6 +113,10 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     verb: Verb = choose(evidence, "verb", "unknown")
     schema, override = facts.input, facts.overrides
     single = _find_singleton(facts, server.declared)
+    value = None if single is not None or {"verb", "entity", "key"} & override.keys() else _find_value(facts, server)
+    if value is not None:
+        single = value[0]
+        evidence.append(facts.evidence("entity", single.name, 1, f"the given {single.name} has its {value[1]}"))
     if single is not None:
         entity, item = single.name, UnfoldedArguments(schema)
         verb = verb if verb == "update" or "verb" in override else "get"
@@ -126,13 +129,41 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         entity,
         item.schema,
         facts.output,
-        replace(_find_places(facts, verb, entity, is_held=entity in server.held), **override.get("envelope", {})),
+        replace(
+            _find_places(facts, verb, entity, is_held=entity in server.held)
+            if value is None
+            else _value_places(facts, *value),
+            **override.get("envelope", {}),
+        ),
         (*supporting(evidence, "verb", verb), *supporting(evidence, "entity", entity)),
         override.get("key") if item.each is None else None,
         single,
         item,
         override,
     )
+
+
+def _find_value(facts: ToolFacts, server: ServerFacts) -> tuple[Entity, str] | None:
+    """Return the given singleton and its field that a tool reads, unless an entity of many records has its name."""
+    given = [entity for name, entity in server.declared.items() if name in server.held]
+    if any(not entity.singleton and entity.name == "_".join(facts.parsed.noun) for entity in given):
+        return None
+    return find_single_value(facts.parsed, facts.input, given)
+
+
+def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
+    """Return the place of one value in a result: alone, in the property of its name, or in the only one of its type."""
+    parts, name = properties(facts.output), path.rpartition(".")[2]
+    field, _, inner_name = path.partition(".")
+    kind = _kind(at(entity.fields[field].schema, inner_name))
+    fitting = [part for part, inner in parts.items() if _kind(inner) in {kind, ""}]
+    named = next((part for part in parts if snake(part) == snake(name)), None)
+    place = named or (fitting[0] if len(fitting) == 1 else next(iter(parts), ""))
+    return Envelope(record="", shows={place: path}, text=facts.text)
+
+
+def _kind(schema: Record) -> str:
+    return "number" if main_type(schema) == "integer" else main_type(schema)
 
 
 def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) -> Envelope:

@@ -1,29 +1,48 @@
-"""Reading of a given state into tables, nested records and singletons."""
+"""Read a given state into tables, nested records and singletons.
+
+Tables are lists of objects or of names, and maps from keys to objects or values. Maps from parents hold the rows of
+each parent: these get a field with their parent. The rest of an object is a singleton.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import TypeAlias, cast
 
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, noun_spans
-from mcp_sim.types import Json, Key, Record, Tool
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity, Field, Inside
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import unwrap_rows
-from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties, schema_of, type_name, types_of
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    main_type,
+    properties,
+    required,
+    schema_of,
+    type_name,
+    types_of,
+)
 from mcp_sim.types.lexicon.english import is_plural, last_word, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 
 Path: TypeAlias = tuple[str, ...]
-Rows: TypeAlias = "list[tuple[Key | None, Record]]"
-"""Records, each with the key under which the state has it, if any."""
 
 _DETAILS, _COLLECTIONS = terms("nouns.details"), terms("nouns.collections")
 """Last words of names of objects that are parts of the state, and of tables that name no entity: `list`, `map`."""
+_NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
+"""Arguments that name no record."""
 _ENDINGS = (*ordered("fields.key_ending"), "name")
+_NAME, _VALUE = "name", "value"
+"""Fields of rows that are not objects, until a better name is known."""
+_FEWEST_KNOWN = 0.5
+"""The share of the parents in a map that must be records of an entity. States often lack some of the parents."""
 _SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
 _MOST_NAMES = 200
@@ -35,13 +54,15 @@ keys are not entities."""
 class Nouns:
     """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers.
 
-    `lookups` are the arguments by which tools get or delete one record, by its noun: `symbol` of a stock.
+    `lookups` are the arguments by which tools get or delete one record, by its noun: `symbol` of a stock. `asked` are
+    the arguments that tools which read records of a noun require.
     """
 
     names: frozenset[str] = frozenset()
     arguments: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     lookups: Mapping[str, str] = field(default_factory=dict[str, str])
+    asked: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
 
     def entity_of(self, name: str) -> str:
         """Return the entity that a table name means: one that tools mention, else the name itself."""
@@ -68,9 +89,20 @@ def collect_nouns(parsed_names: Mapping[str, ParsedName], tools: Mapping[str, To
         names |= {singular_phrase(phrase)} if phrase else set[str]()
     parts = [(snake(name), schema) for tool in tools.values() for name, schema in properties(tool.input_schema).items()]
     names |= {name.removesuffix("_id") for name, _ in parts if name.endswith("_id")}
-    numbers = frozenset(name for name, schema in parts if main_type(schema) == "integer")
-    lookups = dict(_lookups((parsed, tools[id_].input_schema) for id_, parsed in parsed_names.items()))
-    return Nouns(frozenset(names - terms("nouns.generic")), frozenset(name for name, _ in parts), numbers, lookups)
+    numbers = frozenset(name for name, schema in parts if main_type(schema) in {"integer", "number"})
+    schemas = [(parsed, tools[id_].input_schema) for id_, parsed in parsed_names.items()]
+    arguments, known = frozenset(name for name, _ in parts), frozenset(names - terms("nouns.generic"))
+    return Nouns(known, arguments, numbers, dict(_lookups(schemas)), _asked(schemas))
+
+
+def _asked(tools: Iterable[tuple[ParsedName, Record]]) -> dict[str, list[str]]:
+    """Return the arguments that reading tools require, by their nouns, without those that search or page."""
+    asked: dict[str, list[str]] = defaultdict(list)
+    for parsed, schema in tools:
+        needed = map(snake, required(schema)) if parsed.verb in {"get", "list", "search"} else ()
+        for noun in {"_".join(parsed.noun), parsed.noun[-1]} if parsed.noun else ():
+            asked[noun] += sorted({*needed} - _NOT_PARENTS)
+    return asked
 
 
 def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, str]]:
@@ -84,6 +116,14 @@ def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, 
 
 
 @frozen
+class Membership:
+    """An entity whose records say which records of another one belong to a parent: the people in a room."""
+
+    fields: Mapping[str, str]
+    """The fields with the member and the parent -> the entities that they name."""
+
+
+@frozen
 class Given:
     """Entities of a given state, and their records.
 
@@ -93,21 +133,32 @@ class Given:
     entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
     records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, "list[Record]"])
     paths: Mapping[str, Path] = field(default_factory=dict[str, "Path"])
+    memberships: Mapping[str, Membership] = field(default_factory=dict[str, "Membership"])
+    parents: Mapping[str, AbstractSet[str]] = field(default_factory=dict[str, "set[str]"])
+    """The fields with the parents of rows, by entity: none for the tables that the state does not have by parent."""
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield the texts in a state."""
+    if isinstance(value, str):
+        yield value
+    parts = as_object(value).values() if isinstance(value, dict) else as_list(value)
+    for part in parts:
+        yield from _texts(part)
 
 
 def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
-    """Read a state.
-
-    Objects under keys and lists of objects are tables. The rest of an object is a singleton.
-    """
-    reader = _Reader(nouns or Nouns())
+    """Read a state."""
+    reader = _Reader(nouns or Nouns(), frozenset(_texts(state)))
     reader.sort_parts((), as_object(state))
+    reader.link_parents()
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
     tables = {name: entity for name, (entity, _) in reader.tables.items()}
     records = {name: rows for name, (_, rows) in reader.tables.items()}
     records |= {name: [single] for name, single in reader.singles.items()}
     nested = {entity.name: entity for entity in reader.nested_entities()}
-    return Given({**nested, **tables, **singles}, records, reader.paths)
+    entities = {**nested, **tables, **singles}
+    return Given(entities, records, reader.paths, reader.memberships, {name: reader.links[name] for name in tables})
 
 
 def _make_singleton(name: str, record: Record) -> Entity:
@@ -115,14 +166,50 @@ def _make_singleton(name: str, record: Record) -> Entity:
     return Entity(name, name, None, fields, singleton=True)
 
 
+@frozen
+class _Rows:
+    """The rows of a table, each with the keys around it: those of its parents, and its own if `keyed`.
+
+    `plain` is the field of rows that the state has as plain values; empty if they are objects.
+    """
+
+    rows: Sequence[tuple[tuple[str, ...], Record]]
+    keyed: bool = False
+    plain: str = ""
+
+    @property
+    def bodies(self) -> list[Record]:
+        return [body for _, body in self.rows]
+
+    @property
+    def own_keys(self) -> list[str]:
+        return [outer[-1] for outer, _ in self.rows] if self.keyed else []
+
+    @property
+    def levels(self) -> int:
+        """The number of parents around each row."""
+        return len(self.rows[0][0]) - self.keyed if self.rows else 0
+
+    def parents(self, level: int) -> list[str]:
+        """Return the parent of each row."""
+        return [outer[level] for outer, _ in self.rows]
+
+
 @dataclass(slots=True)
 class _Reader:
-    """What was found so far."""
+    """What was read so far."""
 
     nouns: Nouns
+    texts: AbstractSet[str] = frozenset()
+    """All texts of the state. The keys of a map that are among them name parents, not parts of the state."""
     tables: dict[str, tuple[Entity, list[Record]]] = field(default_factory=dict[str, "tuple[Entity, list[Record]]"])
     singles: dict[str, Record] = field(default_factory=dict[str, Record])
     paths: dict[str, Path] = field(default_factory=dict[str, "Path"])
+    parents: dict[str, _Rows] = field(default_factory=dict[str, "_Rows"])
+    """The tables whose rows have parents."""
+    memberships: dict[str, Membership] = field(default_factory=dict[str, "Membership"])
+    links: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The fields with the parents of rows."""
 
     def sort_parts(self, path: Path, body: Record) -> None:
         """Sort the parts of an object into tables and singletons."""
@@ -133,7 +220,10 @@ class _Reader:
             single |= besides
             rows = self._find_rows(name, inner)
             if rows is not None:
-                single |= {key: value for key, value in as_object(inner).items() if not isinstance(value, dict)}
+                is_mixed = not rows.plain and not rows.levels
+                single |= {
+                    key: value for key, value in as_object(inner).items() if is_mixed and not isinstance(value, dict)
+                }
                 self._add_table((*path, name), scope, rows)
             elif isinstance(inner, dict) and inner and self._is_scope(name, as_object(inner)):
                 self.sort_parts((*path, name), as_object(inner))
@@ -144,29 +234,132 @@ class _Reader:
             self.singles[name] = {**self.singles.get(name, {}), **single}
             self.paths[name] = path
 
-    def _add_table(self, path: Path, scope: str, rows: Rows) -> None:
+    def _add_table(self, path: Path, scope: str, rows: _Rows) -> None:
         entity = self.nouns.entity_of(path[-1])
         if entity in self.tables:
             entity = f"{scope}_{entity}"
         self.tables[entity] = _make_table(self.nouns, entity, rows)
         self.paths[entity] = path
+        if rows.levels:
+            self.parents[entity] = rows
 
-    def _find_rows(self, name: str, value: Json) -> Rows | None:
-        """Return the rows of a table, each with its outer key. None if the value is not a table.
+    def _find_rows(self, name: str, value: Json) -> _Rows | None:
+        """Return the rows of a table. None if the value is not a table.
 
-        A table is a list of similar objects, or similar objects under keys. An empty one needs the name of an entity.
+        Objects form a table if they are similar. Anything else needs the name of several records that tools mention.
         """
+        is_named = self.nouns.includes(name) and _is_collection(name)
         if value in ([], {}):
-            return [] if self.nouns.includes(name) and (isinstance(value, list) or _is_collection(name)) else None
+            return _Rows([]) if self.nouns.includes(name) and (isinstance(value, list) or is_named) else None
         if isinstance(value, list):
-            listed = [as_object(row) for row in as_list(value)]
-            return [(None, row) for row in listed] if all(listed) and _are_alike(listed) else None
-        return self._rows_under_keys(as_object(value))
+            return _listed_rows(as_list(value), may_be_names=is_named)
+        body = as_object(value)
+        is_table = _is_collection(name) or self.nouns.includes(name)
+        rows = self._rows_under_keys(body, is_table=is_table)
+        return rows or (self._rows_of_names(name, body) if is_named or self._are_parents(name, body) else None)
 
-    def _rows_under_keys(self, body: Record) -> Rows | None:
+    def _are_parents(self, name: str, body: Record) -> bool:
+        """Whether the keys of a map of lists are names of parents: a tool mentions the map, or the state the keys."""
+        are_lists = all(isinstance(value, list) for value in body.values())
+        return are_lists and (self.nouns.includes(name) or self.texts.issuperset(body))
+
+    def _rows_under_keys(self, body: Record, *, is_table: bool) -> _Rows | None:
+        """Return the rows of objects under keys. `is_table`: the name says so, else all must have the same fields."""
         inner = {key: as_object(row) for key, row in body.items() if isinstance(row, dict)}
-        is_table = 2 * len(inner) >= len(body) and _are_alike([*inner.values()])
-        return [*inner.items()] if is_table and not self._holds_tables(inner) else None
+        is_similar = _are_alike([*inner.values()]) and (is_table or _have_common_fields([*inner.values()]))
+        is_table = 2 * len(inner) >= len(body) and is_similar and not self._holds_tables(inner)
+        return _Rows([((key,), row) for key, row in inner.items()], keyed=True) if is_table else None
+
+    def _rows_of_names(self, name: str, body: Record) -> _Rows | None:
+        """Return the rows of a map from names to values, or to the rows of each parent."""
+        if any(self.nouns.includes(key) and _is_collection(key) for key in islice(body, _MOST_NAMES)):
+            return None
+        if not any(isinstance(value, dict | list) for value in body.values()):
+            is_settings = self.nouns.arguments.issuperset(map(snake, body)) or last_word(name) in _DETAILS
+            entries = [((key,), cast("Record", {_VALUE: value})) for key, value in body.items()]
+            return None if is_settings else _Rows(entries, keyed=True, plain=_VALUE)
+        inner = {key: self._find_rows(name, value) for key, value in body.items()}
+        tables = {key: table for key, table in inner.items() if table is not None}
+        filled = [table for table in tables.values() if table.rows]
+        forms = {(table.keyed, table.plain, table.levels) for table in filled}
+        if (
+            len(tables) < len(body)
+            or len(forms) != 1
+            or not _are_alike([row for table in filled for row in table.bodies])
+        ):
+            return None
+        rows = [((key, *outer), row) for key, table in tables.items() for outer, row in table.rows]
+        return _Rows(rows, keyed=filled[0].keyed, plain=filled[0].plain)
+
+    def link_parents(self) -> None:
+        """Add the parents of rows to them as fields."""
+        for name, rows in self.parents.items():
+            for level in reversed(range(rows.levels)):
+                self._add_parent(name, rows.parents(level))
+            if rows.plain and not rows.keyed:
+                self._link_members(name)
+
+    def _add_parent(self, name: str, parents: Sequence[str]) -> None:
+        """Add a field with the parent of each row, unless one has it."""
+        entity, records = self.tables[name]
+        texts = [
+            {word: str(value) for word, value in row.items() if not isinstance(value, dict | list)} for row in records
+        ]
+        repeated = (
+            word for word in entity.fields if all(row.get(word) == at for row, at in zip(texts, parents, strict=True))
+        )
+        known = next(repeated, None)
+        if known is not None:
+            self.links[name].add(known)
+            return
+        target = self._parent_entity(name, {*parents})
+        link = self._link_name(entity, target)
+        self.links[name].add(link)
+        held = {str(row[target.key]): row[target.key] for row in self.tables[target.name][1]} if target else {}
+        values: list[Json] = [held.get(at, at) for at in parents]
+        is_whole = target is not None and all(at in held for at in parents)
+        schema: Record = {"type": type_name(values[0])}
+        named = Field(link, schema, required=True, link=target.name if target is not None and is_whole else None)
+        linked: list[Record] = [{**row, link: value} for row, value in zip(records, values, strict=True)]
+        self.tables[name] = replace(entity, fields={**entity.fields, link: named}), linked
+
+    def _link_members(self, name: str) -> None:
+        """Name the members of a membership after their entity, and link them to it."""
+        entity, records = self.tables[name]
+        target = self._parent_entity(name, {str(row[_NAME]) for row in records if _NAME in row})
+        if target is None or target.name in entity.fields:
+            return
+        word = target.key if target.key not in {_NAME, "id", *entity.fields} else target.name
+        fields = {word if at == _NAME else at: field for at, field in entity.fields.items()}
+        fields[word] = replace(fields[word], name=word, link=target.name)
+        renamed: list[Record] = [{word if at == _NAME else at: value for at, value in row.items()} for row in records]
+        key = word if entity.key == _NAME else entity.key
+        self.tables[name] = replace(entity, key=key, fields=fields), renamed
+        parents = [field for at, field in fields.items() if at not in {word, key}]
+        if len(parents) == 1:
+            self.memberships[name] = Membership({word: target.name, parents[0].name: parents[0].link or ""})
+
+    def _parent_entity(self, name: str, parents: AbstractSet[str]) -> Entity | None:
+        """Return the entity whose keys the parents are, the one with the most of them."""
+        counts = {
+            other: len(parents & {str(row.get(entity.key)) for row in rows})
+            for other, (entity, rows) in self.tables.items()
+            if other != name
+        }
+        best = max(counts, key=lambda other: counts[other], default=None)
+        return self.tables[best][0] if best is not None and counts[best] >= _FEWEST_KNOWN * len(parents) else None
+
+    def _link_name(self, entity: Entity, target: Entity | None) -> str:
+        """Return the name of the field with a parent: that of the argument by which tools ask for its rows."""
+        free = [name for name in self.nouns.asked.get(entity.name, ()) if name not in entity.fields]
+        if target is not None:
+            nouns = (target.name, target.name.rsplit("_", 1)[-1])
+            names = [*(f"{noun}_{ending}" for noun in nouns for ending in _ENDINGS), *nouns, target.key]
+            named = next((name for name in (*free, *names) if name in names and name in self.nouns.arguments), None)
+            name = named or next(iter(free), None) or f"{target.name}_{target.key.removeprefix(f'{target.name}_')}"
+        else:
+            name = next(iter(free), "parent")
+        return name if name not in entity.fields else f"parent_{name}"
 
     def _holds_tables(self, inner: Mapping[str, Record]) -> bool:
         """Whether an object holds tables rather than rows: objects of objects, or names of collections."""
@@ -224,26 +417,75 @@ def _inner_rows(value: Json) -> list[Record]:
     return cast("list[Record]", inner) if all(isinstance(row, dict) for row in inner) else []
 
 
-def _make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Record]]:
+def _listed_rows(values: Sequence[Json], *, may_be_names: bool) -> _Rows | None:
+    """Return the rows of a list of similar objects, or of different names."""
+    listed = [as_object(row) for row in values]
+    if all(listed):
+        return _Rows([((), row) for row in listed]) if _are_alike(listed) else None
+    names = [value for value in values if isinstance(value, str)]
+    are_names = may_be_names and len({*names}) == len(values)
+    return _Rows([((), {_NAME: name}) for name in names], plain=_NAME) if are_names else None
+
+
+def _make_table(nouns: Nouns, entity: str, rows: _Rows) -> tuple[Entity, list[Record]]:
     """Return the entity of a table, and its rows with their keys.
 
     Keys outside the rows become a field, visible if tools have an argument of that name.
     """
-    records = [row for _, row in rows]
+    if rows.plain:
+        return _plain_table(nouns, entity, rows)
+    records, own_keys = rows.bodies, rows.own_keys
     fields = _infer_fields(records)
-    is_keyed = bool(rows) and rows[0][0] is not None
-    repeated = (name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows))
-    key = next(repeated, None) if is_keyed else _find_key(entity, fields, records)
-    if key is not None:
+    repeated = (
+        name for name in fields if all(str(row.get(name)) == at for row, at in zip(records, own_keys, strict=True))
+    )
+    key = next(repeated, None) if own_keys else _find_key(entity, fields, records)
+    if key is not None and _identifies(key, records):
         return Entity(entity, key, records[-1][key], fields), records
+    if not records:
+        return Entity(entity), []
+    is_keyed = bool(own_keys) and len({*own_keys}) == len(own_keys)
     named = _outer_key_name(nouns, entity, fields) if is_keyed else None
-    keys = _outer_keys(rows, are_numbers=named in nouns.numbers) if is_keyed else [*range(1, len(rows) + 1)]
-    return _with_outer_keys(entity, named, fields, keys, records) if rows else (Entity(entity), [])
+    keys = _outer_keys(own_keys, are_numbers=named in nouns.numbers) if is_keyed else [*range(1, len(records) + 1)]
+    return _with_outer_keys(entity, named, fields, keys, records)
 
 
-def _outer_keys(rows: Rows, *, are_numbers: bool) -> list[Json]:
-    is_whole = are_numbers and all(str(at).isdecimal() for at, _ in rows)
-    return [int(str(at)) if is_whole else at for at, _ in rows]
+def _plain_table(nouns: Nouns, entity: str, rows: _Rows) -> tuple[Entity, list[Record]]:
+    """Return the entity of names, or of values under names."""
+    named = (_outer_key_name(nouns, entity, {}) if rows.keyed or not rows.levels else None) or _NAME
+    names: list[Json] = [*rows.own_keys] if rows.keyed else [body[_NAME] for body in rows.bodies]
+    values = [body[rows.plain] for body in rows.bodies]
+    records: list[Record] = [{named: at} for at in _outer_keys(names, are_numbers=named in nouns.numbers)]
+    if rows.keyed and _are_ids(values) and not _are_ids(names) and last_word(named) != _NAME:
+        records = [{named: value, _NAME: at} for value, at in zip(values, names, strict=True)]
+    elif rows.keyed:
+        word = _value_name(entity, named, values)
+        records = [{**record, word: value} for record, value in zip(records, values, strict=True)]
+    fields = _infer_fields(records)
+    if _identifies(named, records):
+        return Entity(entity, named, records[-1][named], fields, natural=True), records
+    return _with_outer_keys(entity, None, fields, [*range(1, len(records) + 1)], records)
+
+
+def _are_ids(values: Sequence[Json]) -> bool:
+    """Whether all values are different and look like ids: they have digits, and no spaces."""
+    texts = [str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+    are_ids = all(any(map(str.isdigit, text)) and not any(map(str.isspace, text)) for text in texts)
+    return len({*texts}) == len(values) and are_ids
+
+
+def _value_name(entity: str, key: str, values: Sequence[Json]) -> str:
+    """Return the field of the values under names: `price` of a symbol, the `name` of an id, else `value`."""
+    word = last_word(entity)
+    if word not in words(key) and key != _NAME:
+        return word
+    are_names = key != _NAME and last_word(key) != _NAME and all(isinstance(value, str) for value in values)
+    return _NAME if are_names else _VALUE
+
+
+def _outer_keys(keys: Sequence[Json], *, are_numbers: bool) -> list[Json]:
+    is_whole = are_numbers and all(str(at).isdecimal() for at in keys)
+    return [int(str(at)) if is_whole else at for at in keys]
 
 
 def _with_outer_keys(
@@ -300,6 +542,12 @@ def _field(name: str, values: Sequence[Json], count: int) -> Field:
     if schema and len(types) > 1:
         schema["type"] = [kind for kind in types if kind != "integer" or "number" not in types]
     return Field(name, schema, required=len(values) == count)
+
+
+def _have_common_fields(rows: Sequence[Record]) -> bool:
+    """Whether there are several objects, and half of their fields are in all of them."""
+    looked_at = [row.keys() for row in rows[:_SAMPLE_SIZE]]
+    return len(rows) > 1 and 2 * len(set[str].intersection(*map(set, looked_at))) >= len({*chain(*looked_at)})
 
 
 def _are_alike(rows: Sequence[Record]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -59,14 +60,17 @@ def infer(
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}
     declared = link_given_keys({**singletons, **given.entities, **placed}, given.records)
-    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given.records)
+    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given)
     shown_fields = collect_shown_fields(feature_list, declared)
     specified = {name for name, entity in declared.items() if not entity.open}
     opened = find_open_entities(feature_list, specified) if state is None else {}
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
-    resolver = Resolver(entities, declared, given, count_verbs(feature_list))
+    written: defaultdict[str, set[str]] = defaultdict(set)
+    for features in feature_list:
+        written[features.entity] |= {*roles[features.tool.id].sets.values()}
+    resolver = Resolver(entities, declared, given, count_verbs(feature_list), written)
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
     merged = merge_plans(plans, multi_tools, overrides)
     return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)

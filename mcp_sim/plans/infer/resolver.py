@@ -57,6 +57,8 @@ class Resolver:
     given: Given
     verbs: Mapping[str, int]
     """The number of kinds of tools that mention each entity."""
+    written: Mapping[str, AbstractSet[str]]
+    """The fields that tools write, by entity."""
 
     def plan(self, features: ToolFeatures, roles: Roles) -> Plan:
         """Return the plan of a tool by its features, the roles of its arguments, and its overrides."""
@@ -67,7 +69,7 @@ class Resolver:
             return _unknown(features, f"the state has no {features.entity.replace('_', ' ')}")
         entity = self.entities[features.entity]
         rows = self.given.records.get(entity.name, ())
-        plan = _assemble(features, roles, entity, rows)
+        plan = _assemble(features, self._without_unheld_filters(roles, entity), entity, rows)
         facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared)
         plan = plan.explained(_basis(features, roles, [*read_plan(facts)], is_held=_is_held(plan.fixed, rows)))
         objection = self._objection(features, plan, entity) if plan.backend == "records" else None
@@ -77,6 +79,16 @@ class Resolver:
             return plan
         idles = objection == _IDLE and plan.key is not None and entity.key_like is not None and not plan.guessed
         return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
+
+    def _without_unheld_filters(self, roles: Roles, entity: Entity) -> Roles:
+        """Return the roles without filters by fields that no given record has and no tool writes.
+
+        They name what the state says by other means: the course of an item, which the item's module has.
+        """
+        rows = [*islice(self.given.records.get(entity.name, ()), MAX_ROWS)]
+        held = {name for row in rows for name in row} | self.written.get(entity.name, frozenset())
+        kept = {path: rule for path, rule in roles.filters.items() if not rows or rule.field.split(".")[0] in held}
+        return replace(roles, filters=kept)
 
     def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:
         """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""

@@ -65,6 +65,33 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
     return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
 
 
+def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> tuple[Entity, str] | None:
+    """Return the singleton and the path of its field that a tool reads: `balance` of an `account` for `get_balance`.
+
+    The noun is that of the field, alone or behind the name of the singleton. None if several singletons have it.
+    """
+    if parsed.verb not in {"get", "list"} or required(schema):
+        return None
+    values = [
+        (entity, path)
+        for entity in entities
+        if entity.singleton
+        for path, names in _value_names(entity)
+        if "_".join(parsed.noun) in names
+    ]
+    return values[0] if len(values) == 1 else None
+
+
+def _value_names(entity: Entity) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the paths of the values of a singleton, each with the nouns that mean it."""
+    for field in entity.fields.values():
+        paths = [(field.name, (entity.name, field.name))]
+        paths += [(f"{field.name}.{name}", (field.name, name)) for name in properties(field.schema)]
+        for path, (outer, name) in paths:
+            noun = singular_phrase(words(name))
+            yield path, frozenset((noun, f"{singular_phrase(words(outer))}_{noun}"))
+
+
 def _only_holder(singles: Iterable[Entity], needed: AbstractSet[str]) -> Entity | None:
     holding = [single for single in singles if needed and needed <= {*map(snake, single.fields)}]
     return holding[0] if len(holding) == 1 else None

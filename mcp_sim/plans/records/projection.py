@@ -49,7 +49,7 @@ def _projector(entity: Entity, schema: Record) -> Show:
     if main_type(schema) not in {"object", ""}:
         return _scalar(entity, schema)
     if not names:
-        return _fitting(_whole(entity), map_of(schema))
+        return _name_alone(entity) if _is_name(entity) else _fitting(_whole(entity), map_of(schema))
     plain = tuple(names)
     never_null = [name for name in plain if name not in required(schema) and not takes_null(names[name])]
     lacking = {name: _missing_value(entity, name, names[name], name in required(schema)) for name in plain}
@@ -66,6 +66,17 @@ def _projector(entity: Entity, schema: Record) -> Show:
         return body
 
     return show
+
+
+def _is_name(entity: Entity) -> bool:
+    """Whether records are only names: those of a list of names in the given state."""
+    return entity.natural and entity.fields.keys() == {entity.key} and not entity.fields[entity.key].hidden
+
+
+def _name_alone(entity: Entity) -> Show:
+    """Return the projection of a record to its name, unless a call gave it more fields."""
+    key, whole = entity.key, _whole(entity)
+    return lambda record, view: record[key] if record.keys() == {key} else whole(record, view)
 
 
 def _whole(entity: Entity) -> Callable[[Record, View], Record]:
