@@ -124,8 +124,8 @@ def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         (
             name
             for name, membership in server.given.memberships.items()
-            if asked == membership.fields.keys()
-            or (asked and asked <= membership.fields.keys() and _reads_other(facts, membership, asked))
+            if asked == {*membership.fields}
+            or (asked and asked <= {*membership.fields} and _reads_other(facts, membership, asked))
         ),
         None,
     )

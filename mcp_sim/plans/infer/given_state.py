@@ -200,7 +200,7 @@ class _Reader:
     """What was read so far."""
 
     nouns: Nouns
-    texts: AbstractSet[str] = frozenset()
+    texts: frozenset[str] = frozenset()
     """All texts of the state. The keys of a map that are among them name parents, not parts of the state."""
     tables: dict[str, tuple[Entity, list[Record]]] = field(default_factory=dict[str, "tuple[Entity, list[Record]]"])
     singles: dict[str, Record] = field(default_factory=dict[str, Record])
@@ -243,14 +243,16 @@ class _Reader:
         if rows.levels:
             self.parents[entity] = rows
 
-    def _find_rows(self, name: str, value: Json) -> _Rows | None:
+    def _find_rows(self, name: str, value: Json, *, of_parent: bool = False) -> _Rows | None:
         """Return the rows of a table. None if the value is not a table.
 
-        Objects form a table if they are similar. Anything else needs the name of several records that tools mention.
+        Objects form a table if they are similar. Anything else needs the name of several records that tools mention, or
+        known parents. `of_parent`: they are those of a parent.
         """
-        is_named = self.nouns.includes(name) and _is_collection(name)
+        is_named = (self.nouns.includes(name) and _is_collection(name)) or of_parent
         if value in ([], {}):
-            return _Rows([]) if self.nouns.includes(name) and (isinstance(value, list) or is_named) else None
+            is_table = self.nouns.includes(name) and (isinstance(value, list) or is_named)
+            return _Rows([]) if is_table or of_parent else None
         if isinstance(value, list):
             return _listed_rows(as_list(value), may_be_names=is_named)
         body = as_object(value)
@@ -276,9 +278,9 @@ class _Reader:
             return None
         if not any(isinstance(value, dict | list) for value in body.values()):
             is_settings = self.nouns.arguments.issuperset(map(snake, body)) or last_word(name) in _DETAILS
-            entries = [((key,), cast("Record", {_VALUE: value})) for key, value in body.items()]
+            entries = [((key,), {_VALUE: value}) for key, value in body.items()]
             return None if is_settings else _Rows(entries, keyed=True, plain=_VALUE)
-        inner = {key: self._find_rows(name, value) for key, value in body.items()}
+        inner = {key: self._find_rows(name, value, of_parent=True) for key, value in body.items()}
         tables = {key: table for key, table in inner.items() if table is not None}
         filled = [table for table in tables.values() if table.rows]
         forms = {(table.keyed, table.plain, table.levels) for table in filled}
@@ -456,7 +458,8 @@ def _plain_table(nouns: Nouns, entity: str, rows: _Rows) -> tuple[Entity, list[R
     names: list[Json] = [*rows.own_keys] if rows.keyed else [body[_NAME] for body in rows.bodies]
     values = [body[rows.plain] for body in rows.bodies]
     records: list[Record] = [{named: at} for at in _outer_keys(names, are_numbers=named in nouns.numbers)]
-    if rows.keyed and _are_ids(values) and not _are_ids(names) and last_word(named) != _NAME:
+    kind = int if named in nouns.numbers else str
+    if rows.keyed and _are_ids(values, kind) and not _are_ids(names, str) and last_word(named) in _ENDINGS[:-1]:
         records = [{named: value, _NAME: at} for value, at in zip(values, names, strict=True)]
     elif rows.keyed:
         word = _value_name(entity, named, values)
@@ -467,9 +470,9 @@ def _plain_table(nouns: Nouns, entity: str, rows: _Rows) -> tuple[Entity, list[R
     return _with_outer_keys(entity, None, fields, [*range(1, len(records) + 1)], records)
 
 
-def _are_ids(values: Sequence[Json]) -> bool:
-    """Whether all values are different and look like ids: they have digits, and no spaces."""
-    texts = [str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+def _are_ids(values: Sequence[Json], kind: type[str | int]) -> bool:
+    """Whether all values are different and look like ids: they are of a type, have digits, and no spaces."""
+    texts = [str(value) for value in values if isinstance(value, kind) and not isinstance(value, bool)]
     are_ids = all(any(map(str.isdigit, text)) and not any(map(str.isspace, text)) for text in texts)
     return len({*texts}) == len(values) and are_ids
 

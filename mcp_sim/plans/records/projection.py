@@ -76,7 +76,7 @@ def _is_name(entity: Entity) -> bool:
 def _name_alone(entity: Entity) -> Show:
     """Return the projection of a record to its name, unless a call gave it more fields."""
     key, whole = entity.key, _whole(entity)
-    return lambda record, view: record[key] if record.keys() == {key} else whole(record, view)
+    return lambda record, view: record[key] if {*record} == {key} else whole(record, view)
 
 
 def _whole(entity: Entity) -> Callable[[Record, View], Record]:

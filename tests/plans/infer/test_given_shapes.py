@@ -1,0 +1,129 @@
+"""Given states in all shapes that people write: each of their values is shown by the tool that means it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.given import STRING, service, value
+
+Json = Any
+
+NOUNS = [("room", "post"), ("course", "assignment"), ("mailbox", "message"), ("shelf", "parcel")]
+IDS = [{"price_id": "p-1", "name": "Oak"}, {"price_id": "p-2", "name": "Elm"}]
+
+in_all_wrappers = pytest.mark.parametrize("place", ["bare", "in a wrapper", "in two wrappers", "beside other parts"])
+of_all_nouns = pytest.mark.parametrize(("outer", "inner"), NOUNS)
+
+
+def wrapped(place: str, state: dict[str, Json]) -> Json:
+    others = {"version": 7, "owner": {"mood": "calm"}}
+    return {
+        "bare": state,
+        "in a wrapper": {"backend": state},
+        "in two wrappers": {"app": {"world": state}},
+        "beside other parts": {**state, **others},
+    }[place]
+
+
+def tool(name: str, *required: str, output: Json = None) -> dict[str, Json]:
+    schema = {"type": "object", "properties": dict.fromkeys(required, STRING), "required": [*required]}
+    declared = {"outputSchema": {"type": "object", "properties": output, "required": [*output]}} if output else {}
+    return {"name": name, "inputSchema": schema, **declared}
+
+
+def several(noun: str) -> str:
+    return {"mailbox": "mailboxes", "shelf": "shelves"}.get(noun, f"{noun}s")
+
+
+@in_all_wrappers
+@of_all_nouns
+async def test_names_are_the_records(tmp_path: Path, outer: str, inner: str, place: str) -> None:
+    state, listing = wrapped(place, {several(outer): ["North", "South"]}), tool(f"list_{several(outer)}")
+    async with service(tmp_path, state, listing, tool(f"get_{inner}", f"{inner}_id")) as sim, sim.open() as world:
+        assert value(await world.call(f"list_{several(outer)}")) == ["North", "South"]
+
+
+@in_all_wrappers
+@of_all_nouns
+async def test_rows_under_their_parent_are_listed_by_it(tmp_path: Path, outer: str, inner: str, place: str) -> None:
+    rows = {"North": [{"title": "Kelp", "pages": 31}, {"title": "Moss", "pages": 47}], "South": []}
+    state = wrapped(place, {several(outer): ["North", "South"], several(inner): rows})
+    tools = [tool(f"list_{several(outer)}"), tool(f"get_{several(inner)}", outer)]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        shown = [value(await world.call(f"get_{several(inner)}", {outer: name})) for name in ("North", "South")]
+        assert shown == [[{**row, outer: "North"} for row in rows["North"]], []]
+        assert not (await world.call(f"get_{several(inner)}", {outer: "East"})).ok
+
+
+@pytest.mark.parametrize("key", ["room", "room_id", "room_name", "where"])
+async def test_the_argument_that_asks_for_rows_is_their_parent(tmp_path: Path, key: str) -> None:
+    state = {"inbox": {"North": [{"body": "Hello"}, {"body": "Bye"}]}, "rooms": ["North"]}
+    async with service(tmp_path, state, tool("read_inbox", key), tool("list_rooms")) as sim, sim.open() as world:
+        assert [row["body"] for row in value(await world.call("read_inbox", {key: "North"}))] == ["Hello", "Bye"]
+
+
+@in_all_wrappers
+async def test_rows_two_levels_below_are_found_by_the_ids_above(tmp_path: Path, place: str) -> None:
+    state = wrapped(place, {
+        "units": {"c1": [{"id": "u1", "name": "Reefs"}], "c2": [{"id": "u2", "name": "Kilns"}]},
+        "pages": {"u1": [{"title": "Coral"}, {"title": "Sponge"}], "u2": [{"title": "Ash"}]},
+    })  # fmt: skip
+    tools = [tool("list_units", "course_id"), tool("list_pages", "course_id", "unit_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        rows = value(await world.call("list_pages", {"course_id": "c1", "unit_id": "u1"}))
+        assert [row["title"] for row in rows] == ["Coral", "Sponge"]
+
+
+@in_all_wrappers
+@pytest.mark.parametrize(
+    ("held", "asked", "rows"),
+    [
+        ({"teal": 17, "plum": 5}, "symbol", [{"symbol": "teal", "price": 17}, {"symbol": "plum", "price": 5}]),
+        ({"p-1": "Oak", "p-2": "Elm"}, "price_id", IDS), ({"Oak": "p-1", "Elm": "p-2"}, "price_id", IDS),
+    ],
+)  # fmt: skip
+async def test_values_under_names_are_records(tmp_path: Path, place: str, held: Json, asked: str, rows: Json) -> None:
+    tools = [tool("list_prices"), tool("get_price", asked)]
+    async with service(tmp_path, wrapped(place, {"prices": held}), *tools) as sim, sim.open() as world:
+        assert value(await world.call("list_prices")) == rows
+        assert value(await world.call("get_price", {asked: rows[1][asked]})) == rows[1]
+
+
+@in_all_wrappers
+async def test_members_are_read_and_changed_from_both_sides(tmp_path: Path, place: str) -> None:
+    members_of = {"North": ["Ada"], "South": ["Ada", "Bo"]}
+    state = wrapped(place, {"people": ["Ada", "Bo"], "rooms": ["North", "South"], "members": members_of})
+    tools = [
+        tool("list_people"), tool("get_people_in_room", "room"),
+        tool("list_rooms"), tool("get_rooms_of_person", "person"),
+        tool("add_person_to_room", "person", "room"), tool("remove_person_from_room", "person", "room"),
+    ]  # fmt: skip
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+
+        async def members(room: str) -> list[str]:
+            return [row["person"] for row in value(await world.call("get_people_in_room", {"room": room}))]
+
+        assert [await members("North"), await members("South")] == [["Ada"], ["Ada", "Bo"]]
+        rooms = value(await world.call("get_rooms_of_person", {"person": "Ada"}))
+        assert [row["room"] for row in rooms] == ["North", "South"]
+        await world.call("add_person_to_room", {"person": "Bo", "room": "North"})
+        await world.call("remove_person_from_room", {"person": "Ada", "room": "South"})
+        assert [await members("North"), await members("South")] == [["Ada", "Bo"], ["Bo"]]
+        assert value(await world.call("list_people")) == ["Ada", "Bo"]
+
+
+@in_all_wrappers
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        (None, 1810), ({"balance": {"type": "number"}}, {"balance": 1810}),
+        ({"result": {"type": "number"}}, {"result": 1810}), ({"amount": {"type": "number"}}, {"amount": 1810}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["get_balance", "get_account_balance"])
+async def test_a_value_of_a_singleton_is_read(tmp_path: Path, place: str, name: str, output: Json, shown: Json) -> None:
+    state = wrapped(place, {"account": {"balance": 1810, "holder": "Ada"}})
+    async with service(tmp_path, state, tool(name, output=output)) as sim, sim.open() as world:
+        assert value(await world.call(name)) == shown
