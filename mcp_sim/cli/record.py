@@ -10,8 +10,8 @@ from typing import Any
 
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.recorded_folder import new_folder, report
-from mcp_sim.server.backlog import Backlog
-from mcp_sim.server.relay import Relay, end_like
+from mcp_sim.recordings.relays.backlog import Backlog
+from mcp_sim.recordings.relays.stdio import Relay, end_like
 from mcp_sim.types.errors import UsageError
 
 LOOPBACK = "127.0.0.1"

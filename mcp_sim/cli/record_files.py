@@ -13,7 +13,7 @@ from mcp_sim.recordings.capture.folder import Folder, SessionFile
 from mcp_sim.recordings.capture.har import har_events, is_har, urls
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.recordings.capture.traces import session_of
-from mcp_sim.server.backlog import warn
+from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import TOOLS
 from mcp_sim.spec.yaml12 import LARGEST

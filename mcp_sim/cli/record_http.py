@@ -15,9 +15,9 @@ import httpx2
 from mcp_sim.cli.parsing import positive_seconds
 from mcp_sim.cli.recorded_folder import new_folder, report
 from mcp_sim.recordings.capture.http import HttpRecorder
+from mcp_sim.recordings.relays.backlog import Backlog, warn
+from mcp_sim.recordings.relays.http import HttpRelay
 from mcp_sim.server.access import access
-from mcp_sim.server.backlog import Backlog, warn
-from mcp_sim.server.http_relay import HttpRelay
 from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.types.errors import UsageError
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from mcp_sim.server.backlog import warn
+from mcp_sim.recordings.relays.backlog import warn
 
 
 def new_folder(args: argparse.Namespace) -> tuple[Any, Any]:

@@ -5,20 +5,24 @@ May import `server` and everything below it; `runs` does not import it, nor the 
 
 from __future__ import annotations
 
-from mcp_sim.recordings.columns import COLUMNS, Column, Mark
-from mcp_sim.recordings.measure import measure, score_sessions
-from mcp_sim.recordings.report import Report, Scores
-from mcp_sim.recordings.responders import (
-    RecordedServer,
-    Responder,
-    Responders,
-    SimulatedServer,
-    Simulations,
-    answer_of,
-    recorded_answers,
-)
-from mcp_sim.recordings.score import CallScore, score_session
-from mcp_sim.spec.sessions import Answer, RecordedCall, Session, read_sessions, session_lines
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_sim.recordings.columns import COLUMNS, Column, Mark
+    from mcp_sim.recordings.measure import measure, score_sessions
+    from mcp_sim.recordings.report import Report, Scores
+    from mcp_sim.recordings.responders import (
+        RecordedServer,
+        Responder,
+        Responders,
+        SimulatedServer,
+        Simulations,
+        answer_of,
+        recorded_answers,
+    )
+    from mcp_sim.recordings.score import CallScore, score_session
+    from mcp_sim.spec.sessions import Answer, RecordedCall, Session, read_sessions, session_lines
 
 __all__ = [
     "COLUMNS",
@@ -43,3 +47,20 @@ __all__ = [
     "score_sessions",
     "session_lines",
 ]
+
+_HOMES = {
+    "recordings.columns": "COLUMNS Column Mark",
+    "recordings.measure": "measure score_sessions",
+    "recordings.report": "Report Scores",
+    "recordings.responders": "RecordedServer Responder Responders SimulatedServer Simulations answer_of recorded_answers",
+    "recordings.score": "CallScore score_session",
+    "spec.sessions": "Answer RecordedCall Session read_sessions session_lines",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use: a client waits for a recorder, which needs none of them."""
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"mcp_sim.{home}"), name)
+    raise AttributeError(name)

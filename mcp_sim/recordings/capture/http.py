@@ -13,7 +13,7 @@ from mcp_sim.recordings.capture.conversation import Conversation, iso
 from mcp_sim.recordings.capture.folder import Folder
 from mcp_sim.recordings.capture.parsing import Events, Parsed, Piece
 from mcp_sim.recordings.capture.redaction import Redactor
-from mcp_sim.server.backlog import warn
+from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 

@@ -8,7 +8,7 @@ from typing import Any
 from mcp_sim.recordings.capture.conversation import Conversation, iso
 from mcp_sim.recordings.capture.folder import Folder
 from mcp_sim.recordings.capture.parsing import Lines
-from mcp_sim.server.backlog import now
+from mcp_sim.recordings.relays.backlog import now
 
 
 class StdioRecorder:
