@@ -52,7 +52,9 @@ _HOMES = {
     "recordings.columns": "COLUMNS Column Mark",
     "recordings.measure": "measure score_sessions",
     "recordings.report": "Report Scores",
-    "recordings.responders": "RecordedServer Responder Responders SimulatedServer Simulations answer_of recorded_answers",
+    "recordings.responders": (
+        "RecordedServer Responder Responders SimulatedServer Simulations answer_of recorded_answers"
+    ),
     "recordings.score": "CallScore score_session",
     "spec.sessions": "Answer RecordedCall Session read_sessions session_lines",
 }
