@@ -214,10 +214,10 @@ def _completes(line: Json, given: Json) -> bool:
 
 
 def link_problems(change: Change, entity: Entity, after: RecordsAfter) -> Iterator[str]:
-    """Yield links to records that do not exist. An object instead of an id refers to nothing."""
+    """Yield links to records that do not exist. Null, an empty text and an object refer to nothing."""
     for name, value in (change.record or {}).items():
         field = entity.fields.get(name)
-        if field is None or field.link is None or value is None:
+        if field is None or field.link is None or value in (None, ""):
             continue
         for key in cast("list[Any]", value) if isinstance(value, list) else [value]:
             if not isinstance(key, dict | list) and after.get(field.link, key) is None:

@@ -456,6 +456,10 @@ async def test_a_link_to_nothing_is_noted_and_never_a_crash(tmp_path: Path) -> N
         assert (await world.call("act", {})).ok
         (finding,) = world.ledger.newest["measured"]["findings"]
         assert finding.startswith("R5")
+    body = 'world.loan.add(isbn="")\nreturn 1'
+    async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
+        assert (await world.call("act", {})).ok
+        assert "findings" not in world.ledger.newest["measured"]
 
 
 TOGGLE = """\

@@ -58,6 +58,15 @@ def test_a_function_that_contradicts_the_records_is_dropped_and_no_other(
     assert all(part in why for part in ("program.py:", f"{tool}({{", "answered", "expected"))
 
 
+def test_a_link_to_nothing_that_no_answer_contradicts_is_advice(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reply = REPLY.replace('"fields": {', '"links": {"shelf": "item", "parent": "item"}, "fields": {"parent": "", ', 1)
+    assert reply != REPLY
+    found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == []
+
+
 def test_an_import_that_is_not_allowed_costs_the_functions_that_use_it_and_coroutines_are_functions(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.recordings.compiling.trial_arguments import ArgumentSets, KnownArguments
-from mcp_sim.recordings.observed import Observed, leaves, observe
+from mcp_sim.recordings.observed import Observed, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record, Tool, View
@@ -163,7 +163,7 @@ class Probe:
         answer = answer_of(observation)
         self.answers.append((tool, short(arguments), _digest(answer)))
         self._check_schema(self.domain.tools[tool], call, answer)
-        self._check_references(tool, call, arguments, world)
+        self._advise(tool, call, world)
         seen = observe(answer)
         if not seen.failed:
             self.examples.setdefault(tool, Example(arguments, answer, view))
@@ -213,14 +213,12 @@ class Probe:
             wrong = "; ".join(problems[:3])
             self.note(tool.id, "schema", f"{call} answered {shown}, not valid under the outputSchema: {wrong}")
 
-    def _check_references(self, tool: str, call: str, arguments: Record, world: World) -> None:
-        """Note new links to nothing that the function itself made. Other findings are advice: real servers differ."""
+    def _advise(self, tool: str, call: str, world: World) -> None:
+        """Note what the changes of a call contradict. It is advice: an agent sees answers, and real servers differ."""
         measured: Record = world.ledger.newest.get("measured") or {}
         findings: Sequence[str] = measured.get("findings") or ()
-        given = {repr(leaf) for _, leaf in leaves(arguments)}
         for finding in findings:
-            is_own = finding.startswith("R5") and not any(value in finding for value in given)
-            self.note(tool, "lifecycle" if is_own else "advice", f"{call}: {finding}")
+            self.note(tool, "advice", f"{call}: {finding}")
 
     def note(self, tool: str, kind: Kind, message: str) -> None:
         """Note what is wrong with a tool, once."""
