@@ -11,8 +11,13 @@ from typing import Any, Final
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.makers import UNMERGED
 from mcp_sim.generate.patterns import matching_text
+from mcp_sim.generate.setting import plain_setting
+from mcp_sim.generate.texts import text_maker
+from mcp_sim.generate.time_fields import format_time
+from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
+from mcp_sim.types.time_formats import parse_time
 
 LARGEST_LIST: Final = 10_000  # `minItems` of a stranger's schema may be a billion
 LONGEST_TEXT: Final = 1_000_000
@@ -135,12 +140,23 @@ def _matching(pattern: str, shortest: int, longest: int, chance: Chance) -> Iter
     return (text for text in takewhile(lambda text: text is not None, drawn) if text is not None)
 
 
+def _formatted(form: str, hint: Json, chance: Chance) -> Iterator[str]:
+    """Yield the given time in a format, if it is one, then texts of the format."""
+    schema: Record = {"type": "string", "format": form}
+    moment = parse_time(hint) if isinstance(hint, str) else None
+    if moment is not None and form in {"date", "date-time", "time"}:
+        yield str(format_time(moment, "", schema))
+    make = text_maker("", "", schema, plain_setting())
+    yield from (str(make(chance, {}, Moment.unknown())) for _ in range(_PER_PATTERN))
+
+
 def text_candidates(way: Record, schema: Record, hint: Json, chance: Chance) -> Iterator[str]:
-    """Yield texts that match patterns of the schema, of the lengths at which it decides, then others."""
+    """Yield texts of the formats and patterns of the schema, then those of the lengths at which it decides."""
+    parts = (way, *about(schema))
+    for form in dict.fromkeys(str(part["format"]) for part in parts if "format" in part):
+        yield from _formatted(form, hint, chance)
     shortest, longest = int(way.get("minLength", 0)), int(min(way.get("maxLength", LONGEST_TEXT), LONGEST_TEXT))
-    patterns = [
-        str(subschema["pattern"]) for subschema in (way, *about(schema)) if isinstance(subschema.get("pattern"), str)
-    ]
+    patterns = [str(part["pattern"]) for part in parts if isinstance(part.get("pattern"), str)]
     for pattern in dict.fromkeys(patterns):
         yield from _matching(pattern, shortest, longest, chance)
     text = hint if isinstance(hint, str) and hint else "text"

@@ -23,6 +23,7 @@ from mcp_sim.generate.schema_constraints import alternatives, is_plain, validity
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
+from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.merge import merge_schemas
 from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import (
@@ -46,7 +47,7 @@ _ANYTHING: Final[Record] = {}
 _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})
 _USUAL: Final[Record] = {"string": "text", "integer": 1, "number": 1, "boolean": False, "array": [], "null": None}
 """Values of types about which a schema says nothing else."""
-_DECIDING: Final = LIMITS | {"enum", "const"}
+_DECIDING: Final = LIMITS | {"enum", "const", "format"}
 _KINDS: Final = ("object", "string", "integer", "number", "array", "boolean", "null")
 
 
@@ -56,7 +57,7 @@ class Instances:
     def __init__(self, schema: Record) -> None:
         self._schema = schema
         self._expanded = expanded(schema)
-        self._is_valid = Validator(schema).is_valid
+        self._is_valid = Validator(schema, RESULT_FORMATS).is_valid
         self._known: dict[int, _Part] = {}
         self._merged: dict[tuple[int, int], Record] = {}
 

@@ -11,6 +11,7 @@ from mcp_sim.generate.makers import UNMERGED, Make
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.merge import merge_schemas
 from mcp_sim.types.json_schema.shapes import SEARCHED, as_list, as_object, types_of
 from mcp_sim.types.json_schema.validation import compiled
@@ -64,9 +65,9 @@ def _without_forbidden(way: Record) -> Record:
 
 
 def validity_test(schema: Record) -> Callable[[Json], bool]:
-    """Return a test whether a value is valid. If the schema cannot be compiled, every value is."""
+    """Return a test whether a value is valid, also its formats. If the schema cannot be compiled, every value is."""
     try:
-        return compiled(schema).is_valid
+        return compiled(schema, RESULT_FORMATS).is_valid
     except ValueError:
         return lambda _value: True
 

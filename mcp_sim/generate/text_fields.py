@@ -24,6 +24,10 @@ _ROLE = re.compile(
 )
 _LINES = re.compile(r"(line|order|invoice|cart|basket|quote|purchase)_?(items?|lines?)|lines|positions")
 _LINE_NAMES = frozenset({"description", "title", "name", "product", "product_name", "item_name"})
+_SIZE = re.compile(r"_?\d+(x\d+)?$")
+"""The size in the name of an image: `avatar_48`."""
+_WRITERS = {"email": ("people.email", "email_of.")}
+"""The writers that may refine a format by the name of a field; without an entry, those of addresses on the web."""
 _TWO_LETTERS = frozenset({"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"})
 _OWN = frozenset({"", "full", "display", "label", "title", "legal", "short", "real"})
 """What precedes `name` in fields that name the record itself."""
@@ -35,8 +39,11 @@ def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Wri
     writers = Writers(setting, noun)
     form = str(schema.get("format", ""))
     by_format, refined = load("texts")["formats"].get(form), load("texts")["refined_by_name"].get(form)
-    if by_format is not None and (refined is None or not re.search(refined, name)):
-        return writers.find(_address(noun, name) if by_format == "people.url" else by_format)
+    if by_format is not None:
+        plain = _SIZE.sub("", name)
+        writer = _by_name(noun, plain, False) if refined is not None and re.search(refined, plain) else ""
+        usual = _address(noun, name) if by_format == "people.url" else by_format
+        return writers.find(writer if writer.startswith(_WRITERS.get(form, ("link.", "people.picture"))) else usual)
     known = listed_values(schema) or labels(f"{setting.theme.name}_{noun}", name)
     writer = "" if known else _by_name(noun, name, _takes_code(schema))
     if writer.startswith("part."):

@@ -22,7 +22,7 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
     make = (
         time_maker(entity, name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
     )
-    if schema.get("contentEncoding") == "base64" and "pattern" not in schema:
+    if (schema.get("contentEncoding") == "base64" or schema.get("format") == "byte") and "pattern" not in schema:
         return _in_base64(make, schema)
     if not schema.keys() & {"minLength", "maxLength", "pattern"}:
         return make

@@ -13,14 +13,14 @@ from mcp_sim.types import Memories, Record, Tool, Transition, Turn
 from mcp_sim.types.clients import Request
 from mcp_sim.types.domain import Concealed
 from mcp_sim.types.errors import Crash, Unmatched
-from mcp_sim.types.json_schema.formats import FORMATS
+from mcp_sim.types.json_schema.formats import FORMATS, RESULT_FORMATS
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import ImmediatePredictor, Predictor, RequestPredictor, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach, route
 from mcp_sim.types.surface import NO_INTERACTION
-from mcp_sim.world.consistency import inspection
+from mcp_sim.world.consistency import firm_inspection, inspection
 
 
 class Bindings:
@@ -81,16 +81,19 @@ class Bindings:
         scenario, domain = self._scenario, self._scenario.domain
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
         answering = [id(entry) for entry in route(scenario.world_models, tool, domain)]
+        output, is_program = self._output(tool), plan.backend == PROGRAM
         return WorldStep(
             arguments=Validator(tool.input_schema, FORMATS),
-            output=self._output(tool),
+            output=output,
             inspect=inspection(plan, domain),
+            inspect_firmly=firm_inspection(plan, domain),
             stubs=tuple(stub for stub in scenario.stubs if in_reach((stub.tool,), tool)),
             sources=tuple(
                 self._source(tool, entry, predictor) for entry, predictor in self._predictors if id(entry) in answering
             ),
             interaction=scenario.interactions.get(tool.id, NO_INTERACTION),
-            repair=None if tool.output_schema is None or plan.backend == PROGRAM else repairer(tool.output_schema),
+            planned_output=output if is_program or output is None else Validator(output.schema, RESULT_FORMATS),
+            repair=None if tool.output_schema is None or is_program else repairer(tool.output_schema),
             refuse=program_hook(scenario, "invalid_arguments", tool.server) or refused,
         )
 

@@ -106,6 +106,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         open=world.open,
         given=given,
         specified=frozenset(entities) - unspecified - {name for name, record in records.items() if not record.rows},
+        declared=frozenset(name for name in entities if name in _declared_names(specs)),
         unspecified=unspecified,
         wrappers=wrappers,
         programs=tuple(_programs(specs, world)),
@@ -165,6 +166,13 @@ def _first_records(table: Entity) -> GivenRecords:
         return GivenRecords(0)
     defaults = {name: field.schema["default"] for name, field in table.fields.items() if "default" in field.schema}
     return GivenRecords(1, (defaults,), whole=True)
+
+
+def _declared_names(specs: Mapping[str, Spec]) -> set[str]:
+    """Return the names of the declared entities, also as they are with the server's name before them."""
+    return {
+        name for server, spec in specs.items() for entity in spec.entities for name in (entity, f"{server}.{entity}")
+    }
 
 
 def _unspecified(

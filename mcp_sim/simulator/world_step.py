@@ -5,8 +5,9 @@ An answer that cannot be served is requested again, up to `max_attempts` of the 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -30,6 +31,8 @@ from mcp_sim.types.surface import (
 )
 from mcp_sim.world.consistency import Inspection
 
+logger = logging.getLogger(__name__)
+
 MOST_RAW = 20_000
 """The maximum length of a rejected answer in the ledger, in characters. A rejected reply may repeat until its tokens
 run out, and the ledger keeps each of them."""
@@ -52,7 +55,8 @@ class Source:
     judges_arguments: bool = False
     """Whether it answers calls with invalid arguments."""
     is_planned: bool = True
-    """Whether it follows plans, so that its results are repaired. Those of the fallback always are."""
+    """Whether it follows plans: what these infer does not hold against a call, and results are repaired. So are those
+    of the fallback."""
     is_local: bool = True
     """Whether it asks no language model and no real server."""
     predict_at_once: Callable[[Turn], Transition | None] | None = None
@@ -66,14 +70,20 @@ class WorldStep:
     arguments: Validator
     output: Validator | None
     inspect: Inspection
+    inspect_firmly: Inspection
+    """Checks only what is declared or given. What a plan merely infers, and a call contradicts, does not hold."""
     stubs: tuple[Stub, ...]
     sources: tuple[Source, ...]
     """At least one."""
     interaction: ToolInteraction = NO_INTERACTION
+    planned_output: Validator | None = None
+    """Checks the results of plans, also their formats."""
     repair: Callable[[Json], Json] | None = None
     """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
     refuse: Callable[[Turn], Awaitable[Transition]] = refused
     """Answers a call with invalid arguments, as `Turn.problems` says."""
+    doubts: set[str] = field(default_factory=set[str])
+    """The rules that an answer of a plan broke by what is only inferred. Each is logged once."""
 
     def answered_at_once(self, turn: Turn) -> Transition | None:
         """Return the world's transition for a plain call that its first source answers without waiting.
@@ -87,7 +97,7 @@ class WorldStep:
         if self._failed_check(turn) is not None:
             return None
         transition = source.predict_at_once(turn) if self.arguments.is_valid(turn.call.arguments) else None
-        if transition is None or self._problems(turn, transition):
+        if transition is None or self._problems(turn, transition, is_planned=source.is_planned):
             return None
         if self.interaction is not NO_INTERACTION:
             transition = self._with_interaction(transition, turn)
@@ -172,7 +182,7 @@ class WorldStep:
             return Transition(Observation(ToolResult(fill_slots(stub.blocks, _slots(turn, None)), form="blocks")))
         form = "text" if isinstance(stub.result, str) else "json" if self.output is None else "structured"
         transition = Transition(Observation(ToolResult(stub.result, form=form)))
-        problems = self._shape_problems(transition)
+        problems = self._shape_problems(transition, self.output)
         if problems:
             raise Crash(turn.tool.id, f"a stub's result violates the outputSchema: {'; '.join(problems)}")
         return transition
@@ -204,14 +214,14 @@ class WorldStep:
         """Return the answer of a source. Raises `Unmatched` if it does not answer."""
         rejected = tuple[Attempt, ...]()
         while len(rejected) < source.max_attempts:
-            transition, attempt = await self._attempt(source.predictor, turn, rejected, repaired=source.is_planned)
+            transition, attempt = await self._attempt(source.predictor, turn, rejected, is_planned=source.is_planned)
             if transition is not None:
                 return _with_attempts(transition, rejected)
             rejected = (*rejected, attempt)
         if turn.instruction is not None:
             return _with_attempts(Transition(Observation(ToolResult("", form="text"))), rejected)
         if source.fallback is not None:
-            transition, attempt = await self._attempt(source.fallback, turn, (), repaired=True)
+            transition, attempt = await self._attempt(source.fallback, turn, (), is_planned=True)
             if transition is not None:
                 return _with_attempts(transition, rejected, fallback=True)
             rejected = (*rejected, attempt)
@@ -219,7 +229,7 @@ class WorldStep:
         raise Crash(turn.tool.id, "; ".join(last.problems), _attempts_json(rejected))
 
     async def _attempt(
-        self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...], *, repaired: bool
+        self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...], *, is_planned: bool
     ) -> tuple[Transition | None, Attempt]:
         """Return a transition that may be served, or None with the problems of the answer.
 
@@ -236,11 +246,16 @@ class WorldStep:
         # A real server is right by definition, also where it breaks its own outputSchema.
         if transition.is_real:
             return transition, Attempt("", ())
-        problems = self._problems(turn, transition)
-        if not problems:
+        shape = self._shape_problems(transition, self.planned_output if is_planned else self.output)
+        content = self._content_problems(turn, transition, self.inspect)
+        if is_planned and content and not self._content_problems(turn, transition, self.inspect_firmly):
+            self._report_doubts(turn.tool.id, content)
+            transition, content = replace(transition, guessed=True), ()
+        if not shape and not content:
             return transition, Attempt("", ())
+        problems = (*shape, *content)
         # Only the form is repaired. A result that contradicts the world would remain wrong in a valid form.
-        if repaired and self.repair is not None and not self._content_problems(turn, transition):
+        if is_planned and self.repair is not None and not content:
             try:
                 return _with_result(transition, self.repair), Attempt("", ())
             except NoInstance as none:
@@ -250,28 +265,35 @@ class WorldStep:
         raw = body.encoded.decode() if isinstance(body, ToolResult) else ""
         return None, Attempt(raw[:MOST_RAW], tuple(problems))
 
-    def _problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
-        """Return why a transition cannot be served."""
-        shape = self._shape_problems(transition)
-        content = self._content_problems(turn, transition)
-        return (*shape, *content) if shape else content
+    def _problems(self, turn: Turn, transition: Transition, *, is_planned: bool) -> Sequence[str]:
+        """Return why a transition cannot be served as it is."""
+        shape = self._shape_problems(transition, self.planned_output if is_planned else self.output)
+        return shape or self._content_problems(turn, transition, self.inspect)
 
-    def _content_problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
+    def _report_doubts(self, tool: str, findings: Sequence[str]) -> None:
+        """Log, once for each rule, that a call contradicts what is inferred about its tool."""
+        for finding in findings:
+            rule = finding.partition(":")[0]
+            if rule not in self.doubts:
+                self.doubts.add(rule)
+                logger.warning("%s: what is inferred does not hold and is dropped: %s", tool, finding)
+
+    def _content_problems(self, turn: Turn, transition: Transition, inspect: Inspection) -> Sequence[str]:
         """Return where a transition contradicts the world, or the instruction that it followed."""
         if turn.instruction is None:
             if transition.events:
                 turn = turn.after([change for due in transition.events for change in due.changes])
-            return self.inspect(turn, transition)
+            return inspect(turn, transition)
         return turn.instruction.problems(transition.observation) if transition.obeyed else ()
 
-    def _shape_problems(self, transition: Transition) -> tuple[str, ...]:
+    def _shape_problems(self, transition: Transition, output: Validator | None) -> tuple[str, ...]:
         """Return where a result violates the tool's outputSchema."""
         body = transition.observation.body
-        if self.output is None or not isinstance(body, ToolResult) or body.is_error:
+        if output is None or not isinstance(body, ToolResult) or body.is_error:
             return ()
         if body.form != "structured":
             return ("the tool declares an outputSchema, but the result is not structured",)
-        return () if self.output.is_valid(body.value) else self.output.problems(body.value)
+        return () if output.is_valid(body.value) else output.problems(body.value)
 
 
 def _kept(turn: Turn, kept: KeptAnswer) -> Transition:

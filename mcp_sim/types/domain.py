@@ -25,6 +25,8 @@ class Field:
     required: bool = False
     hidden: bool = False
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
+    link_is_guessed: bool = field(default=False, compare=False)
+    """Whether only names say that it refers to that entity: neither a declaration nor given records do."""
 
 
 @frozen
@@ -97,6 +99,8 @@ class Domain:
     specified: frozenset[str] = frozenset()
     """The entities whose records the scenario gives or counts, or the spec declares. A given state without any
     record of an entity says nothing about it."""
+    declared: frozenset[str] = frozenset()
+    """The entities that a spec declares."""
     unspecified: frozenset[str] = frozenset()
     """The entities whose records nothing gives, counts or declares: what a list or a search asks for may be
     generated."""

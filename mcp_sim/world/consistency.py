@@ -22,7 +22,7 @@ from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_values import NOWHERE, value_at
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import Envelope, Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.result_templates import respelled
 from mcp_sim.types.switches import mode_reader
@@ -44,6 +44,31 @@ Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 
 def inspection(plan: Plan, domain: Domain) -> Inspection:
     """Compile the checks for one tool from its plan."""
+    return _compile(plan, domain, partial(is_chosen, plan))
+
+
+def firm_inspection(plan: Plan, domain: Domain) -> Inspection:
+    """Compile the checks of declared and given facts only: what a plan or an entity merely infers is left out."""
+    declared = {name for name, basis in plan.basis.items() if basis.source == "declared"}
+    firm = replace(
+        plan,
+        sets=plan.sets if "sets" in declared else {},
+        envelope=plan.envelope if {"envelope", "result"} & declared else Envelope(),
+    )
+    entities = {
+        name: _firm(entity) for name, entity in domain.entities.items() if name in domain.declared | domain.given
+    }
+    return _compile(firm, replace(domain, entities=entities), partial(is_chosen, plan))
+
+
+def _firm(entity: Entity) -> Entity:
+    fields = {
+        name: replace(field, link=None) if field.link_is_guessed else field for name, field in entity.fields.items()
+    }
+    return replace(entity, fields=fields)
+
+
+def _compile(plan: Plan, domain: Domain, chosen: Callable[[Turn, Entity, Change], bool]) -> Inspection:
     entity = domain.entities.get(plan.entity or "")
     tool, wrapper = domain.tools[plan.tool], domain.wrappers.get(plan.tool)
     arguments = expanded((tool if wrapper is None else unwrap_tool(tool, wrapper)).input_schema)
@@ -62,7 +87,7 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         asked_for = appending if mode_of(turn.call.arguments) == "append" else settings
         changes = (*transition.changes, *transition.absorbed)
         after = RecordsAfter(turn.view, changes)
-        problems = write_problems(turn, transition, after, domain, partial(is_chosen, turn, plan))
+        problems = write_problems(turn, transition, after, domain, partial(chosen, turn))
         problems += set_problems(turn, plan, asked_for, changes, transition.unchecked)
         return problems if value is None else problems + shown_problems(value, turn, after, transition.unchecked)
 

@@ -55,7 +55,7 @@ def write_problems(
         if record.get(entity.key, change.key) != change.key:
             problems.append(f"R2: the record under {change.key!r} calls itself {record[entity.key]!r}")
         problems += link_problems(change, entity, after)
-        problems += _time_problems(record, entity)
+        problems += _time_problems(record, entity, turn)
         problems += _future_problems(change, before or {}, turn)
         if before is None and place < absorbed and _is_reused(turn, entity, change, may_reuse):
             reused.append(f"R4: the id {change.key!r} of the new {change.entity} was used before")
@@ -81,7 +81,7 @@ def _is_reused(turn: Turn, entity: Entity, change: Change, may_reuse: Callable[[
     return not may_reuse(entity, change)
 
 
-def is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:
+def is_chosen(plan: Plan, turn: Turn, entity: Entity, change: Change) -> bool:
     """Whether the caller chose the key, by an argument that sets it."""
     chosen = [path for path, name in plan.sets.items() if name == entity.key and plan.entity == entity.name]
     arguments = _arguments_of(turn, plan, change)
@@ -199,18 +199,18 @@ def _is_written_as(text: Json, value: Json) -> bool:
 
 
 def _is_same(value: Json, given: Json) -> bool:
-    """Whether a value is what was given. Items of a list may have more fields than were given, such as a price."""
-    if value == given or not (isinstance(value, list) and isinstance(given, list)):
-        return value == given
-    lines = cast("list[Any]", value), cast("list[Any]", given)
-    return len(lines[0]) == len(lines[1]) and all(map(_completes, *lines))
-
-
-def _completes(line: Json, given: Json) -> bool:
-    if not (isinstance(line, dict) and isinstance(given, dict)):
-        return line == given
-    known = cast("Record", line)
-    return all(name in known and known[name] == value for name, value in cast("Record", given).items())
+    """Whether a value is what was given. The server may complete it: a line by its price, a name to an object."""
+    if value == given:
+        return True
+    if isinstance(value, list) and isinstance(given, list):
+        lines = cast("list[Any]", value), cast("list[Any]", given)
+        return len(lines[0]) == len(lines[1]) and all(map(_is_same, *lines))
+    if not isinstance(value, dict):
+        return False
+    known = cast("Record", value)
+    if isinstance(given, dict):
+        return all(name in known and _is_same(known[name], inner) for name, inner in cast("Record", given).items())
+    return given in known.values()
 
 
 def link_problems(change: Change, entity: Entity, after: RecordsAfter) -> Iterator[str]:
@@ -224,11 +224,15 @@ def link_problems(change: Change, entity: Entity, after: RecordsAfter) -> Iterat
                 yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
 
 
-def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
+def _time_problems(record: Record, entity: Entity, turn: Turn) -> Iterator[str]:
+    """Yield a change before the creation, unless the caller gave one of the times."""
     created, updated = record.get("created_at"), record.get("updated_at")
     if not (isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated)):
         return
     if created > updated and _is_later(created, updated, entity.fields.get("created_at")):
+        given = {*_times_in(turn.call.arguments)}
+        if parse_time(created) in given or parse_time(updated) in given:
+            return
         yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
 
 

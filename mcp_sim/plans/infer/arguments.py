@@ -101,10 +101,12 @@ def _is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
 def find_leaves(arguments: Mapping[str, Record], entity: str, fields: AbstractSet[str]) -> Iterator[tuple[str, Record]]:
     """Yield arguments by path.
 
-    Those inside `fields: {...}` and the like come one by one, as `fields.*` if they are not declared.
+    Those inside `fields: {...}` and the like come one by one, as `fields.*` if they are not declared. An object named
+    after the entity is the record, also where other results show a field of that name.
     """
     for name, argument in arguments.items():
-        wraps = (snake(name) in _CONTAINERS or snake(name) == entity) and snake(name) not in fields
+        is_record = snake(name) in (entity, entity.rsplit("_", 1)[-1]) and bool(properties(argument))
+        wraps = is_record or (snake(name) in {*_CONTAINERS, entity} and snake(name) not in fields)
         if main_type(argument) == "object" and wraps:
             inner = properties(argument)
             yield from ((f"{name}.{field}", inner[field]) for field in inner)

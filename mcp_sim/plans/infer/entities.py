@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.plans.infer.entity_keys import key_like
+from mcp_sim.plans.infer.entity_keys import is_own_key, key_like
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.filters import narrowing_choices
 from mcp_sim.plans.infer.given_state import Given
@@ -74,7 +74,12 @@ class EntityBuilder:
         A record that is only a key also has a name.
         """
         key, rows = self.keys[name], self.given.records.get(name, ())
-        linked = [replace(field, link=link_of(name, field, schemas)) for field in self.fields[name].values()]
+        linked = [
+            replace(field, link=link_of(name, field, schemas), link_is_guessed=field.link is None and not rows)
+            if field.name != key or not is_own_key(name, key)
+            else field
+            for field in self.fields[name].values()
+        ]
         if key != "name" and not rows and all(field.name == key or field.link is not None for field in linked):
             linked.append(Field("name", {"type": "string"}, required=not self._takes_any(mine)))
         linked = [field if self._is_resolved(field, rows) else replace(field, link=None) for field in linked]

@@ -42,6 +42,12 @@ def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[s
     return next((by_name[name] for name in wanted if name in by_name), "id")
 
 
+def is_own_key(entity: str, key: str) -> bool:
+    """Whether a key is named after its entity: `member_id` of a `team_member` is no link to a `member`."""
+    own = (entity, entity.rsplit("_", 1)[-1])
+    return snake(key) in {f"{name}_{ending}" for name in own for ending in _ENDINGS}
+
+
 def _key_arguments(feature_list: Iterable[ToolFeatures]) -> dict[str, Record]:
     """Return the arguments that name single records, with their schemas."""
     key_arguments: dict[str, Record] = {}

@@ -17,6 +17,8 @@ SUCCESS = terms("results.success")
 _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
 _TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
+_NOTES = _MESSAGE | terms("results.error", "results.note")
+_IDENTITY = frozenset({"id", "uuid", "key", "name", "title"})
 _MANY = frozenset({"list", "search"})
 _MAX_DEPTH = 2  # deeper lists belong to a record, not to the envelope
 
@@ -39,7 +41,7 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     """Return the places in an expanded outputSchema. `record` is '' if the whole is the record."""
     parts = dict(_walk(output))
     rows = _rows_place(entity, output, parts) if verb in _MANY else None
-    record = _record_place(entity, output, parts) if rows is None and verb != "delete" else None
+    record = _record_place(entity, output) if rows is None and verb != "delete" else None
     paged = parts if rows is not None else {}
     return Envelope(
         record=record,
@@ -104,17 +106,44 @@ def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str
     return next(named, shallow)
 
 
-def _record_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:
-    """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
+def _record_place(entity: str, output: Record) -> str | None:
+    """Return '' unless the record is in a property: one named after the entity, or a wrapper of any name.
+
+    A wrapper is the only object with an id or a name beside nothing but notes on the call: `{code: 0, meta: {id: ..}}`.
+    """
     whole = {snake(name) for name in properties(output)}
-    objects = [path for path, schema in parts.items() if _may_be(schema, "object") and "." not in path]
-    wanted = (entity, entity.rsplit("_", 1)[-1], *_RECORD)
-    named = next((path for name in wanted for path in objects if last_name(path) == name), None)
-    if named is not None and whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
-        return named
+    inner = _wrapped(entity, output, whole)
+    if inner is None:
+        return None if _is_message(whole, output) else ""
+    place = properties(output)[inner]
+    below = _record_place(entity, place) if properties(place) and not _is_named_after(entity, inner) else ""
+    return f"{inner}.{below}" if below else inner
+
+
+def _wrapped(entity: str, output: Record, whole: AbstractSet[str]) -> str | None:
+    """Return the property that holds the record, or more of it; None if the whole is the record."""
+    objects = {name: schema for name, schema in properties(output).items() if _may_be(schema, "object")}
+    if whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
+        by_name = {snake(name): name for name in reversed(objects)}
+        wanted = (entity, entity.rsplit("_", 1)[-1], *_RECORD)
+        named = next((by_name[name] for name in wanted if name in by_name), None)
+        if named is not None:
+            return named
     if len(objects) == 1 == len(whole):
-        return objects[0]
-    return None if _is_message(whole, output) else ""
+        return next(iter(objects))
+    others = {name: schema for name, schema in properties(output).items() if name not in objects}
+    holding = [name for name, schema in objects.items() if _IDENTITY & {*map(snake, properties(schema))}]
+    is_wrapper = len(holding) == 1 and all(_is_note(name, schema) for name, schema in others.items())
+    return holding[0] if is_wrapper else None
+
+
+def _is_named_after(entity: str, name: str) -> bool:
+    return snake(name) in (entity, entity.rsplit("_", 1)[-1])
+
+
+def _is_note(name: str, schema: Record) -> bool:
+    """Whether a property beside a record says something about the call: whether it worked, how long it took."""
+    return main_type(schema) == "boolean" or snake(name) in _NOTES
 
 
 def _is_message(names: AbstractSet[str], output: Record) -> bool:

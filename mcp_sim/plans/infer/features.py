@@ -102,7 +102,29 @@ def collect_features(
         )
         for id_, tool in tools.items()
     )
-    return [_resolve_effect(fact, server) for fact in facts]
+    return _with_compounds_as_one([_resolve_effect(fact, server) for fact in facts])
+
+
+def _with_compounds_as_one(feature_list: Sequence[ToolFeatures]) -> list[ToolFeatures]:
+    """Return the features with one entity where a create makes an `a_b` with the key `b_id`, and other tools use a `b`.
+
+    Not so if the caller gives that id: the new record then links to a `b`.
+    """
+    creates = {features.entity: features for features in feature_list if features.verb == "create"}
+    heads = {name: name.rsplit("_", 1)[-1] for name in creates}
+    others = {features.entity for features in feature_list}
+    one = {
+        name: head
+        for name, head in heads.items()
+        if head in others - creates.keys() and _issues(creates[name], name, head)
+    }
+    return [replace(features, entity=one.get(features.entity, features.entity)) for features in feature_list]
+
+
+def _issues(create: ToolFeatures, entity: str, head: str) -> bool:
+    """Whether the only id in the answer of a create is that of a `head`, and no argument gives it."""
+    shown = {*map(snake, properties(create.shape))}
+    return f"{head}_id" in shown - {*map(snake, properties(create.input))} and shown.isdisjoint({"id", f"{entity}_id"})
 
 
 def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:

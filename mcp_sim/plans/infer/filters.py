@@ -154,7 +154,7 @@ def fields_of_arguments(
             is_field = not is_given or not snake(path).endswith(_REFERENCES)
             yield from [_updated_field(path, schema, features)] if is_field else []
         elif link != features.entity and link in entities:
-            yield Field(name, _without_default(schema), link=link)
+            yield Field(name, _without_default(schema), link=link, link_is_guessed=True)
         elif not is_given and (path in needed or not is_shown or narrowing_choices(schema)):
             yield from _filtered_field(path, schema)
 

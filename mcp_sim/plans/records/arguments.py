@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
@@ -17,8 +18,6 @@ from mcp_sim.types.plans import Plan
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
 Convert: TypeAlias = Callable[[Json], Json]
-
-ABSENT = object()
 
 
 def argument(path: str) -> Fetch:

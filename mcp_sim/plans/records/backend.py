@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mcp_sim.plans.choices import choice_answer
-from mcp_sim.plans.records.allowed_values import declared_values_check, line_schema_check, schema_check
-from mcp_sim.plans.records.arguments import ABSENT, argument, with_whole_numbers
+from mcp_sim.plans.records.allowed_values import declared_values_check
+from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import creation
-from mcp_sim.plans.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequence
+from mcp_sim.plans.records.effects import Batch, Write, WriteMany, batch, with_checks
 from mcp_sim.plans.records.filters import sets_any_field
 from mcp_sim.plans.records.nearest_record import nearest_record
 from mcp_sim.plans.records.parts import part_page, part_write
@@ -19,6 +19,7 @@ from mcp_sim.plans.records.selection import Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import invalid, not_found, noun, sentence_of
 from mcp_sim.types import Observation, Tool, Transition, Turn
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.plans import Plan
@@ -49,9 +50,7 @@ class Records(Backend):
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
-    checks = declared_values_check(tool, plan), schema_check(tool, plan, domain)
-    write = with_checks(_WRITES[plan.verb](tool, plan, domain), *checks)
-    write = with_consequence(write, line_schema_check(tool, plan, domain))
+    write = with_checks(_WRITES[plan.verb](tool, plan, domain), declared_values_check(tool, plan))
     if plan.each is not None:
         partly = reports_failures(tool, plan, domain)
         return _writing_many(tool, plan, batch(tool, plan, write), render, partly=partly)

@@ -13,12 +13,13 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.titles import titles_about
 from mcp_sim.plans.records.accepted_keys import acceptance
-from mcp_sim.plans.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.plans.records.arguments import Fetch, argument
 from mcp_sim.plans.records.containers import container_arguments, containers_of
 from mcp_sim.plans.records.earlier_records import was_created, was_emptied
 from mcp_sim.plans.records.filters import field_value, matching_rows, sets_any_field
 from mcp_sim.plans.records.wanted_values import Interval, Wanted, wanted_values
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import fitting_type, property_of
 from mcp_sim.types.json_values import nest_paths

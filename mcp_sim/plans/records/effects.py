@@ -1,4 +1,4 @@
-"""Effects of writes: their checks, their consequences, and batches of them."""
+"""Effects of writes: their checks, and batches of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
@@ -28,10 +29,6 @@ class Effect:
     changes: tuple[Change, ...]
 
 
-Consequence: TypeAlias = Callable[[Turn, Invent, Effect], "Effect | Observation"]
-"""Returns the effect with its consequence, or the failure of the whole write."""
-
-
 def with_checks(write: Write, *checks: Check | None) -> Write:
     """Return the write with checks before it. The first failure is returned."""
     known = [check for check in checks if check is not None]
@@ -44,18 +41,6 @@ def with_checks(write: Write, *checks: Check | None) -> Write:
             if refused is not None:
                 return refused
         return write(turn, invent)
-
-    return whole
-
-
-def with_consequence(write: Write, follow: Consequence | None) -> Write:
-    """Return the write with its consequence: both are done, or neither."""
-    if follow is None:
-        return write
-
-    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
-        effect = write(turn, invent)
-        return effect if isinstance(effect, Observation) else follow(turn, invent, effect)
 
     return whole
 

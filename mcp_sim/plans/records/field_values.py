@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import TypeAlias, cast
 
+from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.conformance import field_schemas
+from mcp_sim.generate.shaping import Shaped
 from mcp_sim.generate.time_fields import time_formatter
-from mcp_sim.plans.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.plans.records.arguments import Fetch, argument
 from mcp_sim.plans.refusal import neighbours, not_found
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, at, items, takes_null, type_name, types_of
-from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, takes_null, types_of
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
-Convert: TypeAlias = Callable[[Json], Json]
+Convert: TypeAlias = Callable[[Json, Turn], Json]
 
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
 _NOW = "{now}"
-_PLAIN = frozenset(("integer", "number", "boolean"))
 
 
 @frozen
 class Assignment:
     """An argument, the field that it sets (`*`: each property by its own name), and its default.
 
-    `keep` converts the value to what the field stores.
+    `keep` converts the value to what the field stores, `ABSENT` if it can store nothing like it.
     """
 
     fetch: Fetch
@@ -50,7 +49,7 @@ def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = T
             field,
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
-            converter(domain, entity, field),
+            converter(plan, domain, entity, field),
         )
         for path, field in plan.sets.items()
     ]
@@ -82,7 +81,8 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
             if rule.default is not ABSENT and rule.default is not None:
                 values[rule.field] = rule.default
         elif rule.field != "*":
-            values[rule.field] = rule.keep(value)
+            kept = rule.keep(value, turn)
+            values |= {} if kept is ABSENT else {rule.field: kept}
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
     return {**many, **values} if many else values
@@ -134,40 +134,37 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
     return {**values, **record} if record else values
 
 
-def converter(domain: Domain, entity: Entity, field: str) -> Convert:
-    """Return what converts an argument to what a field stores.
+def converter(plan: Plan, domain: Domain, entity: Entity, field: str) -> Convert:
+    """Return what converts an argument to what a field stores: the form in which results show it.
 
-    Numbers become texts in fields that hold only texts. Texts become numbers or booleans in fields that hold only
-    those. Dates become date-times where results declare them.
+    If no result shows the field, only its type counts. What no result could show is not stored.
     """
-    if field not in entity.fields:
-        return _unchanged
-    shown = [*field_schemas(domain, entity, field)]
-    kinds = {frozenset(types_of(schema)) - {"null"} for schema in (entity.fields[field].schema, *shown)}
-    held = next(iter(kinds)) if len(kinds) == 1 else frozenset[str]()
-    if shown and all(schema.get("format") == "date-time" for schema in shown):
-        return _moment
-    if held == frozenset(("string",)):
-        return _text
-    return _unchanged if not held or held - _PLAIN else lambda value: _plain(value, held)
+    known = entity.fields.get(field)
+    how = plan.how.get(field, "set")
+    if known is None or known.link is not None or how not in {"set", "append"}:
+        return lambda value, _turn: value
+    schemas: list[Record] = []
+    for schema in field_schemas(domain, entity, field):
+        if schema not in schemas:
+            schemas.append(schema)
+    if not schemas and types_of(known.schema):
+        schemas = [{"type": [*types_of(known.schema)]}]
+    if how == "append":
+        schemas = [items(schema) if "array" in types_of(schema) else schema for schema in schemas]
+    shapes = [Shaped(entity.name, field, schema) for schema in schemas if schema]
+    if not shapes:
+        return lambda value, _turn: value
+
+    def convert(value: Json, turn: Turn) -> Json:
+        chance, moment = Chance(turn.draws.key + f"{entity.name}.{field}".encode()), Moment(turn.now, turn.now)
+        if how == "append" and isinstance(value, list):
+            entered = [_shaped(shapes, item, chance, moment) for item in as_list(value)]
+            return [item for item in entered if item is not ABSENT]
+        return _shaped(shapes, value, chance, moment)
+
+    return convert
 
 
-def _unchanged(value: Json) -> Json:
-    return value
-
-
-def _text(value: Json) -> Json:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _moment(value: Json) -> Json:
-    match = _MOMENT.fullmatch(value) if isinstance(value, str) else None
-    return value if match is None else f"{match[1]}T{match[2] or '00:00'}{match[3] or ':00'}"
-
-
-def _plain(value: Json, kinds: frozenset[str]) -> Json:
-    if isinstance(value, str):
-        with suppress(ValueError):
-            values = decode_strict(value.strip().lower())
-            return values if type_name(values) in kinds or (isinstance(values, int) and "number" in kinds) else value
-    return value
+def _shaped(shapes: Sequence[Shaped], value: Json, chance: Chance, moment: Moment) -> Json:
+    shaped = (shape(value, chance, moment) for shape in shapes)
+    return next((form for form in shaped if form is not ABSENT), ABSENT)

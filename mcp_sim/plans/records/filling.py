@@ -7,7 +7,7 @@ from dataclasses import replace
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
 from mcp_sim.plans.records.projection import projector
 from mcp_sim.plans.records.result_schemas import is_optional, is_success_flag
@@ -15,6 +15,7 @@ from mcp_sim.plans.records.result_values import NUMBERS, Facts, Fill, as_text, n
 from mcp_sim.plans.records.sentences import DONE, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded

@@ -10,10 +10,11 @@ from math import nan
 from typing import TypeAlias, cast, overload
 
 from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.plans.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.plans.records.arguments import Fetch, argument
 from mcp_sim.plans.records.ordering import Row
 from mcp_sim.plans.records.search_terms import NOTHING, query_argument, term_parser
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at

@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.defaults import record_maker, settling
 from mcp_sim.generate.keys import following_key, key_maker
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import Effect, Write
 from mcp_sim.plans.records.field_values import assigned_values, assignments_of
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, test_maker
@@ -18,6 +18,7 @@ from mcp_sim.plans.records.record_lookup import find_inside, finder, parts_of
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.refusal import conflict, not_found
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Invent

@@ -12,8 +12,8 @@ from mcp_sim.generate.conformance import schema_conformer
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.plans.records.arguments import ABSENT
 from mcp_sim.types import Json, Record, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types.lexicon.english import snake, vocabulary

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.filters import field_value
 from mcp_sim.plans.refusal import invalid, neighbours, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, required
 from mcp_sim.types.lexicon.english import snake

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.types import Json, Record, Tool, render_plain_failure
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.frozen import frozen

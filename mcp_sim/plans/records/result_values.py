@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from mcp_sim.plans.records.arguments import ABSENT
 from mcp_sim.plans.records.effects import Batch
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.types import Json, Key, Observation, Record, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at

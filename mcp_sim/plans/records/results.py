@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, cast
 
-from mcp_sim.plans.records.arguments import ABSENT
 from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.plans.records.filling import Filler
 from mcp_sim.plans.records.recorded_results import recorded_writer
@@ -21,6 +20,7 @@ from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.plans.rendering.described_results import returns_key
 from mcp_sim.plans.rendering.templates import template_renderer
 from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake

@@ -11,13 +11,14 @@ from typing import TypeAlias
 
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.field_values import Link, resolve_links
 from mcp_sim.plans.records.filters import PART_OF_TIME, matching_rows
 from mcp_sim.plans.records.ordering import Row, ordering
 from mcp_sim.plans.records.search_terms import query_argument, term_parser, unknown_clause
 from mcp_sim.plans.refusal import invalid, quoted
 from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.plans.records.arguments import ABSENT, argument
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.projection import Show
 from mcp_sim.plans.records.recorded_texts import Sample, result_text
 from mcp_sim.plans.records.result_values import Facts
 from mcp_sim.plans.records.sentences import name_field, written
 from mcp_sim.plans.refusal import noun
 from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Example, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, constants, main_type

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from mcp_sim.generate.missing_records import MOST_CANDIDATES, extent
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.plans.records.arguments import ABSENT
 from mcp_sim.plans.records.filters import filter_argument, time_prefix_test
 from mcp_sim.plans.records.search_terms import query_argument, term_parser
 from mcp_sim.types import COMPARISONS, Json, Record, Tool
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, main_type

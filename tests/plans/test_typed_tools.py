@@ -1,0 +1,226 @@
+"""Tools with outputSchemas: valid calls are answered, and the schema of a result shapes the result only."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, simulator, tool
+
+from mcp_sim.types.json_schema.formats import RESULT_FORMATS
+from mcp_sim.types.json_schema.validation import Validator
+
+Json = Any
+TIME: Json = {"type": "string", "format": "date-time"}
+
+
+def thing(*needed: str, **fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [*needed]}
+
+
+def rows(**fields: Json) -> Json:
+    return {"type": "array", "items": thing(*fields, **fields)}
+
+
+@pytest.mark.parametrize(("owner", "noun"), [("team", "member"), ("shop", "order"), ("relief", "crew")])
+async def test_a_compound_noun_whose_key_is_that_of_its_last_word_is_that_entity(
+    tmp_path: Path, owner: str, noun: str
+) -> None:
+    shown = thing(f"{noun}_id", name=TEXT, **{f"{noun}_id": TEXT})
+    tools = [
+        tool(f"create_{owner}_{noun}", needed="name", name=TEXT, output=shown),
+        tool(f"get_{noun}", needed="id", id=TEXT, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, f"create_{owner}_{noun}", name="Ada")
+        assert made["name"] == "Ada"
+        assert await answered(world, f"get_{noun}", id=made[f"{noun}_id"]) == made
+
+
+@pytest.mark.parametrize("noun", ["rule", "crate"])
+async def test_a_record_may_be_sent_back_as_it_was_shown(tmp_path: Path, noun: str) -> None:
+    fields = {"id": TEXT, "name": TEXT, "created_at": TIME, "updated_at": TIME}
+    tools = [
+        tool(f"list_{noun}s", output=thing(f"{noun}s", **{f"{noun}s": rows(**fields)})),
+        tool(f"update_{noun}", needed="id", **fields, output=thing("id", **fields)),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        row = (await answered(world, f"list_{noun}s"))[f"{noun}s"][0]
+        put = await answered(world, f"update_{noun}", **{**row, "name": "New"})
+        assert (put["name"], put["created_at"]) == ("New", row["created_at"])
+        early = await answered(world, f"update_{noun}", id=row["id"], name="Old", created_at="2031-01-01T00:00:00Z")
+        assert early["name"] == "Old"
+
+
+WRAPPERS = ("data", "result", "meta", "payload", "body", "envelope", "reply", "shelf", "output", "found", "x", "info")
+BESIDE: Json = {
+    "error": {"type": "boolean"},
+    "code": {"type": "integer"},
+    "msg": TEXT,
+    "request_id": TEXT,
+    "took_ms": {"type": "number"},
+}
+
+
+@pytest.mark.parametrize(("wrapper", "beside"), [*zip(WRAPPERS, [*BESIDE] * 3, strict=False)])
+async def test_rows_and_records_are_where_the_schema_has_them(tmp_path: Path, wrapper: str, beside: str) -> None:
+    shelf = thing("key", key=TEXT, name=TEXT)
+    listed = thing(
+        beside, wrapper, **{beside: BESIDE[beside], wrapper: thing("shelves", shelves=rows(key=TEXT, name=TEXT))}
+    )
+    whole = thing(beside, wrapper, **{beside: BESIDE[beside], wrapper: shelf})
+    tools = [
+        tool("list_shelves", output=listed),
+        tool("get_shelf", needed="key", key=TEXT, output=whole),
+        tool("create_shelf", needed="name", name=TEXT, output=whole),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"shelf": 3}}).open() as world:
+        first = (await answered(world, "list_shelves"))[wrapper]["shelves"][0]
+        assert (await answered(world, "get_shelf", key=first["key"]))[wrapper] == first
+        made = (await answered(world, "create_shelf", name="Top"))[wrapper]
+        assert made["name"] == "Top"
+        assert (await answered(world, "list_shelves"))[wrapper]["shelves"][-1] == made
+
+
+GIVEN: Json = [
+    ("urgent", {"id": {"type": "integer"}, "name": TEXT}, "name"),
+    ("ada@vos.example", {"id": TEXT, "email": {"type": "string", "format": "email"}, "name": TEXT}, "email"),
+    ("usr_00042", {"id": TEXT, "name": TEXT}, "id"),
+    (7, {"id": {"type": "integer"}, "title": TEXT}, "id"),
+    ("https://vos.example/a", {"url": {"type": "string", "format": "uri"}, "size": {"type": "integer"}}, "url"),
+]
+
+
+@pytest.mark.parametrize(("value", "fields", "part"), GIVEN)
+async def test_a_plain_value_becomes_the_object_that_results_show(
+    tmp_path: Path, value: Json, fields: Json, part: str
+) -> None:
+    plain = {"type": "integer" if isinstance(value, int) else "string"}
+    shown = thing("id", "marks", "main", id=TEXT, marks=rows(**fields), main=thing(*fields, **fields))
+    tools = [
+        tool("create_parcel", needed="marks", marks={"type": "array", "items": plain}, main=plain, output=shown),
+        tool("get_parcel", needed="id", id=TEXT, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_parcel", marks=[value], main=value)
+        assert (made["marks"][0][part], made["main"][part]) == (value, value)
+        assert Validator(shown, RESULT_FORMATS).is_valid(made)
+        assert await answered(world, "get_parcel", id=made["id"]) == made
+
+
+async def test_the_server_adds_the_parts_that_it_makes_and_keeps_them(tmp_path: Path) -> None:
+    line = thing("product", "quantity", product=TEXT, quantity={"type": "integer"})
+    shown = thing(
+        "id",
+        "lines",
+        id=TEXT,
+        lines=rows(id=TEXT, product=TEXT, quantity={"type": "integer"}, price={"type": "number"}),
+    )
+    tools = [
+        tool("create_bill", needed="lines", lines={"type": "array", "items": line}, output=shown),
+        tool("get_bill", needed="id", id=TEXT, output=shown),
+    ]
+    given = [{"product": "bell", "quantity": 2}, {"product": "horn", "quantity": 1}]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_bill", lines=given)
+        assert [{name: line[name] for name in ("product", "quantity")} for line in made["lines"]] == given
+        assert made["lines"][0]["id"] != made["lines"][1]["id"]
+        assert await answered(world, "get_bill", id=made["id"]) == made
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "enum": ["low", "high"]}, "urgent"),
+        ({"type": "string", "maxLength": 5}, "longer than that"),
+        ({"type": "integer"}, "many"),
+        ({"type": "array", "items": {"type": "string", "enum": ["a"]}}, ["b"]),
+        ({"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}, "nowhere"),
+        ({"type": "string", "format": "email"}, "nobody"),
+    ],
+)
+async def test_what_no_result_could_show_is_no_reason_to_refuse(tmp_path: Path, schema: Json, value: Json) -> None:
+    given = {"type": "array"} if isinstance(value, list) else TEXT
+    shown = thing("id", "name", "mark", id=TEXT, name=TEXT, mark=schema)
+    tools = [
+        tool("create_lamp", needed="name", name=TEXT, mark=given, output=shown),
+        tool("update_lamp", needed="id", id=TEXT, mark=given, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_lamp", name="Hall", mark=value)
+        assert made["name"] == "Hall"
+        for answer in (made, await answered(world, "update_lamp", id=made["id"], mark=value)):
+            assert Validator(shown, RESULT_FORMATS).is_valid(answer)
+
+
+@pytest.mark.parametrize("mentioning", ["get", "link", "none"])
+@pytest.mark.parametrize("noun", ["ticket", "lamp"])
+async def test_a_wrapper_named_like_the_entity_is_the_record(tmp_path: Path, noun: str, mentioning: str) -> None:
+    reference = thing("id", "kind", id=TEXT, kind={"type": "string", "enum": [f"{noun}_reference"]})
+    record = thing("id", "title", id=TEXT, title=TEXT)
+    nested = thing("id", "title", id=TEXT, title=TEXT, **({noun: reference} if mentioning == "get" else {}))
+    tools = [
+        tool(f"create_{noun}", needed=noun, **{noun: thing("title", title=TEXT)}, output=thing(noun, **{noun: record})),
+        tool(f"get_{noun}", needed="id", id=TEXT, output=thing(noun, **{noun: nested})),
+    ]
+    if mentioning == "link":
+        tools.append(
+            tool(f"snooze_{noun}", needed="id", id=TEXT, **{noun: reference}, output=thing(**{noun: reference}))
+        )
+    async with simulator(tmp_path, tools).open() as world:
+        made = (await answered(world, f"create_{noun}", **{noun: {"title": "Broken"}}))[noun]
+        assert made["title"] == "Broken"
+        assert (await answered(world, f"get_{noun}", id=made["id"]))[noun]["title"] == "Broken"
+
+
+FORMATS = ("date-time", "date", "time", "duration", "email", "uri", "uuid", "ipv4", "ipv6", "hostname")
+NAMES = ("image_48", "value", "last_seen", "contact", "logo_title")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+async def test_formats_hold_in_completed_objects_maps_and_echoes(tmp_path: Path, form: str) -> None:
+    formatted: Json = {"type": "string", "format": form}
+    inner = thing("label", *NAMES, label=TEXT, **dict.fromkeys(NAMES, formatted))
+    by_name = {"type": "object", "additionalProperties": formatted, "minProperties": 1}
+    either = {"oneOf": [inner, thing("only", only=formatted)]}
+    shown = thing(
+        "id", "mark", "nested", "more", "either", id=TEXT, mark=formatted, nested=inner, more=by_name, either=either
+    )
+    tools = [
+        tool("create_survey", needed="nested", nested=thing("label", label=TEXT), mark=TEXT, output=shown),
+        tool(
+            "list_surveys",
+            output=thing("surveys", "mark", surveys={"type": "array", "items": shown}, mark=formatted),
+            mark=TEXT,
+        ),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"survey": 3}}).open() as world:
+        made = await answered(world, "create_survey", nested={"label": "a"}, mark="nothing like it")
+        assert made["nested"]["label"] == "a"
+        assert Validator(shown, RESULT_FORMATS).problems(made) == ()
+        listed = await answered(world, "list_surveys", mark="nothing like it")
+        assert Validator(tools[1]["outputSchema"], RESULT_FORMATS).problems(listed) == ()
+
+
+async def test_a_guess_that_calls_contradict_is_dropped_and_logged_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools = [
+        tool("list_drums", output=thing("drums", drums=rows(id=TEXT, owner=TEXT))),
+        tool("get_owner", needed="id", id=TEXT),
+        tool(
+            "create_drum",
+            needed="owner_id",
+            owner_id=TEXT,
+            output=thing("owner_id", "drum", owner_id=TEXT, drum=thing("id", id=TEXT)),
+        ),
+    ]
+    with caplog.at_level(logging.WARNING):
+        async with simulator(tmp_path, tools).open() as world:
+            for owner in ("a", "b"):
+                made = await answered(world, "create_drum", owner_id=owner)
+                assert made["owner_id"] == owner
+    dropped = [record.getMessage() for record in caplog.records if "is dropped" in record.getMessage()]
+    assert len({text.split(":")[2] for text in dropped}) == len(dropped)
