@@ -272,10 +272,8 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:
-    """Whether a field can hold the argument. A key fits a field that is shown as an object, other scalars do not."""
-    if field.name == key and main_type(argument) in {"object", "array"}:
-        return False
-    return not properties(field.schema) or main_type(argument) not in {"string", "integer", "number", "boolean"}
+    """Whether a field can hold the argument: the key holds no objects and no lists."""
+    return field.name != key or main_type(argument) not in {"object", "array"}
 
 
 def _weakest(bases: Iterable[Basis]) -> Basis:

@@ -104,12 +104,14 @@ class Link:
     field: str
     target: Entity
     path: str
+    is_guessed: bool = False
+    """Whether only names say so: a value that names no record is then kept as it is."""
 
 
 def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
     """Return the links that arguments set, except those that are removed from a list."""
     return [
-        Link(field, domain.entities[entity.fields[field].link or ""], path)
+        Link(field, domain.entities[entity.fields[field].link or ""], path, entity.fields[field].link_is_guessed)
         for path, field in plan.sets.items()
         if field in entity.fields
         and (entity.fields[field].link or "") in domain.entities
@@ -126,6 +128,8 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
             continue
         named = cast("list[Json]", value) if isinstance(value, list) else [value]
         keys = [find_key(turn.view, link.target.name, item) for item in named]
+        if None in keys and link.is_guessed:
+            continue
         if None in keys:
             return not_found(
                 tool, link.target.name, named[keys.index(None)], link.path, neighbours(turn.view, link.target)

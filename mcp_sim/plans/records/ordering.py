@@ -7,23 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.plans.refusal import invalid
-from mcp_sim.types import Json, Key, Observation, Record, Tool
+from mcp_sim.types import Json, Key, Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, at, constants, items
+from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import example_of, seconds_of, time_format
 
 Row: TypeAlias = tuple[Key, Record]
-Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | Observation"]
-"""Takes the rows, what to sort by, the direction, and the searched text. Returns the rows or a failure."""
+Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], Sequence[Row]]
+"""Takes the rows, what to sort by, the direction, and the searched text. What is no field sorts nothing."""
 
 _NEWEST = vocabulary("newest recent latest most_recent date_desc")
 _OLDEST = vocabulary("oldest earliest date_asc")
-_ANY = vocabulary("relevance best_match best default none")
 _NEWEST_FIRST = re.compile(
     r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
     r"|\breverse chronological",
@@ -36,7 +33,6 @@ _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
 def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
     """Compile the order of a tool's rows."""
     fields = {snake(name): name for name in entity.fields}
-    allowed = {str(value) for value in _allowed(tool, plan)}
     created = next((name for name, meaning in _times(entity) if meaning == "created"), None)
     named = next((fields[name] for name in _NAMES if name in fields), None)
     newest_first = _NEWEST_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
@@ -47,7 +43,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
         form = time_format(example_of(schema))
         return _collated if form is None or form.is_sortable else seconds_of(schema)
 
-    def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
+    def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row]:
         parts = _parts(asked)
         if not parts and newest_first and plan.paging.order is None:
             return _sorted(rows[::-1], happened, key_of(happened), reverse=True) if happened is not None else rows[::-1]
@@ -62,9 +58,6 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
                 rows = rows[::-1] if field is None and down else rows
             if field is not None:
                 rows = _sorted(rows, field, key_of(field), reverse=down or _is_down(direction))
-            elif plain not in _NEWEST | _OLDEST | _ANY and piece not in allowed and name not in allowed:
-                known = ", ".join(entity.fields)
-                return invalid(tool, plan.paging.sort, asked, f"Cannot sort by {name!r}; choose from {known}")
         return rows
 
     return order
@@ -72,11 +65,6 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
 
 def _times(entity: Entity) -> list[tuple[str, str | None]]:
     return [(name, time_meaning(name, field.schema)) for name, field in entity.fields.items()]
-
-
-def _allowed(tool: Tool, plan: Plan) -> list[Json]:
-    schema = at(expanded(tool.input_schema), plan.paging.sort) if plan.paging.sort else {}
-    return constants(schema) or constants(items(schema))
 
 
 def _parts(asked: Json) -> list[str]:

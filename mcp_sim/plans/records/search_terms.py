@@ -80,19 +80,6 @@ def term_parser(entity: Entity) -> Callable[[Json], Terms]:
     return parse
 
 
-def unknown_clause(entity: Entity) -> Callable[[Json], str | None]:
-    """Return a function that finds the first clause about an unknown field, or None."""
-    fields = {snake(name) for name in entity.fields}
-
-    def clause(text: Json) -> str | None:
-        matches = _CLAUSE.finditer(text) if isinstance(text, str) else ()
-        return next(
-            (match[0] for match in matches if snake(match[2]) not in fields and not match[5].startswith("//")), None
-        )
-
-    return clause
-
-
 def _test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> Test:
     schema = entity.fields[name].schema
     if sign in _SIGNS:

@@ -6,17 +6,15 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from itertools import islice
 from typing import TypeAlias
 
-from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.field_values import Link, resolve_links
-from mcp_sim.plans.records.filters import PART_OF_TIME, matching_rows
+from mcp_sim.plans.records.filters import matching_rows
 from mcp_sim.plans.records.ordering import Row, ordering
-from mcp_sim.plans.records.search_terms import query_argument, term_parser, unknown_clause
-from mcp_sim.plans.refusal import invalid, quoted
+from mcp_sim.plans.records.search_terms import query_argument, term_parser
+from mcp_sim.plans.refusal import invalid
 from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
@@ -24,7 +22,6 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.time_formats import parse_time
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
@@ -60,6 +57,7 @@ def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]
         return lambda rows, _arguments: Page(rows[: paging.most], len(rows))
     limits, offsets = argument(paging.limit or ""), argument(paging.offset or "")
     pages, cursors = argument(paging.page or ""), argument(paging.cursor or "")
+    is_declared = "paging" in plan.basis and plan.basis["paging"].source == "declared"
     paging_names = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
 
     def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
@@ -74,9 +72,9 @@ def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]
         cursor = cursors(arguments)
         if isinstance(cursor, str) and cursor:
             start = _read_cursor(cursor, _query_digest(arguments, paging_names))
-            if start is None:
+            if start is None and is_declared:
                 return invalid(tool, paging.cursor, cursor, f"Invalid {paging.cursor}: {cursor!r}")
-            offset += start
+            offset += start or 0
         chosen = rows[offset : offset + limit]
         more = offset + len(chosen) < len(rows) and bool(chosen)
         following = (
@@ -120,53 +118,15 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
     matching = matching_rows(tool, plan, entity, any_field=any_field)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction = argument(plan.paging.sort or ""), argument(plan.paging.order or "")
-    query, find_unknown, parse_terms = query_argument(plan), unknown_clause(entity), term_parser(entity)
-    timeless = no_time(plan, entity)
+    query, parse_terms = query_argument(plan), term_parser(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         hits = matching(turn.view, arguments)
-        clause = find_unknown(query(arguments)) if not hits else None
-        if clause is not None:
-            known = ", ".join(entity.fields)
-            return invalid(tool, plan.query, query(arguments), f"Cannot search by {clause}; choose from {known}")
-        wrong = timeless(turn) if not hits else None
-        if wrong is not None:
-            name, value, example = wrong
-            return invalid(tool, name, value, f"Invalid {name}: {quoted(value)} is no time, such as {quoted(example)}")
         words = " ".join(parse_terms(query(arguments)).words)
-        rows = order(hits, sort(arguments), direction(arguments), words)
-        return rows if isinstance(rows, Observation) else paged(rows, arguments)
+        return paged(order(hits, sort(arguments), direction(arguments), words), arguments)
 
     return select
-
-
-def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Json] | None]:
-    """Compile the search for an argument that compares a time with a value that is not a time.
-
-    It returns the argument, its value and an example of a time, or None. Times of records may have unknown formats.
-    """
-    rules = [(path, argument(path), rule.field) for path, rule in plan.filters.items() if rule.op in _OF_TIMES]
-    schemas = {name: field.schema for name, field in entity.fields.items() if field.schema.get("format") != "time"}
-    timed = [
-        (path, fetch, field, time_formatter(field, schemas[field]))
-        for path, fetch, field in rules
-        if field in schemas and time_meaning(field, schemas[field]) is not None
-    ]
-
-    def find(turn: Turn) -> tuple[str, Json, Json] | None:
-        for path, fetch, field, write in timed:
-            value = fetch(turn.call.arguments)
-            if not isinstance(value, str) or parse_time(value) is not None or PART_OF_TIME.fullmatch(value):
-                continue
-            rows = islice(turn.view.rows(entity.name), _SAMPLE)
-            known = [row[field] for _, row in rows if row.get(field) is not None] or [write(turn.now)]
-            example = next((shown for shown in known if parse_time(shown) is not None), None)
-            if example is not None:
-                return path, value, example
-        return None
-
-    return find
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:
