@@ -111,7 +111,8 @@ class Shaped:
 
     def _text(self, way: Record, value: Json, _chance: Chance, _moment: Moment) -> Json:
         if isinstance(value, dict):
-            texts = (value[name] for name in ("id", *_NAMES, *_MAILS) if isinstance(value.get(name), str))
+            body = as_object(value)
+            texts = (body[name] for name in ("id", *_NAMES, *_MAILS) if isinstance(body.get(name), str))
             return next(texts, ABSENT)
         moment = parse_time(value) if way.get("format") in _TIMES and isinstance(value, str) else None
         if moment is not None:

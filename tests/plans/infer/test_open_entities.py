@@ -90,9 +90,9 @@ async def test_a_spec_may_declare_an_open_entity(tmp_path: Path) -> None:
 
 
 async def test_a_refused_request_creates_no_record(tmp_path: Path) -> None:
-    desk = spec(tool("list_concerts", "city", sort_by=TEXT))
+    desk = spec(tool("list_concerts", "city", limit={"type": "integer"}))
     async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
-        assert not (await world.call("list_concerts", {"city": "Zwolle", "sort_by": "nonsense"})).ok
+        assert not (await world.call("list_concerts", {"city": "Zwolle", "limit": -1})).ok
         assert not world.ledger.newest["step"]["absorbed"]
 
 
