@@ -51,6 +51,11 @@ class World:
         """Who calls: the principal of the token that the client presented; '' without tokens."""
         return self._turn.call.caller
 
+    @property
+    def input_schema(self) -> Record:
+        """The inputSchema of the called tool. It must not be changed."""
+        return self._turn.tool.input_schema
+
     def invent(self, schema: Record | None = None, about: str = "") -> Json:
         """Return a plausible value that is valid under a JSON Schema; any text without one.
 

@@ -30,8 +30,14 @@ NO_CONTENT = {"conformance"}
 """Shipped specs that show the protocol and have no task."""
 
 SPECS = sorted(shipped("tool_specs").keys() - NO_CONTENT)
-SCENARIO_OF = {"web_fetch": "web_search"}
-"""Spec -> the name of its scenarios, where these have another spec's name: they serve both."""
+SCENARIO_OF = {
+    "web_fetch": "web_search",
+    "sequential_thinking": "memory",
+    "time": "desk",
+    "calculator": "desk",
+    "redis_strings": "desk",
+}
+"""Spec -> the name of its scenarios, where these have another name: they serve several."""
 PLANNED = sorted({*PLANNED_SPECS} - NO_CONTENT)
 """Those that no program answers: mcp-sim infers what their tools do."""
 

@@ -13,7 +13,7 @@ MODULES = frozenset(
     decimal difflib enum fnmatch fractions functools hashlib heapq html io itertools json math numbers operator
     posixpath re shlex statistics string struct textwrap types typing unicodedata uuid zlib zoneinfo
     collections.abc html.entities html.parser mcp_sim.libraries.files mcp_sim.libraries.git mcp_sim.libraries.sql
-    mcp_sim.programs urllib.parse
+    mcp_sim.programs mcp_sim.programs.helpers urllib.parse
     """.split()  # noqa: SIM905 (a list of words reads better in lines)
 )
 """The modules of Python that programs may import: they compute, and neither read nor write anything."""

@@ -1,0 +1,226 @@
+"""What programs write again and again: how frameworks word wrong arguments, and forms of JSON, times, money and notes.
+
+from mcp_sim.programs.helpers import known, shown, stamp
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mcp_sim.programs.results import Refused, Result
+from mcp_sim.programs.rows import Row
+from mcp_sim.programs.tables import Table
+from mcp_sim.programs.world import World
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+
+# answers --------------------------------------------------------------------------------------------------------------
+
+
+def indented(value: Any) -> str:
+    """Return JSON as most servers show it: indented by 2, letters of all languages as they are."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def compact(value: Any) -> str:
+    """Return JSON as `JSON.stringify` writes it: without spaces."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def shown(value: Any, structured: Any = None) -> Result:
+    """Return a result whose text is the value as indented JSON; structured is the value, too, or what is given."""
+    return Result(text=indented(value), structured=value if structured is None else structured)
+
+
+def known(table: Table, key: Any, message: str) -> Row:
+    """Return the row with a key. Raises `Refused` with the message if there is none."""
+    row = table.get(key)
+    if row is None:
+        raise Refused(message)
+    return row
+
+
+# values ---------------------------------------------------------------------------------------------------------------
+
+
+def stamp(moment: datetime, timespec: str = "seconds") -> str:
+    """Return a time in UTC as `2029-03-01T09:00:00Z`; with `milliseconds` as JavaScript writes it."""
+    return moment.isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+def new_uuid(world: World) -> str:
+    """Return a random UUID (version 4)."""
+    return str(UUID(int=world.random.getrandbits(128), version=4))
+
+
+def money(minor: int, currency: str) -> str:
+    """Return an amount in minor units with its currency: `19.00 EUR`."""
+    return f"{minor / 100:.2f} {currency.upper()}"
+
+
+def byte_size(count: float) -> str:
+    """Return a size as `1.5 KB`."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1024 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    raise AssertionError
+
+
+# wrong arguments ------------------------------------------------------------------------------------------------------
+
+
+_PYDANTIC = {
+    "string": (str, "string", "str"),
+    "integer": (int, "integer", "int"),
+    "number": ((int, float), "number", "float"),
+    "boolean": (bool, "boolean", "bool"),
+    "array": (list, "list", "list"),
+    "object": (dict, "dictionary", "dict"),
+}
+"""JSON type -> its classes, what messages call it, and what the path of a union calls it."""
+
+
+def pydantic_refusal(world: World, tool: str, arguments: Mapping[str, Json]) -> Refused:
+    """Word wrong arguments as servers of the Python SDK do."""
+    schema = expanded(world.input_schema)
+    lines = [
+        line
+        for name, inner in properties(schema).items()
+        for line in _pydantic_lines(name, inner, arguments, name in as_list(schema.get("required")))
+    ]
+    return pydantic_refused(tool, lines)
+
+
+def pydantic_refused(tool: str, lines: Sequence[str]) -> Refused:
+    """Put what pydantic reports, an entry of `lines` for each problem, into the words of the Python SDK."""
+    count = f"{len(lines)} validation error{'s' * (len(lines) != 1)}"
+    return Refused("\n".join([f"Error executing tool {tool}: {count} for {tool}Arguments", *lines]))
+
+
+def pydantic_line(name: str, message: str, kind: str, value: Any) -> str:
+    """Return what pydantic reports about one value."""
+    text = repr(value)
+    text = text if len(text) <= 50 else f"{text[:25]}...{text[-24:]}"  # pydantic's own limit
+    return (
+        f"{name}\n  {message} [type={kind}, input_value={text}, input_type={type(value).__name__}]\n"
+        f"    For further information visit https://errors.pydantic.dev/2.14/v/{kind}"
+    )
+
+
+def _pydantic_lines(name: str, schema: Record, arguments: Mapping[str, Json], is_required: bool) -> Iterator[str]:
+    if name not in arguments:
+        if is_required:
+            yield pydantic_line(name, "Field required", "missing", dict(arguments))
+        return
+    value = arguments[name]
+    branches = [branch for branch in map(as_object, as_list(schema.get("anyOf"))) if branch.get("type") != "null"]
+    if not branches:
+        problem = _pydantic_problem(schema, value)
+        if problem:
+            yield pydantic_line(name, *problem, value)
+        return
+    if "anyOf" in schema and value is None and len(branches) < len(as_list(schema["anyOf"])):
+        return
+    problems = [(branch, _pydantic_problem(branch, value)) for branch in branches]
+    if all(problem for _, problem in problems):
+        for branch, problem in problems:
+            assert problem
+            path = name if len(branches) == 1 else f"{name}.{_PYDANTIC[str(branch['type'])][2]}"
+            yield pydantic_line(path, *problem, value)
+
+
+def _pydantic_problem(schema: Record, value: Json) -> tuple[str, str] | None:
+    """Return pydantic's message and its name, or None for a valid value."""
+    if "enum" in schema:
+        *first, last = map(repr, as_list(schema["enum"]))
+        words = f"{', '.join(first)} or {last}" if first else last
+        return None if value in as_list(schema["enum"]) else (f"Input should be {words}", "literal_error")
+    if schema.get("type") not in _PYDANTIC:
+        return None
+    classes, word, short = _PYDANTIC[str(schema["type"])]
+    if isinstance(value, classes) and (short == "bool" or not isinstance(value, bool)):
+        least, most = schema.get("minimum"), schema.get("maximum")
+        if isinstance(value, int | float) and least is not None and value < least:
+            return f"Input should be greater than or equal to {least}", "greater_than_equal"
+        if isinstance(value, int | float) and most is not None and value > most:
+            return f"Input should be less than or equal to {most}", "less_than_equal"
+        return None
+    plain = f"Input should be a valid {word}"
+    match short, value:
+        case (("int" | "float"), str()):
+            article = "an" if word == "integer" else "a"
+            return f"{plain}, unable to parse string as {article} {word}", f"{short}_parsing"
+        case "int", float():
+            return f"{plain}, got a number with a fractional part", "int_from_float"
+        case "bool", (str() | int()):
+            return f"{plain}, unable to interpret input", "bool_parsing"
+        case _:
+            return plain, {"str": "string_type"}.get(short, f"{short}_type")
+
+
+def zod_refusal(world: World, tool: str, arguments: Mapping[str, Json]) -> Refused:
+    """Word wrong arguments as servers of the TypeScript SDK do (zod 4)."""
+    lines = [f"{message} at {path}" for path, message in zod_problems(expanded(world.input_schema), {**arguments})]
+    return zod_refused(tool, lines)
+
+
+def zod_refused(tool: str, lines: Sequence[str]) -> Refused:
+    """Put the lines of a zod error into the words of the TypeScript SDK."""
+    message = "\n".join(lines)
+    return Refused(f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {message}")
+
+
+_ABSENT: Any = object()
+
+
+def zod_problems(schema: Record, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and message of what zod finds wrong in a value."""
+    problem = _zod_problem(schema, value)
+    if problem:
+        yield path, problem
+    elif schema.get("type") == "object":
+        for name, inner in properties(schema).items():
+            if name in value or name in as_list(schema.get("required")):
+                yield from zod_problems(inner, value.get(name, _ABSENT), f"{path}.{name}".removeprefix("."))
+    elif schema.get("type") == "array":
+        for at, item in enumerate(value):
+            yield from zod_problems(as_object(schema.get("items")), item, f"{path}[{at}]")
+
+
+def _zod_problem(schema: Record, value: Any) -> str:
+    """Return zod's message about a value itself, not about what is in it; empty for a valid one."""
+    if "enum" in schema:
+        choices = "|".join(f'"{choice}"' for choice in as_list(schema["enum"]))
+        return "" if value in as_list(schema["enum"]) else f"Invalid option: expected one of {choices}"
+    wanted, received = schema.get("type"), "undefined" if value is _ABSENT else javascript_type(value)
+    if not isinstance(wanted, str):
+        is_wrong = received == "undefined" or (isinstance(wanted, list) and received not in wanted)
+        return "Invalid input" if is_wrong else ""
+    if received != ("number" if wanted == "integer" else wanted):
+        return f"Invalid input: expected {wanted.replace('integer', 'number')}, received {received}"
+    if wanted == "integer" and value != int(value):
+        return "Invalid input: expected int, received number"
+    if received == "number" and value < schema.get("minimum", value):
+        return f"Too small: expected number to be >={schema['minimum']}"
+    return ""
+
+
+def javascript_type(value: Json) -> str:
+    """Return what JavaScript, and zod with it, calls the type of a JSON value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case _:
+            return "array" if isinstance(value, list) else "object"

@@ -1,0 +1,75 @@
+"""A simulated calculator: expressions in the syntax of Python, with the names of its math module."""
+
+import ast
+import math
+import operator
+
+from mcp_sim.programs import Refused, invalid_arguments, tool
+from mcp_sim.programs.helpers import pydantic_refusal
+
+tables = {}
+
+OPERATORS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+}  # fmt: skip
+NAMES = {name: getattr(math, name) for name in dir(math) if not name.startswith("__")}
+GROWING = {math.factorial, math.comb, math.perm}
+SPELLINGS = {"^": "**", "×": "*", "÷": "/"}
+MOST = 300_000
+"""Numbers with more bits take seconds, and could not be shown: Python converts no more than 4300 digits to text."""
+TOO_LARGE = (
+    "Exceeds the limit (4300 digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the "
+    "limit"
+)
+
+
+def value_of(node):
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            if name not in NAMES:
+                raise ValueError(f"Unknown identifier: {name}")
+            return NAMES[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            values = value_of(left), value_of(right)
+            if type(op) in OPERATORS:
+                check_size(op, *values)
+                return OPERATORS[type(op)](*values)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -value_of(operand)
+        case ast.Call(func=function, args=arguments):
+            called = value_of(function)
+            values = [value_of(argument) for argument in arguments]
+            if called in GROWING and values and isinstance(values[-1], int) and values[-1] > MOST // 10:
+                raise ValueError(TOO_LARGE)
+            return called(*values)
+    raise ValueError(f"Unsupported operation: {ast.dump(node)}")
+
+
+def check_size(op, left, right):
+    """Raise `TooLarge` where a power or a repeated text would take too long."""
+    numbers = [abs(value) for value in (left, right) if isinstance(value, int)]
+    if isinstance(op, ast.Pow) and len(numbers) == 2:
+        size = numbers[0].bit_length() * right
+    else:
+        size = max(numbers, default=0) if isinstance(op, ast.Mult) and len(numbers) == 1 else 0
+        size *= isinstance(left, str | bytes) or isinstance(right, str | bytes)
+    if size > MOST:
+        raise ValueError(TOO_LARGE)
+
+
+@tool(verb="compute")
+def calculate(_world, expression):
+    for spelling, meaning in SPELLINGS.items():
+        expression = expression.replace(spelling, meaning)
+    try:
+        return str(value_of(ast.parse(expression, mode="eval").body))
+    except Exception as error:  # noqa: BLE001 (whatever Python says about an expression is the answer)
+        raise Refused(f"Error executing tool calculate: {error}") from None
+
+
+@invalid_arguments
+def refuse(world, tool, arguments, _problems):
+    return pydantic_refusal(world, tool, arguments)
