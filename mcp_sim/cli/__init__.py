@@ -24,8 +24,9 @@ from typing import Any, cast
 
 from mcp_sim import __version__
 from mcp_sim.cli.parsing import CommandParser
+from mcp_sim.cli.streams import for_people
 from mcp_sim.server.descriptors import open_standard_streams
-from mcp_sim.types.errors import Crash, DocumentError, McpSimError, UsageError, did_you_mean
+from mcp_sim.types.errors import Crash, DocumentError, McpSimError, UsageError, continued, did_you_mean
 
 COMMANDS = {
     "init": "write a first scenario, with a tool spec and a test, for given tools",
@@ -64,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None and "_ARGCOMPLETE" in os.environ:
         return _complete()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
-    return outcome(lambda: _ran(words))
+    with for_people():
+        return outcome(lambda: _ran(words))
 
 
 def outcome(action: Callable[[], int]) -> int:
@@ -74,9 +76,9 @@ def outcome(action: Callable[[], int]) -> int:
     except DocumentError as error:
         return _fail(str(error), 1)
     except Crash as error:
-        return _fail(f"mcp-sim: crash: {error}", 3)
+        return _fail(continued(f"mcp-sim: crash: {error}"), 3)
     except McpSimError as error:
-        return _fail(f"mcp-sim: {error}", 2)
+        return _fail(continued(f"mcp-sim: {error}"), 2)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -84,7 +86,7 @@ def outcome(action: Callable[[], int]) -> int:
         return 0
     except OSError as error:
         _discard_stdout()
-        return _fail(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
+        return _fail(continued(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}"), 2)
 
 
 def _complete() -> int:
@@ -158,8 +160,5 @@ def _discard_stdout() -> None:
 
 
 def _fail(text: str, code: int) -> int:
-    """Print an error, whose names and values may be those of strangers."""
-    from mcp_sim.server.call_log import printable  # noqa: PLC0415 (needed for errors only)
-
-    print("\n".join(map(printable, text.split("\n"))), file=sys.stderr)
+    print(text, file=sys.stderr)
     return code

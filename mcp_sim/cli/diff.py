@@ -18,6 +18,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
+from mcp_sim.types.readable import printable
 from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_json
 
 MARGIN = "    "
@@ -117,12 +118,12 @@ def _about(path: Path, world_trace: WorldTrace) -> str:
     opening = next((step for step in reversed(world_trace.steps) if step["entry"] == "reset"), Record())
     scenario = read_header(path).get("scenario")
     calls = sum(step["entry"] == "call" for step in world_trace.since_opening())
-    return f"{path}: {scenario}, world {world_trace.world}, seed {opening.get('seed')}, {calls} calls"
+    return printable(f"{path}: {scenario}, world {world_trace.world}, seed {opening.get('seed')}, {calls} calls")
 
 
 def _crashes(side: str, world_trace: WorldTrace) -> Iterator[str]:
     for crash in world_trace.crashes:
-        yield f"only {side}  CRASH {crash['tool']} {shorten(crash['arguments'])}: {crash['error']}"
+        yield printable(f"only {side}  CRASH {crash['tool']} {shorten(crash['arguments'])}: {crash['error']}")
 
 
 # step by step ---------------------------------------------------------------------------------------------------------
@@ -171,8 +172,8 @@ def _identity(step: Record) -> str:
 
 def _headline(step: Record) -> str:
     if step["entry"] == "event":
-        return f"({step['actor']}) {render_event(step_from_json(step))}"
-    return f"#{step['n']} {step['tool']} {shorten(step['arguments'])}"
+        return printable(f"({step['actor']}) {render_event(step_from_json(step))}")
+    return printable(f"#{step['n']} {step['tool']} {shorten(step['arguments'])}")
 
 
 def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:

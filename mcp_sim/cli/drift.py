@@ -19,7 +19,7 @@ from mcp_sim.cli.output import print_json
 from mcp_sim.cli.terminal import Palette, first_few
 from mcp_sim.models.world_models.upstream import Upstream
 from mcp_sim.recordings.drift import Call, CallDrift, Drift, compare
-from mcp_sim.server.call_log import printable, shorten
+from mcp_sim.server.call_log import shorten
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.importers.mcp import Mcp
 from mcp_sim.spec.messages import error_messages
@@ -27,6 +27,7 @@ from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.types import Json
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.kinds import Unreached
+from mcp_sim.types.readable import printable
 
 NO_ANSWER = 4
 """The exit code if the server does not answer."""

@@ -19,6 +19,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
+from mcp_sim.types.readable import printable
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.trace import FORMAT, observation_of
 
@@ -140,19 +141,19 @@ def _unsteered(step: Record) -> Record:
 
 
 def _print_world(explained: _Explained, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
-    print(palette.bold(f"world {explained.world}"))
+    print(palette.bold(f"world {printable(explained.world)}"))
     for step, findings in explained.calls:
         print(_headline(step))
         for finding in findings:
             print(_line(finding, step, palette, is_same=is_same))
     for name, text in _summary(explained, wanted):
-        print(palette.dim(f"{name}: {text}"))
+        print(palette.dim(printable(f"{name}: {text}")))
 
 
 def _headline(step: Record) -> str:
     seen = render_observation(observation_of(step["served"] or step["truth"]["observation"]))
     source = f" (answered by {step['source']})" if step.get("source") else ""
-    return f"#{step['n']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}"
+    return printable(f"#{step['n']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}")
 
 
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:
@@ -162,9 +163,9 @@ def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) ->
     if is_same and recorded != finding.decided:
         more += f"; the trace differs: {'decided' if recorded else 'not decided'}"
     if not finding.decided:
-        return palette.dim(f"{MARGIN}no    {name}: {why}{more}")
+        return palette.dim(printable(f"{MARGIN}no    {name}: {why}{more}"))
     outcome = f", {finding.outcome.replace('_', ' ')}" if finding.outcome else ""
-    return palette.yellow(f"{MARGIN}fires {name}{outcome}: {why}{more}")
+    return palette.yellow(printable(f"{MARGIN}fires {name}{outcome}: {why}{more}"))
 
 
 def _summary(explained: _Explained, wanted: str | None) -> Iterator[tuple[str, str]]:

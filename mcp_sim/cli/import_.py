@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import first_few
-from mcp_sim.server.call_log import printable
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
@@ -28,6 +27,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
+from mcp_sim.types.readable import printable
 from mcp_sim.types.scenario import Scenario
 
 NO_ANSWER = 4

@@ -19,10 +19,10 @@ from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measure import measure
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Responders, recorded_answers
-from mcp_sim.server.call_log import printable
 from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.readable import printable
 
 SESSIONS_PER_PROCESS = 20  # starting a process costs more than replaying a few sessions
 MOST_PROCESSES = 4  # each holds the compiled scenarios: more cost memory

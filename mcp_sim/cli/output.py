@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mcp_sim.server.call_log import printable
+from mcp_sim.types.readable import printable
 
 GAP = "  "
 

@@ -19,6 +19,7 @@ from mcp_sim.server.call_log import render_changes, render_event, render_observa
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, McpSimError, UsageError
 from mcp_sim.types.grades import Grade
+from mcp_sim.types.readable import printable
 from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_json
 
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
@@ -84,7 +85,7 @@ def _table(entries: Iterable[Record]) -> None:
     for entry in entries:
         if entry["world"] != world:
             world = entry["world"]
-            print(paint.bold(f"world {world}"))
+            print(paint.bold(f"world {printable(world)}"))
             print(paint.dim(_row("n", "time", list(SHARES), widths)))
         for line in _lines(entry, widths, paint):
             print(line)
@@ -144,8 +145,8 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
         return
     if "fork" in entry:
         parent, n = entry["fork"]["of"], entry["fork"]["n"]
-        is_itself = parent == entry["world"]
-        yield paint.dim(f"       {f'taken back to step {n}' if is_itself else f'forked from {parent} at step {n}'}")
+        text = f"taken back to step {n}" if parent == entry["world"] else f"forked from {printable(parent)} at step {n}"
+        yield paint.dim(f"       {text}")
         return
     if "answer" in entry:
         yield paint.dim(f"       final answer: {shorten(entry['answer'])}")
@@ -157,10 +158,10 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
         if decided["outcome"] == "no_effect":
             continue
         line = f"{INDENT}{decided['outcome'].replace('_', ' ')}: {decided['id']} ({decided['kind']}, {decided['why']})"
-        yield paint.yellow(line) if decided["outcome"] == "applied" else paint.dim(line)
+        yield (paint.yellow if decided["outcome"] == "applied" else paint.dim)(printable(line))
     idle = [decided["id"] for decided in decisions if decided["outcome"] == "no_effect"]
     if idle:
-        yield paint.dim(f"{INDENT}no effect: {', '.join(idle)}")
+        yield paint.dim(printable(f"{INDENT}no effect: {', '.join(idle)}"))
 
 
 def _cells(step: Record) -> list[str]:
@@ -191,7 +192,7 @@ def _row(n: str, time: str, cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _cut(cell: str, width: int) -> str:
-    return cell if len(cell) <= width else cell[: width - 3] + "..."
+    return printable(cell if len(cell) <= width else cell[: width - 3] + "...")
 
 
 def _time(moment: str) -> str:
@@ -207,9 +208,10 @@ def _show_step(entry: Record, *, as_json: bool) -> None:
         print_json(entry)
         return
     paint, step = Palette.of(sys.stdout), entry["step"]
-    print(paint.bold(f"step {step['n']} of world {entry['world']}: {step['entry']} at {step['at']}"))
+    world = printable(entry["world"])
+    print(paint.bold(f"step {step['n']} of world {world}: {step['entry']} at {step['at']}"))
     for name, value in _sections(step):
-        print(paint.bold(name))
+        print(paint.bold(printable(name)))
         print(textwrap.indent(value, "  "))
     if entry["measured"]:
         print(paint.bold("measured"))

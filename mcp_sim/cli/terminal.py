@@ -12,8 +12,9 @@ from typing import Self, TextIO
 
 import anyio
 
-from mcp_sim.server.call_log import printable
+from mcp_sim.cli.streams import MARK
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.readable import printable
 
 MOST_NAMED = 12
 """The most items of one kind that are listed."""
@@ -51,12 +52,12 @@ class Palette:
         return self._paint("33", text)
 
     def _paint(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.is_on else text
+        return f"{MARK}{code}m{text}{MARK}0m" if self.is_on else text
 
 
 _WIDTH = 28
 _TEXT = 40
-_ERASE = "\r\x1b[K"
+_ERASE = f"{MARK}G{MARK}K"  # to the first column, and what follows
 
 
 @dataclass(slots=True)
@@ -110,10 +111,10 @@ class StepProgress:
             await anyio.sleep(1)
 
     def _show(self) -> None:
-        sys.stderr.write(f"\r\x1b[K{self._text} ({monotonic() - self._since:.0f} s)")
+        sys.stderr.write(f"{_ERASE}{printable(self._text)} ({monotonic() - self._since:.0f} s)")
         sys.stderr.flush()
 
     def clear(self) -> None:
         if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
+            sys.stderr.write(_ERASE)
             sys.stderr.flush()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.types import Record
 from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome, failed_first
+from mcp_sim.types.readable import printable
 from mcp_sim.types.scenario import Scenario
 
 EXIT_CODES: dict[GradeOutcome, int] = {"passed": 0, "failed": 1, "inconclusive": 4, "not exercised": 4, "crashed": 3}
@@ -28,7 +29,7 @@ def grade_lines(world: str, grade: Grade, palette: Palette) -> Iterator[str]:
     """Yield the outcome of a world, its verdicts, and its reward."""
     colours = {"passed": palette.green, "failed": palette.red, "crashed": palette.red}
     outcome = colours.get(grade.outcome, palette.yellow)(grade.outcome)
-    yield f"{palette.bold(f'world {world}')}: {outcome}: {grade.because}"
+    yield f"{palette.bold(f'world {printable(world)}')}: {outcome}: {printable(grade.because)}"
     yield from (f"  {line}" for line in verdict_lines(grade, palette, with_steps=True))
     yield palette.dim(f"  reward {grade.explanation}")
 
@@ -39,7 +40,7 @@ def verdict_lines(grade: Grade, palette: Palette, *, with_steps: bool = False) -
     width = max((len(verdict.outcome) for verdict in grade.verdicts), default=0)
     for verdict in failed_first(grade.verdicts):
         word = colours.get(verdict.outcome, palette.yellow)(f"{verdict.outcome:{max(width, 8)}}")
-        yield f"{word} {verdict.id}: {verdict.because}{_notes(verdict, with_steps=with_steps)}"
+        yield f"{word} {printable(f'{verdict.id}: {verdict.because}')}{_notes(verdict, with_steps=with_steps)}"
 
 
 def _notes(verdict: GradedVerdict, *, with_steps: bool) -> str:

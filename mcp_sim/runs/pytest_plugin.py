@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from mcp_sim.runs.threaded import ThreadedWorld, WorldThread
+from mcp_sim.types.readable import readable
 
 MARKER = (
     'mcp_sim(scenario, seeds=None, require=None, pass_k=None, intensity=None, clock="virtual"): the scenario of the '
@@ -136,7 +137,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
         return report
     if report.failed:
         repeat = f"repeat: pytest {shlex.quote(item.nodeid)}"
-        report.sections.append(("mcp-sim", "\n".join([*world.story(), repeat])))
+        report.sections.append(("mcp-sim", "\n".join([*map(readable, world.story()), repeat])))
     requirement = _requirement(item)
     if requirement is not None:
         report.mcp_sim = {**requirement, "passed": None if report.skipped else report.passed}

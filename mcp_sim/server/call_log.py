@@ -12,6 +12,7 @@ from traceback import extract_tb
 from mcp_sim.server.descriptors import write_lines
 from mcp_sim.types import BrokenDelivery, Change, Decision, Json, Observation, Record, RpcError, Step
 from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.readable import printable
 from mcp_sim.world.trace import step_from_json
 
 
@@ -205,10 +206,3 @@ def _cut(text: str | bytes) -> str:
             break
     is_whole = len(line) <= WIDTH and len(text) <= READ
     return printable(line if is_whole else line[: WIDTH - 3] + "...")
-
-
-def printable(line: str) -> str:
-    """Replace characters that would end the line or control a terminal; values of clients may hold any."""
-    if line.isprintable():
-        return line
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line)

@@ -18,6 +18,7 @@ McpSimError
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -28,6 +29,14 @@ from mcp_sim.types.frozen import frozen
 CRASH_CODE = -32019
 """The JSON-RPC code of a crash. No simulated error may have it. It lies in the range that JSON-RPC leaves to servers
 (-32000 to -32099), where MCP uses others."""
+
+
+_CONTINUED = re.compile(r"\n(?!  )")
+
+
+def continued(message: str) -> str:
+    """Indent the lines of a message after the first, so that they do not look like other messages."""
+    return _CONTINUED.sub("\n  ", message)
 
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -54,7 +63,7 @@ class Problem:
         place = f"{self.file}:{self.line}: " if self.line else f"{self.file}: "
         where = f"{self.path}: " if self.path else ""
         label = "warning: " if self.severity == "warning" else ""
-        return f"{place}{label}{where}{self.message}"
+        return continued(f"{place}{label}{where}{self.message}")
 
 
 class DocumentError(McpSimError):

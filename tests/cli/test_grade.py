@@ -138,7 +138,7 @@ def test_what_is_no_trace_is_a_usage_error(tmp_path: Path, capsys: pytest.Captur
         ([0, 2, 3], "", "", "the first steps of world default are missing"),
         ([0, 1, 2], '"changes"', '"chnages"',
          ":3: not an entry of a trace of format 2: step.truth: 'changes' is a required property"),
-        ([0, 1, 2], '"format":2', '"format":1', "is not a trace of format 2, the only one that can be read"),
+        ([0, 1, 2], '"format":2', '"format":1', "the only one that can be read"),
         ([1, 2, 3], "", "", "its first line has no format"),
         ([0, 1, 2], ',"measured"', '\x00,"measured"', "not a line of a trace"),
     ],
@@ -150,7 +150,7 @@ def test_of_a_cut_or_old_trace_it_says_what_is_wrong(
     lines = runs.trace.read_text(encoding="utf-8").splitlines(keepends=True)
     text = "".join(lines[at] for at in kept)
     runs.trace.write_text(text.replace(old, new) if old else text, encoding="utf-8")
-    assert main(["grade", str(runs.trace)]) == 2
+    assert main(["grade", str(runs.trace)]) == (3 if message.startswith(":3") else 2)
     assert message in capsys.readouterr().err
 
 

@@ -4,40 +4,11 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+from support.runs_reports import report, result
+
 from mcp_sim.runs.reports.junit import junit
 from mcp_sim.runs.reports.markdown import markdown
-from mcp_sim.runs.reports.report import Report
 from mcp_sim.runs.reports.text import report_lines
-from mcp_sim.runs.results import Condition, Outcome, RunPlan, RunResult
-from mcp_sim.runs.summary import summarise
-from mcp_sim.simulator.compile import load
-from mcp_sim.types.grades import Grade, GradedVerdict
-
-FAULTS = Condition("faults")
-
-
-def result(
-    outcome: Outcome, seed: int, because: str = "one-deal failed", errors: str = "", calls: int = 1
-) -> RunResult:
-    verdict = GradedVerdict("one-deal", "state", "failed", "2 records | <b>fit</b>, `expected` 1")
-    return RunResult(
-        plan=RunPlan(FAULTS, seed),
-        outcome=outcome,
-        because=because,
-        grade=Grade((verdict,), outcome, None, because, ""),
-        faults=(),
-        called=("create_deal",) * calls,
-        seconds=1.0,
-        exit_code=0 if outcome == "passed" else 1,
-        answer="",
-        errors=errors,
-    )
-
-
-def report(*results: RunResult, planned: int | None = None) -> Report:
-    scenario = load("flaky_crm")
-    summary = summarise(scenario, results)
-    return Report(scenario, "flaky_crm", ("my agent", "{url}"), results, summary, 1.0, planned or len(results))
 
 
 def test_junit_is_xml_whatever_an_agent_prints() -> None:
@@ -49,7 +20,7 @@ def test_junit_is_xml_whatever_an_agent_prints() -> None:
 
 
 def test_markdown_shows_texts_as_they_are() -> None:
-    assert "2 records \\| &lt;b>fit&lt;/b>, \\`expected\\` 1" in markdown(
+    assert "2 records \\| &lt;b&gt;fit&lt;/b&gt;, \\`expected\\` 1" in markdown(
         report(result("failed", 1), result("passed", 2))
     )
 

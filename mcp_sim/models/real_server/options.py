@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
@@ -92,7 +93,7 @@ class RealServerOptions(WorldModel):
 
     def needs_trust(self, environment: Mapping[str, str]) -> Iterator[str]:
         if self.url is None:
-            yield f"runs the command {shlex.join(self.command)}"
+            yield f"runs the command {json.dumps(self.command)}"
         else:
             yield f"sends calls to {urlsplit(self.url).netloc}"
 

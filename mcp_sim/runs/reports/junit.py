@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mcp_sim.runs.reports.report import Report, reasons
 from mcp_sim.runs.results import RunResult
+from mcp_sim.types.readable import readable
 
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -19,7 +20,7 @@ def junit(report: Report) -> bytes:
         suite = SubElement(
             root,
             "testsuite",
-            name=f"{report.scenario.name} ({summary.condition.name})",
+            name=_plain(f"{report.scenario.name} ({summary.condition.name})"),
             tests=str(len(results)),
             failures=str(summary.counts["failed"]),
             errors=str(summary.counts["crashed"]),
@@ -36,8 +37,8 @@ def _add_case(suite: Element, report: Report, result: RunResult) -> None:
     case = SubElement(
         suite,
         "testcase",
-        classname=f"mcp-sim.{report.scenario.name}",
-        name=result.plan.name,
+        classname=_plain(f"mcp-sim.{report.scenario.name}"),
+        name=_plain(result.plan.name),
         time=f"{result.seconds:.3f}",
     )
     tag = {"failed": "failure", "crashed": "error", "passed": ""}.get(result.outcome, "skipped")
@@ -49,5 +50,5 @@ def _add_case(suite: Element, report: Report, result: RunResult) -> None:
 
 
 def _plain(text: str) -> str:
-    """Replace signs that XML cannot hold."""
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Escape what controls a terminal, and replace what XML cannot hold."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", readable(text))

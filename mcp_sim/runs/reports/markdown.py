@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
 from mcp_sim.types.grades import failed_first
+from mcp_sim.types.readable import readable
 
+_AUTOMATIC = re.compile(r"(?<=@)(?=\w)|(?<=\w)(?=@)|(?<=:)(?=//)|(?i:(?<=www)(?=\.))|(?<=#)(?=\d)|(?i:(?<=GH)(?=-\d))")
+"""Where GitHub would find a mention, an address, a link or an issue, none of which Markdown can escape."""
+_BREAK = "\N{ZERO WIDTH SPACE}"
+_BLOCK = re.compile(r"^[-+=](?=\s|[-+=]|$)|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
+"""What begins a list, a heading or a rule at the beginning of a line."""
+_BACKTICKS = re.compile("`+")
 MOST_SHOWN = 10  # a comment of a pull request is cut at 65,536 characters
 
 
@@ -40,7 +48,7 @@ def _verdicts(report: Report) -> Iterator[str]:
     faults = [f"{fault.id} ({fault.kind}{f' on {fault.tool}' if fault.tool else ''})" for fault in result.faults]
     if faults:
         yield from (f"Faults: {escaped(', '.join(faults))}", "")
-    yield from (f"repeat: `{report.repeat(result)}`", "")
+    yield from (f"repeat: {code(report.repeat(result))}", "")
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -70,7 +78,7 @@ def _troubled(report: Report) -> Iterator[str]:
     for group in alike[:MOST_SHOWN]:
         yield f"- {escaped(group_title(group))}"
         yield from (f"  - {escaped(reason)}" for reason in reasons(group[0]))
-        yield f"  - repeat: `{report.repeat(group[0])}`"
+        yield f"  - repeat: {code(report.repeat(group[0]))}"
     if len(alike) > MOST_SHOWN:
         yield f"- {sum(map(len, alike[MOST_SHOWN:]))} more runs"
     if alike:
@@ -79,7 +87,15 @@ def _troubled(report: Report) -> Iterator[str]:
 
 def escaped(text: str) -> str:
     """Escape what Markdown or HTML would read as its own."""
-    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-    for sign in "\\`*_|[]":
+    plain = _AUTOMATIC.sub(_BREAK, readable(" ".join(text.split())))
+    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    for sign in "\\`*_|[]~$#!":
         plain = plain.replace(sign, f"\\{sign}")
-    return plain
+    return _BLOCK.sub(r"\\\g<0>", plain)
+
+
+def code(text: str) -> str:
+    """Return a text as code in a line, also one with backticks."""
+    plain = readable(" ".join(text.split()))
+    fence = "`" * (max(map(len, _BACKTICKS.findall(plain)), default=0) + 1)
+    return f"{fence}{plain}{fence}" if len(fence) == 1 else f"{fence} {plain} {fence}"

@@ -8,6 +8,7 @@ from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, rea
 from mcp_sim.runs.results import RunResult
 from mcp_sim.runs.retries import count_retries, retry_sentence
 from mcp_sim.types.grades import failed_first
+from mcp_sim.types.readable import printable
 
 MOST_SHOWN = 5
 """The most groups of similar runs that are shown."""
@@ -25,6 +26,10 @@ NO_EXPECTATIONS = (
 
 def report_lines(report: Report) -> Iterator[str]:
     """Yield the report: of one run its verdicts, of more runs tables and the first runs that did not pass."""
+    return map(printable, _lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
     if len(report.results) == 1:
         yield from _verdicts(report.results[0])
     elif report.results:
