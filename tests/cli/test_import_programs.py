@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.types import Observation, Record
+from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 
 MAPS: list[dict[str, Any]] = json.loads((ROOT / "tool_specs/maps/maps.tools.json").read_text(encoding="utf-8"))["tools"]
@@ -155,10 +157,14 @@ def test_servers_of_other_vendors_are_not_recognised(name: str, here: Path) -> N
 
 @pytest.mark.parametrize("name", PROGRAM_SPECS)
 def test_each_shipped_program_is_recognised_by_its_own_tools(name: str, here: Path) -> None:
-    tools = [tool.definition for tool in load(name).domain.tools.values()]
-    spec = imported(here, tools)
+    shipped = load(name).domain
+    spec = imported(here, [tool.definition for tool in shipped.tools.values()])
     assert value(spec)["program"] == name
-    assert all(plan.backend == "program" for plan in load(spec).domain.plans.values())
+    assert programmed(load(spec).domain.plans) == programmed(shipped.plans)
+
+
+def programmed(plans: Mapping[str, Plan]) -> set[str]:
+    return {tool for tool, plan in plans.items() if plan.backend == "program"}
 
 
 def test_an_unknown_program_is_an_error_that_suggests_a_name(here: Path) -> None:

@@ -307,7 +307,7 @@ def create_label(world, name, messageListVisibility="show", labelListVisibility=
 
 
 @tool
-def update_label(world, id, name=None, messageListVisibility=None, labelListVisibility=None):  # noqa: A002 (its name)
+def update_label(world, id, name=None, messageListVisibility=None, labelListVisibility=None):
     label = world.label.get(id)
     if label is None:
         return wrong(f'Label with ID "{id}" not found.')
@@ -322,7 +322,7 @@ def update_label(world, id, name=None, messageListVisibility=None, labelListVisi
 
 
 @tool
-def delete_label(world, id):  # noqa: A002 (its name)
+def delete_label(world, id):
     label = world.label.get(id)
     if label is None:
         return wrong(f'Label with ID "{id}" not found.')

@@ -61,7 +61,7 @@ def found_line(world, kind, row):
 
 
 @tool("searchSpotify", verb="search", entity="track")
-def search(world, query, type, limit=10):  # noqa: A002 (the name of the argument)
+def search(world, query, type, limit=10):
     table = {"track": world.track, "album": world.album, "artist": world.artist, "playlist": world.playlist}[type]
     rows = [row for row in table if matches(world, row, query)][: int(limit)]
     if not rows:
@@ -271,7 +271,7 @@ def reorder(world, playlistId, rangeStart, insertBefore, rangeLength=1):
 
 
 @tool("playMusic", verb="update", entity="player")
-def play_music(world, uri=None, type=None, id=None, deviceId=None):  # noqa: A002 (the names of the arguments)
+def play_music(world, uri=None, type=None, id=None, deviceId=None):
     wanted = named(uri, type, id)
     if wanted is None:
         return "Error: Must provide either a URI or both a type and ID"
@@ -319,7 +319,7 @@ def skip_to_previous(world, deviceId=None):
 
 
 @tool("addToQueue", verb="update", entity="player")
-def add_to_queue(world, uri=None, type=None, id=None, deviceId=None):  # noqa: A002 (the names of the arguments)
+def add_to_queue(world, uri=None, type=None, id=None, deviceId=None):
     wanted = named(uri, type, id)
     if wanted is None:
         return "Error: Must provide either a URI or both a type and ID"

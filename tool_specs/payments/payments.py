@@ -287,7 +287,7 @@ def search_stripe_resources(world, query):
 
 
 @tool(verb="get", entity="customer", key="id")
-def fetch_stripe_resources(world, id):  # noqa: A002 (the name of the argument)
+def fetch_stripe_resources(world, id):
     for table in tables:
         row = getattr(world, table).get(id)
         if row is not None:

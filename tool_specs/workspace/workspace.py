@@ -103,7 +103,7 @@ def get_self(world):
 
 @tool("API-post-search", reads=True, verb="search", entity="page", rows="results")
 @answering
-def search(world, query="", sort=None, filter=None, start_cursor=None, page_size=None):  # noqa: A002 (the argument)
+def search(world, query="", sort=None, filter=None, start_cursor=None, page_size=None):
     kind = mapping(filter or {"value": None}, "body.filter").get("value")
     if kind not in (None, "page", "data_source"):
         raise invalid("body.filter.value", '`"page"` or `"data_source"`', kind)
@@ -166,7 +166,7 @@ def retrieve_page_markdown(world, page_id):
 
 @tool("API-update-page-markdown", verb="update", entity="page", key="page_id")
 @answering
-def update_page_markdown(world, page_id, type, **edits):  # noqa: A002 (the argument)
+def update_page_markdown(world, page_id, type, **edits):
     row = editable(world, known_page(world, page_id))
     text, may_delete = edited(objects.markdown(world, row)["markdown"], type, edits.get(type))
     writes.rewrite(world, row, text, may_delete)
@@ -198,7 +198,7 @@ def retrieve_a_block(world, block_id):
 
 @tool("API-update-a-block", verb="update", entity="block", key="block_id")
 @answering
-def update_a_block(world, block_id, type=None, archived=None, **content):  # noqa: A002 (the argument)
+def update_a_block(world, block_id, type=None, archived=None, **content):
     row = any_block(world, block_id)
     writes.change_block(world, row, type if isinstance(type, dict) else content, archived)
     return objects.block(world, row)
@@ -251,7 +251,7 @@ def retrieve_a_data_source(world, data_source_id):
 def query_data_source(
     world,
     data_source_id,
-    filter=None,  # noqa: A002 (the argument)
+    filter=None,
     sorts=None,
     start_cursor=None,
     page_size=None,
