@@ -31,7 +31,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
     documents = [document for path in args.paths for document in checked(path, args.trust)]
-    checked_documents = [(file, [*problems, *_idle_passes(scenario)]) for file, problems, scenario in documents]
+    checked_documents = [
+        (file, [*problems, *_idle_passes(scenario), *_failing_tools(scenario)])
+        for file, problems, scenario in documents
+    ]
     if args.json:
         print_json([asdict(problem) for _, problems in checked_documents for problem in problems])
     else:
@@ -48,6 +51,16 @@ def _idle_passes(scenario: Scenario | None) -> list[Problem]:
 
     sentences = anyio.run(passing_without_the_task, scenario)
     return [Problem(scenario.path, 0, "expect", sentence, "warning") for sentence in sentences]
+
+
+def _failing_tools(scenario: Scenario | None) -> list[Problem]:
+    """Return a warning for each tool whose valid call crashes, or contradicts what is inferred about the tool."""
+    if scenario is None:
+        return []
+    from mcp_sim.simulator.check_calls import failing_tools  # noqa: PLC0415 (it loads the generators)
+
+    sentences = anyio.run(failing_tools, scenario)
+    return [Problem(scenario.path, 0, "", sentence, "warning") for sentence in sentences]
 
 
 def _print_problems(file: str, problems: list[Problem]) -> None:

@@ -250,7 +250,8 @@ class WorldStep:
         content = self._content_problems(turn, transition, self.inspect)
         if is_planned and content and not self._content_problems(turn, transition, self.inspect_firmly):
             self._report_doubts(turn.tool.id, content)
-            transition, content = replace(transition, guessed=True), ()
+            noted = {**transition.measured, "findings": [*content]}
+            transition, content = replace(transition, guessed=True, measured=noted), ()
         if not shape and not content:
             return transition, Attempt("", ())
         problems = (*shape, *content)

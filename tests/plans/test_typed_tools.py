@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.matched_tools import TEXT, answered, simulator, tool
 
+from mcp_sim.simulator.check_calls import failing_tools
 from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.validation import Validator
 
@@ -224,3 +225,37 @@ async def test_a_guess_that_calls_contradict_is_dropped_and_logged_once(
                 assert made["owner_id"] == owner
     dropped = [record.getMessage() for record in caplog.records if "is dropped" in record.getMessage()]
     assert len({text.split(":")[2] for text in dropped}) == len(dropped)
+
+
+async def test_a_parent_that_only_a_name_suggests_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    tools = [
+        tool("create_kennel", needed="name", name=TEXT),
+        tool(
+            "create_dog", needed="kennel_id", kennel_id=TEXT, output=thing("id", "kennel_id", id=TEXT, kennel_id=TEXT)
+        ),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        assert (await answered(world, "create_dog", kennel_id="k-9"))["kennel_id"] == "k-9"
+
+
+@pytest.mark.parametrize("arguments", [{"cursor": "nonsense"}, {"sort_by": "colour"}, {"created_at": "some day"}])
+async def test_what_only_the_name_of_an_argument_suggests_does_not_refuse_a_list(
+    tmp_path: Path, arguments: Json
+) -> None:
+    kite = thing("id", "created_at", id=TEXT, created_at=TIME)
+    listing = tool(
+        "list_kites", needed="", cursor=TEXT, sort_by=TEXT, created_at=TEXT,
+        output=thing("kites", kites={"type": "array", "items": kite}),
+    )  # fmt: skip
+    async with simulator(tmp_path, [listing]).open() as world:
+        assert "kites" in await answered(world, "list_kites", **arguments)
+
+
+async def test_check_reports_what_valid_calls_contradict_and_calls_that_crash(tmp_path: Path) -> None:
+    never = {"allOf": [{"type": "string", "pattern": "^(?=a)b"}]}
+    tools = [
+        tool("list_sails", output=thing("sails", sails=rows(id=TEXT))),
+        tool("get_word", output=thing("word", word=never)),
+    ]
+    sentences = await failing_tools(simulator(tmp_path, tools).scenario)
+    assert [sentence.partition(":")[0] for sentence in sentences] == ["get_word"]

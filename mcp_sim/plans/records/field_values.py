@@ -105,17 +105,21 @@ class Link:
     target: Entity
     path: str
     is_guessed: bool = False
-    """Whether only names say so: a value that names no record is then kept as it is."""
+    """Whether only names say so, and nothing specifies the records: a value that names none is then kept as it is."""
 
 
 def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
     """Return the links that arguments set, except those that are removed from a list."""
+    fields = {path: entity.fields[name] for path, name in plan.sets.items() if name in entity.fields}
     return [
-        Link(field, domain.entities[entity.fields[field].link or ""], path, entity.fields[field].link_is_guessed)
-        for path, field in plan.sets.items()
-        if field in entity.fields
-        and (entity.fields[field].link or "") in domain.entities
-        and plan.how.get(field) != "remove"
+        Link(
+            field.name,
+            domain.entities[field.link],
+            path,
+            is_guessed=field.link_is_guessed and field.link not in domain.specified,
+        )
+        for path, field in fields.items()
+        if field.link is not None and field.link in domain.entities and plan.how.get(field.name) != "remove"
     ]
 
 

@@ -43,7 +43,8 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         if asked is ABSENT and plan.key is not None:
             if by_fields is not None and any(path in turn.call.arguments for path in plan.filters):
                 return by_fields(turn)
-            return invalid(tool, plan.key, None, f"{plan.key} is required")
+            first = next(iter(turn.view.rows(name)), None) if plan.verb == "get" else None
+            return first[0] if first is not None else invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find

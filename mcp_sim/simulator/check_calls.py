@@ -1,0 +1,93 @@
+"""Try each tool once, with arguments that fit its inputSchema, each in a fork of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from mcp_sim.generate.instances import Instances
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.simulator import world_step
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.errors import Crash, McpSimError
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.formats import FORMATS
+from mcp_sim.types.json_schema.satisfiability import NoInstance
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
+
+
+async def failing_tools(scenario: Scenario) -> list[str]:
+    """Return which tools crash, or contradict what is inferred about them, as sentences.
+
+    Nothing is tried where a program, a language model, a recording or a real server would answer.
+    """
+    is_planned = all(entry.kind == "builtin" for entry in scenario.world_models)
+    if scenario.domain.programs or not is_planned:
+        return []
+    calm = replace(scenario, perturbations=(), expectations=())
+    sentences = list[str]()
+    with _quiet():
+        async with Simulator(calm) as simulator, simulator.open() as world:
+            for tool in scenario.domain.tools.values():
+                arguments = _arguments(tool, scenario.domain.plans[tool.id], world, scenario.domain.entities)
+                if arguments is not None:
+                    sentences += [f"{tool.id}: {text}" for text in await _tried(world.fork(), tool, arguments)]
+    return sentences
+
+
+async def _tried(world: World, tool: Tool, arguments: Record) -> list[str]:
+    """Return what a call of a tool finds."""
+    try:
+        await world.call(tool.id, arguments)
+    except Crash as crash:
+        return [f"a valid call crashes: {crash.error}"]
+    except McpSimError:  # such as a question that the client has to answer
+        return []
+    measured: Record = world.ledger.newest.get("measured") or {}
+    findings: Sequence[str] = measured.get("findings") or ()
+    return [f"what is inferred does not hold and is dropped: {finding}" for finding in findings]
+
+
+def _naming(plan: Plan, entities: Mapping[str, Entity]) -> Iterator[tuple[str, str]]:
+    """Yield the arguments that name records, with the entities of these."""
+    entity = entities.get(plan.entity or "")
+    fields: Mapping[str, Field] = {} if entity is None else entity.fields
+    for path, name in plan.sets.items():
+        link = fields[name].link if name in fields else None
+        if link is not None:
+            yield path, link
+    if plan.key is not None and plan.entity is not None:
+        yield plan.key, plan.entity
+
+
+def _arguments(tool: Tool, plan: Plan, world: World, entities: Mapping[str, Entity]) -> Record | None:
+    """Return arguments that fit the inputSchema, about a record that exists; None if none are found."""
+    schema = expanded(tool.input_schema)
+    moment = Moment(world.now, world.now)
+    arguments: Record = value_maker("argument", "", schema)(chance_of(tool.id), {}, moment)
+    keys = {path: world.view.sample_key(entity, 0.0) for path, entity in _naming(plan, entities) if path in arguments}
+    arguments |= {path: key for path, key in keys.items() if key is not None}
+    if Validator(tool.input_schema, FORMATS).is_valid(arguments):
+        return arguments
+    try:
+        nearest: Record = Instances(tool.input_schema).nearest(arguments)
+    except NoInstance:
+        return None
+    return nearest
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Keep what is returned from being logged as well."""
+    was_disabled, world_step.logger.disabled = world_step.logger.disabled, True
+    try:
+        yield
+    finally:
+        world_step.logger.disabled = was_disabled
