@@ -6,10 +6,10 @@ show, of writes before reads. Then each tool gets its roles once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.infer.arguments import (
     find_leaves,
     find_paging,
@@ -37,6 +37,8 @@ _ONE, _WRITES = frozenset({"get", "update", "delete"}), frozenset({"create", "up
 _ORDER = ("create", "update", "get", "list", "search")
 """The verbs whose arguments show fields, the most reliable first."""
 _COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), terms("verbs.moving")
+_CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
+"""The time of the last change, which servers write themselves, whatever a caller sends back."""
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -231,19 +233,14 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
     is_other = key != known.key and known.key in properties(features.input)
     is_named = features.verb == "create" and not is_other and _is_new_key(features, key, score)
     copied = key if features.verb == "create" and score > 1 and features.parsed.word in _COPYING else None
-    stamps = () if features.verb == "create" else _change_times(known)
     kept = _written_leaves(_split(arguments, {key} if is_named else {copied})[1], features, known)
     sets = {key: known.key} if is_named and key is not None else {}
-    kept = {path: leaf for path, leaf in kept.items() if last_name(path) not in stamps}
+    if features.verb == "update":
+        kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
-
-
-def _change_times(known: KnownFields) -> set[str]:
-    """Return the fields that hold the time of the last change: the server writes them, whatever a caller sends back."""
-    return {name for name, field in known.named.items() if time_meaning(field.name, field.schema) == "updated"}
 
 
 def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:
