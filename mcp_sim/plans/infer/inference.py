@@ -63,14 +63,15 @@ def infer(
     feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given)
     shown_fields = collect_shown_fields(feature_list, declared)
     specified = {name for name, entity in declared.items() if not entity.open}
-    opened = find_open_entities(feature_list, specified) if state is None else {}
+    opened = find_open_entities(feature_list, specified)
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
     written: defaultdict[str, set[str]] = defaultdict(set)
     for features in feature_list:
         written[features.entity] |= {*roles[features.tool.id].sets.values()}
-    resolver = Resolver(entities, declared, given, count_verbs(feature_list), written)
+    creators, has_state = _find_creators(feature_list), state is not None
+    resolver = Resolver(entities, declared, given, has_state, count_verbs(feature_list), written, creators)
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
     merged = merge_plans(plans, multi_tools, overrides)
     return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)
@@ -89,6 +90,15 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
     """Whether given records have a key of their own: no key is declared, or they have another id than `id`."""
     is_declared = entity.key != "id" or "id" in entity.fields
     return not is_declared or (entity.key == "id" and "id" not in known.fields and last_word(known.key) == "id")
+
+
+def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, str]:
+    creates = sorted((features for features in feature_list if features.verb == "create"), key=_length_of_name)
+    return {features.entity: features.tool.id for features in reversed(creates)}
+
+
+def _length_of_name(features: ToolFeatures) -> int:
+    return len(features.tool.name)
 
 
 def _find_unmentioned(feature_list: Sequence[ToolFeatures], given: Given) -> frozenset[str]:

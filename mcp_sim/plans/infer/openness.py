@@ -20,6 +20,7 @@ from mcp_sim.types.record_kinds.usual_fields import usual_fields
 from mcp_sim.types.result_schemas import text_place
 
 _READS, _ISSUING = frozenset({"get", "list", "search"}), frozenset({"create", "delete"})
+_NAMING = _READS | {"update"}
 _NAMES = ("title", "name")
 
 
@@ -33,9 +34,9 @@ def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Containe
 
 
 def _is_open(feature_list: Sequence[ToolFeatures]) -> bool:
-    """Whether the tools of an entity read it and none creates or deletes its records."""
+    """Whether the tools of an entity read or update it and none creates or deletes its records."""
     issued = any(features.singleton is not None or features.verb in _ISSUING for features in feature_list)
-    return not issued and any(features.verb in _READS for features in feature_list)
+    return not issued and any(features.verb in _NAMING for features in feature_list)
 
 
 def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:

@@ -55,10 +55,14 @@ class Resolver:
     declared: Mapping[str, Entity]
     """The entities of the spec and of the given state, and singletons."""
     given: Given
+    has_state: bool
+    """Whether a state is given, if only an empty one."""
     verbs: Mapping[str, int]
     """The number of kinds of tools that mention each entity."""
     written: Mapping[str, AbstractSet[str]]
     """The fields that tools write, by entity."""
+    creators: Mapping[str, str]
+    """The tool that creates records of an entity: that with the shortest name. Others add to records that exist."""
 
     def plan(self, features: ToolFeatures, roles: Roles) -> Plan:
         """Return the plan of a tool by its features, the roles of its arguments, and its overrides."""
@@ -70,6 +74,8 @@ class Resolver:
         entity = self.entities[features.entity]
         rows = self.given.records.get(entity.name, ())
         plan = _assemble(features, self._without_unheld_filters(roles, entity), entity, rows)
+        if self._adds_to_records(plan, entity):
+            plan = replace(plan, if_exists="update")
         facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared)
         plan = plan.explained(_basis(features, roles, [*read_plan(facts)], is_held=_is_held(plan.fixed, rows)))
         objection = self._objection(features, plan, entity) if plan.backend == "records" else None
@@ -89,6 +95,11 @@ class Resolver:
         held = {name for row in rows for name in row} | self.written.get(entity.name, frozenset())
         kept = {path: rule for path, rule in roles.filters.items() if not rows or rule.field.split(".")[0] in held}
         return replace(roles, filters=kept)
+
+    def _adds_to_records(self, plan: Plan, entity: Entity) -> bool:
+        """Whether a create takes the key of records that another tool creates: `note_add_tags(name, tags)`."""
+        is_main = self.creators.get(entity.name) == plan.tool
+        return plan.verb == "create" and plan.if_exists == "refuse" and not is_main and entity.key in plan.sets.values()
 
     def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:
         """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""
@@ -113,7 +124,7 @@ class Resolver:
         is_read = features.verb == "get" or (features.verb in _MANY and features.envelope.rows is None)
         is_known = features.entity in self.declared or self.verbs[features.entity] > 1
         is_part = features.verb == "create" and self._shows_singleton({*properties(features.shape)})
-        return bool(self.given.entities) and (is_read or is_part) and not is_known
+        return self.has_state and (is_read or is_part) and not is_known
 
     def _shows_singleton(self, names: AbstractSet[str]) -> bool:
         """Whether all names, and more than one, are those of fields of a given singleton."""

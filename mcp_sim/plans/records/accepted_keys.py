@@ -32,12 +32,13 @@ def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     """Compile which keys may exist. `name` is the argument or the field with the key.
 
     Ids that other results show are issued by this world: no others exist, unless the whole world or the container that
-    holds the record is open, or no tool creates such records and they exist as soon as they are used: collections.
+    holds the record is open, or no tool creates such records and they exist as soon as they are used: collections. Nor
+    is an id issued by a world whose given state has no such records.
     Where nothing specifies the records, there is one that callers may call `primary`.
     """
     is_plain, is_contained = _IDS.isdisjoint(words(name)[-1:]), entity.name in containers_of(domain)
     whole = partial(may_exist, entity=replace(entity, open=True))
-    if entity.open and last_word(entity.name) in _IMPLIED:
+    if entity.open and (last_word(entity.name) in _IMPLIED or _is_outside_state(entity.name, domain)):
         return whole
     if (entity.open or is_contained) and (is_plain or not (is_contained or _is_issued(entity.name, domain))):
         return whole
@@ -46,6 +47,11 @@ def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     if entity.name not in domain.unspecified:
         return others
     return lambda view, key: whole(view, key) if key in _OWN else others(view, key)
+
+
+def _is_outside_state(entity: str, domain: Domain) -> bool:
+    """Whether a state is given that has no record of an entity: it says nothing about those."""
+    return entity not in domain.specified and entity not in domain.unspecified
 
 
 def _is_issued(entity: str, domain: Domain) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
+from typing import TypeAlias
 
 from mcp_sim.generate.defaults import record_maker
 from mcp_sim.generate.keys import key_maker, next_key
@@ -18,13 +20,16 @@ from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type, properties
 from mcp_sim.types.json_values import as_key, nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.switches import WriteMode, mode_reader
+
+Divide: TypeAlias = Callable[[Turn, Invent, Key, Record], dict[str, list[Change]]]
+"""Returns the records to create for the parts of a new record, by the field that lists them."""
 
 _STATES = frozenset({"status", "state"})
 
@@ -36,7 +41,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
     fixed = fixed_values(plan, entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
-    complete = linked_records(entity, domain)
+    complete, divide = linked_records(entity, domain), child_records(entity, domain)
     stored = frozenset(entity.fields)
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
@@ -65,9 +70,63 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         linked = complete(turn, invent, known)
         record = make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        return Effect(key, record, (put, *linked))
+        children = divide(turn.after([put]), invent, key, values)
+        if children:
+            record = {**record, **{field: [child.record for child in puts] for field, puts in children.items()}}
+            put = replace(put, record=record)
+        return Effect(key, record, (put, *linked, *chain.from_iterable(children.values())))
 
     return create
+
+
+def child_records(entity: Entity, domain: Domain) -> Divide:
+    """Compile the records that a new record contains as a list of objects and that tools name by ids of their own.
+
+    A request that is created with its `tasks` has tasks that refer to it, if the tools create tasks of a request, too.
+    """
+    creates = {
+        plan.entity: (domain.tools[id_], plan)
+        for id_, plan in domain.plans.items()
+        if plan.verb == "create" and plan.entity
+    }
+    asked = {plan.entity for plan in domain.plans.values() if plan.key is not None}
+    named = {field: singular(snake(field)) for field in entity.fields if _is_list_of_objects(entity.fields[field])}
+    parts = {field: domain.entities[child] for field, child in named.items() if child in asked and child in creates}
+    links = {field: _link_to(child, entity) for field, child in parts.items() if child.inside is None}
+    makers = [
+        (
+            field,
+            parts[field],
+            link,
+            key_maker(parts[field]),
+            record_maker(creates[parts[field].name][1], parts[field], domain),
+        )
+        for field, link in links.items()
+        if link is not None
+    ]
+
+    def divide(turn: Turn, invent: Invent, key: Key, values: Record) -> dict[str, list[Change]]:
+        children = dict[str, list[Change]]()
+        for field, child, link, keys, make in makers:
+            for item in map(as_object, as_list(values.get(field))):
+                own: Key = next_key(child, keys, turn.view, turn.draws)
+                mine = {name: value for name, value in item.items() if name in child.fields and name != child.key}
+                record = make(turn, invent, {**mine, link: key, child.key: own}, {**mine, link: key})
+                put = Change("put", child.name, own, record, expected=turn.view.version(child.name, own))
+                children.setdefault(field, []).append(put)
+                turn = turn.after([put])
+        return children
+
+    return divide if makers else lambda _turn, _invent, _key, _values: {}
+
+
+def _is_list_of_objects(field: Field) -> bool:
+    return main_type(field.schema) == "array" and main_type(items(field.schema)) == "object"
+
+
+def _link_to(child: Entity, parent: Entity) -> str | None:
+    """Return the field with which records of an entity refer to their parent."""
+    return next((name for name, field in child.fields.items() if field.link == parent.name), None)
 
 
 def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record | Observation]:

@@ -5,6 +5,7 @@ Compiled once per tool into closures. Rendered values are always new objects, ne
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -19,13 +20,15 @@ from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.plans.rendering.described_results import returns_key
 from mcp_sim.plans.rendering.templates import template_renderer
-from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types import Json, Observation, Tool, ToolResult
 from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_object, is_open
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import TEXT_NAMES, text_place
+from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
@@ -90,7 +93,40 @@ def _data_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Rende
     if whole:
         return _bare_result(record_value(whole))
     fill, form = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), ""), _form(tool)
-    return lambda facts: Observation(ToolResult(fill(facts), form=form))
+    asked = _asked_key(tool, plan, domain) if plan.verb == "create" and not _shows_fields(tool, domain) else None
+    if asked is None:
+        return lambda facts: Observation(ToolResult(fill(facts), form=form))
+    key = domain.entities[plan.entity or ""].key
+    return lambda facts: Observation(ToolResult(_with_key_named(fill(facts), key, asked), form=form))
+
+
+def _shows_fields(tool: Tool, domain: Domain) -> bool:
+    """Whether a schema, an example or the description shows the names of a result's fields."""
+    schema = result_schema(tool)
+    is_declared = bool(schema) and not is_open(schema)
+    return is_declared or example_of(tool, domain) is not None or bool(shown_result(tool.description))
+
+
+def _asked_key(tool: Tool, plan: Plan, domain: Domain) -> str | None:
+    """Return the name by which other tools ask for a record that this one creates, unless it is that of the field.
+
+    Servers whose tools take a `story_id` return a `story_id` (48 of 49 recorded creates), and those that take an `id`
+    return an `id` (13 of 13), whatever lists of records call it.
+    """
+    entity = domain.entities[plan.entity or ""]
+    names = Counter(
+        other.key
+        for id_, other in domain.plans.items()
+        if other.entity == plan.entity and other.key is not None and domain.tools[id_].server == tool.server
+    )
+    name = names.most_common(1)[0][0].rpartition(".")[2] if names else entity.key
+    return name if last_word(name) == last_word(entity.key) == "id" and name not in entity.fields else None
+
+
+def _with_key_named(value: Json, key: str, name: str) -> Json:
+    """Return a record that also shows its key under the name by which tools ask for it."""
+    record = as_object(value)
+    return {name: record[key], **record} if key in record else value
 
 
 def _form(tool: Tool) -> Literal["json", "structured"]:

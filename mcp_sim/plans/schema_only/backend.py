@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -18,13 +19,24 @@ from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    fitting_type,
+    is_open,
+    main_type,
+    map_of,
+    properties,
+    required,
+    schema_of,
+)
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
+
+Form: TypeAlias = Literal["json", "structured"]
 
 
 @backends.register("schema_only")
@@ -56,7 +68,7 @@ class SchemaOnly(Backend):
             example = Transition(Observation(ToolResult(shown.result, form="blocks")))
             return lambda _turn, _invent: example
         place = text_place(tool)
-        if schema is None or place in MESSAGE_NAMES:
+        if schema is None or place in MESSAGE_NAMES or _shows_nothing(schema):
             return _promised(tool, place)
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
@@ -95,21 +107,29 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
 
 def _promised(tool: Tool, place: str | None) -> Answer:
     """Return the answer of a tool that declares no result: data if its name or description promises some."""
-    result, is_text = plausible_result(tool), tool.prose or (place or "result") not in TEXT_NAMES
+    is_data = place is None and tool.output_schema is not None
+    is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
+    form: Form = "structured" if is_data else "json"
+    result = plausible_result(tool)
     if result is None:
         confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
-        return lambda turn, _invent: _result(confirm(turn.call.arguments), place)
+        return lambda turn, _invent: _result(confirm(turn.call.arguments), place, form)
     if is_text:
         return lambda turn, _invent: replace(_result(as_sentences(result(turn)), place), guessed=True)
-    return lambda turn, _invent: replace(_result(result(turn), place), guessed=True)
+    return lambda turn, _invent: replace(_result(result(turn), place, form), guessed=True)
 
 
-def _result(value: str | Record, place: str | None) -> Transition:
+def _shows_nothing(schema: Record) -> bool:
+    """Whether a schema declares an object and none of its properties, as frameworks do for any mapping."""
+    return main_type(schema) == "object" and is_open(schema) and not required(schema) and not map_of(schema)
+
+
+def _result(value: str | Record, place: str | None, form: Form = "json") -> Transition:
     """Return a text or data as the whole result, or as the text in its only property."""
     if place is not None:
         text = value if isinstance(value, str) else encode(value).decode()
         return Transition(Observation(ToolResult({place: text})))
-    return Transition(Observation(ToolResult(value, form="text" if isinstance(value, str) else "json")))
+    return Transition(Observation(ToolResult(value, form="text" if isinstance(value, str) else form)))
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:

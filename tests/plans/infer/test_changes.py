@@ -64,7 +64,7 @@ async def test_a_copy_has_the_values_of_its_original_and_an_id_of_its_own(tmp_pa
         copy = value(await world.call("duplicate_task", {"task_id": task["id"]}))
         assert (copy["title"], copy["project_id"]) == ("Paint", "project_00002")
         assert copy["id"] != task["id"]
-        assert value(await world.call("get_task", {"task_id": copy["id"]})) == copy
+        assert value(await world.call("get_task", {"task_id": copy["id"]})).items() <= copy.items()
         renamed = value(await world.call("duplicate_task", {"task_id": task["id"], "title": "Plaster"}))
         assert (renamed["title"], renamed["project_id"]) == ("Plaster", "project_00002")
         assert "not found" in message(await world.call("duplicate_task", {"task_id": "task_99999"}))

@@ -71,5 +71,7 @@ async def test_rows_that_a_create_takes_are_kept_though_tools_name_their_records
     asked = [{"text": "Soup?"}, {"text": "Bread?"}]
     async with service(tmp_path, surveys, "").open() as world:
         survey = value(await world.call("create_survey", {"title": "Lunch", "questions": asked}))
-        assert survey["questions"] == asked
-        assert value(await world.call("get_survey", {"survey_id": survey["id"]}))["questions"] == asked
+        assert [question["text"] for question in survey["questions"]] == ["Soup?", "Bread?"]
+        assert value(await world.call("get_survey", {"survey_id": survey["id"]}))["questions"] == survey["questions"]
+        bread = value(await world.call("get_question", {"question_id": survey["questions"][1]["id"]}))
+        assert (bread["text"], bread["survey_id"]) == ("Bread?", survey["id"])
