@@ -1,0 +1,299 @@
+"""Call every tool of tool lists five times with valid arguments; count crashes, rejected results and refusals.
+
+    python benchmarks/typed_lists.py [--client FOLDER] [--calls N] [--details] PATH|NAME ...
+
+A path is a tool list or tool spec, an OpenAPI document, which is imported first, or a folder of these. A name is a
+shipped tool spec. The calls go through the official TypeScript client, which checks results with ajv. It is installed
+with npm into a scratch folder, or kept in the FOLDER of --client.
+
+Arguments are drawn from the inputSchema; those that name records use ids of earlier results where there are any. A
+refusal is an `isError` result of arguments that ajv accepts; `unknown` ones name a record that does not exist. Exits
+with 1 if a call crashes, a result is rejected, or 2 % of the calls are refused for other reasons.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema_rs import Validator, validator_for
+from measuring import print_table
+
+from mcp_sim.generate.instances import Instances
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.formats import RESULT_FORMATS
+from mcp_sim.types.json_schema.satisfiability import NoInstance
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.english import singular, snake
+
+Json = Any
+SDK = "@modelcontextprotocol/sdk@1"
+MOST_REFUSED = 0.02
+INVALID = -32602
+"""The code with which the client rejects a result, and a server refuses arguments by the protocol."""
+HEAD = ("list", "calls", "crashes", "rejected", "refused", "%", "unknown", "others %")
+CLIENT = """\
+import { createInterface } from "node:readline";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+
+const [command, ...args] = process.argv.slice(2);
+const client = new Client({ name: "typed-lists", version: "1.0.0" });
+await client.connect(new StdioClientTransport({ command, args, stderr: "ignore" }));
+const { tools } = await client.listTools();
+const ajv = new AjvJsonSchemaValidator();
+const checks = Object.fromEntries(tools.map((tool) => [tool.name, ajv.getValidator(tool.inputSchema)]));
+console.log(JSON.stringify(tools));
+for await (const line of createInterface({ input: process.stdin })) {
+  const call = JSON.parse(line);
+  const answer = { accepted: checks[call.name](call.arguments).valid };
+  try {
+    const { isError, content, structuredContent } = await client.callTool(call);
+    const text = (content ?? []).map((block) => block.text ?? "").join(" ");
+    Object.assign(answer, { refused: isError === true, text, value: structuredContent });
+  } catch (error) {
+    Object.assign(answer, { code: error.code ?? 0, text: String(error.message) });
+  }
+  console.log(JSON.stringify(answer));
+}
+await client.close();
+"""
+SAMPLES = {
+    "date-time": "2026-03-05T09:30:00Z", "date": "2026-03-05", "time": "09:30:00Z", "duration": "PT30M",
+    "email": "ada@vos.example", "hostname": "shop.example", "uri": "https://shop.example/a", "ipv4": "192.0.2.7",
+    "ipv6": "2001:db8::7", "uuid": "7d1f4a2e-9f0c-4b51-8a3e-0c1b2d3e4f50",
+}  # fmt: skip
+WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
+ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
+UNKNOWN = re.compile(r"not found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
+OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
+
+
+@cache
+def checker(schema: str) -> Validator:
+    """Return what checks values with their formats. The schema is JSON, so that it is compiled once."""
+    return validator_for(json.loads(schema), validate_formats=True, formats={**RESULT_FORMATS}, offline=True)
+
+
+class Arguments:
+    """Draws valid arguments; remembers the ids that results showed, by the name of the record."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._ids: dict[tuple[str, str], list[Json]] = defaultdict(list)
+        self._compiled: dict[str, tuple[Json, Instances]] = {}
+
+    def drawn(self, tool: Json) -> Json:
+        """Return arguments that are valid under the inputSchema, None if none were found."""
+        name, schema = tool["name"], tool["inputSchema"]
+        if name not in self._compiled:
+            self._compiled[name] = expanded(schema), Instances(schema)
+        whole, instances = self._compiled[name]
+        value, is_valid = self._value(whole, "", snake(name), 0), checker(json.dumps(schema)).is_valid
+        try:
+            value = value if is_valid(value) else instances.nearest(value)
+        except NoInstance:
+            return None
+        return value if is_valid(value) else None
+
+    def learn(self, value: Json, name: str) -> None:
+        """Remember the ids in a result. `name`: that of the tool or property that holds it."""
+        for item in as_list(value):
+            self.learn(item, name)
+        for key, inner in as_object(value).items():
+            match = ID.fullmatch(snake(key))
+            if match and isinstance(inner, str | int) and not isinstance(inner, bool):
+                self._ids[match[1] or name, match[2]].append(inner)
+            self.learn(inner, snake(key))
+
+    def _value(self, whole: Json, name: str, tool: str, depth: int) -> Json:
+        schema = self._narrowed(as_object(whole))
+        if "const" in schema or schema.get("enum"):
+            return schema.get("const", self._random.choice(schema.get("enum") or [None]))
+        kinds = schema.get("type", "object" if "properties" in schema else "string")
+        kinds = [kind for kind in as_list(kinds) or [kinds] if kind != "null"] or ["null"]
+        known = self._known(name, tool)
+        match self._random.choice(kinds):
+            case "object":
+                return self._object(schema, tool, depth)
+            case "array":
+                size = min(schema.get("maxItems", 9), max(schema.get("minItems", 0), self._random.randint(1, 2)))
+                return [self._value(schema.get("items", {}), name, tool, depth + 1) for _ in range(size)]
+            case "integer" | "number":
+                low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
+                high = min(schema.get("maximum", low + 50), low + 50)
+                return known if isinstance(known, int) else int(self._random.uniform(low, high))
+            case "boolean":
+                return self._random.random() < 0.5
+            case "null":
+                return None
+            case _:
+                form = schema.get("format", "")
+                return (
+                    known
+                    if isinstance(known, str) and form in {"", "uuid"}
+                    else SAMPLES.get(form, self._random.choice(WORDS))
+                )
+
+    def _object(self, schema: Json, tool: str, depth: int) -> Json:
+        needed, chance = schema.get("required", ()), 0.4 / (1 + depth)
+        return {
+            name: self._value(inner, snake(name), tool, depth + 1)
+            for name, inner in schema.get("properties", {}).items()
+            if name in needed or self._random.random() < chance
+        }
+
+    def _narrowed(self, schema: Json) -> Json:
+        """Return the schema with one of its alternatives, and all of its parts."""
+        for word in ("anyOf", "oneOf", "allOf"):
+            ways = [as_object(way) for way in schema.get(word, ()) if as_object(way).get("type") != "null"]
+            chosen = ways if word == "allOf" or not ways else [self._random.choice(ways)]
+            for way in map(self._narrowed, chosen):
+                parts = {**schema.get("properties", {}), **way.get("properties", {})}
+                needed = [*schema.get("required", ()), *way.get("required", ())]
+                schema = {**schema, **way, **({"properties": parts, "required": needed} if parts else {})}
+        return schema
+
+    def _known(self, name: str, tool: str) -> Json:
+        """Return an id that an earlier result showed for a record of this name, None if there is none."""
+        match = ID.fullmatch(singular(name))
+        if match is None:
+            return None
+        about = match[1].split("_") if match[1] else tool.split("_")
+        subjects = {singular(word) for word in about}
+        ids = (ids for (label, word), ids in self._ids.items() if word == match[2] and singular(label) in subjects)
+        listed = [key for among in ids for key in among]
+        return self._random.choice(listed) if listed else None
+
+
+@dataclass
+class Tally:
+    """What happened to the calls of one list."""
+
+    name: str
+    calls: int = 0
+    unknown: int = 0
+    crashes: list[str] = field(default_factory=list[str])
+    rejected: list[str] = field(default_factory=list[str])
+    reasons: Counter[str] = field(default_factory=Counter[str])
+
+    def row(self) -> list[str]:
+        refused, calls = self.reasons.total(), max(1, self.calls)
+        counts = (self.calls, len(self.crashes), len(self.rejected), refused)
+        shares = f"{100 * refused / calls:.1f}", str(self.unknown), f"{100 * (refused - self.unknown) / calls:.1f}"
+        return [self.name, *map(str, counts), *shares]
+
+    def add(self, tool: str, arguments: Json, answer: Json) -> None:
+        if not answer["accepted"]:
+            return
+        self.calls += 1
+        text, code = answer.get("text", ""), answer.get("code")
+        where = f"{tool} {json.dumps(arguments)[:300]}: {text[:300]}"
+        if code is not None and code != INVALID:
+            self.crashes.append(where)
+        elif code is not None and "output schema" in text:
+            self.rejected.append(where)
+        elif answer.get("refused") or code is not None:
+            self.unknown += UNKNOWN.search(text) is not None
+            self.reasons[f"{tool}: {text[:160]}"] += 1
+
+
+class ServedList:
+    """A served simulator, called through the TypeScript client."""
+
+    def __init__(self, file: str, folder: Path) -> None:
+        command = ["node", str(folder / "client.mjs"), sys.executable, "-m", "mcp_sim", "serve", file]
+        self._node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.tools: list[Json] = self._line()
+
+    def call(self, tool: Json, arguments: Json) -> Json:
+        assert self._node.stdin is not None
+        print(json.dumps({"name": tool["name"], "arguments": arguments}), file=self._node.stdin, flush=True)
+        return self._line()
+
+    def _line(self) -> Json:
+        assert self._node.stdout is not None
+        return json.loads(self._node.stdout.readline())
+
+    def close(self) -> None:
+        self._node.communicate()
+
+
+def called(name: str, server: ServedList, calls: int) -> Tally:
+    """Call every tool of a server, those that need the fewest arguments first."""
+    tally, arguments = Tally(name), Arguments(len(name))
+    tools = sorted(server.tools, key=lambda tool: len(tool["inputSchema"].get("required", ())))
+    for tool in [*tools] * calls:
+        drawn = arguments.drawn(tool)
+        if drawn is not None:
+            answer = server.call(tool, drawn)
+            tally.add(tool["name"], drawn, answer)
+            arguments.learn(None if answer.get("refused") else answer.get("value"), snake(tool["name"]))
+    return tally
+
+
+def lists(paths: Sequence[str], folder: Path) -> Iterator[str]:
+    """Yield the tool lists and specs; OpenAPI documents are imported into the folder."""
+    for path in map(Path, paths):
+        for file in sorted(path.glob("*.[jy][sa]*")) if path.is_dir() else [path]:
+            if not file.is_file() or OPENAPI.search(file.read_text(encoding="utf-8")) is None:
+                yield str(file)
+                continue
+            command = [sys.executable, "-m", "mcp_sim", "import", "openapi", str(file), "-o", str(folder / file.stem)]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            yield str(next((folder / file.stem).glob("*.yaml")))
+
+
+def install(folder: Path) -> Path:
+    """Install the TypeScript client into a folder, unless it is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "node_modules" / SDK.rpartition("@")[0]).exists():
+        subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), SDK], check=True)
+    (folder / "client.mjs").write_text(CLIENT, encoding="utf-8")
+    return folder
+
+
+def main(options: argparse.Namespace) -> int:
+    """Print a row per list. Return the exit status."""
+    tallies, whole = list[Tally](), Tally("all")
+    with tempfile.TemporaryDirectory() as scratch:
+        client = install(options.client or Path(scratch))
+        for file in lists(options.paths, Path(scratch)):
+            server = ServedList(file, client)
+            tallies.append(called(Path(file).stem, server, options.calls))
+            server.close()
+    for tally in tallies:
+        whole.calls, whole.unknown = whole.calls + tally.calls, whole.unknown + tally.unknown
+        whole.crashes += tally.crashes
+        whole.rejected += tally.rejected
+        whole.reasons += tally.reasons
+    print_table("Calls with valid arguments", HEAD, [tally.row() for tally in (*tallies, whole)])
+    most = None if options.details else 15
+    print(*(f"crash: {text}" for text in whole.crashes[:most]), sep="\n")
+    print(*(f"rejected: {text}" for text in whole.rejected[:most]), sep="\n")
+    print(*(f"refused {count} times: {reason}" for reason, count in whole.reasons.most_common(most)), sep="\n")
+    others = whole.reasons.total() - whole.unknown
+    return 1 if whole.crashes or whole.rejected or others >= MOST_REFUSED * whole.calls else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH|NAME", help="lists, OpenAPI documents, folders, shipped specs"
+    )
+    parser.add_argument("--client", type=Path, metavar="FOLDER", help="where the TypeScript client is, or is installed")
+    parser.add_argument("--calls", type=int, default=5, help="calls per tool (default 5)")
+    parser.add_argument("--details", action="store_true", help="print all crashes, rejections and reasons")
+    sys.exit(main(parser.parse_args()))
