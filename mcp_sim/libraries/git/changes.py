@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
 from hashlib import sha1
 from io import StringIO
@@ -14,6 +15,8 @@ Snapshot: TypeAlias = Mapping[str, str]
 Difference: TypeAlias = Mapping[str, "tuple[str | None, str | None]"]
 """Path -> the text before and after; None if there is no file."""
 
+_HEADING = re.compile(r"[A-Za-z_$]")
+_LONGEST_HEADING = 80  # as in git
 MOST_COMPARED = 4_000_000  # SequenceMatcher is quadratic: one call must not hold the world for seconds
 
 
@@ -61,9 +64,17 @@ def _patch(path: str, before: str | None, after: str | None, context: int) -> It
     if len(old) * len(new) > MOST_COMPARED:
         old, new = old[:1], new[:1]
     for line in unified_diff(old, new, *names, n=context):
-        yield line.removesuffix("\n")
+        yield line.removesuffix("\n") if not line.startswith("@@") else _headed(line, old)
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
+
+
+def _headed(line: str, old: Sequence[str]) -> str:
+    """Return the first line of a hunk with the last line before it that begins with a letter, as git shows it."""
+    start, _, many = line.split(" ")[1].lstrip("-").partition(",")
+    before = old[: int(start) - (many != "0")]
+    heading = next((text for text in reversed(before) if _HEADING.match(text)), "")
+    return f"{line.rstrip()} {heading.rstrip()[:_LONGEST_HEADING]}".rstrip()
 
 
 def _short(text: str | None) -> str:

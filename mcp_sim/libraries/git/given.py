@@ -125,7 +125,7 @@ class Loader:
         person = _person(row.get("author"))
         date = row.get("date")
         commit = repository.add_commit(
-            str(row.get("message") or ""),
+            f"{str(row.get('message') or '').rstrip()}\n",  # as `git commit` stores it
             [] if tip is None else [tip],
             {path: repository.store_text(text) for path, text in tree.items()},
             person.get("name", ""),

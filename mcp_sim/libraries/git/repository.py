@@ -82,7 +82,7 @@ class Commit:
     @property
     def title(self) -> str:
         """The first line of the message."""
-        return self.message.partition("\n")[0]
+        return self.message.strip().partition("\n")[0]
 
 
 @dataclass(slots=True)

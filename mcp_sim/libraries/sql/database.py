@@ -31,7 +31,6 @@ _WORDINGS = {
     "Incorrect number of bindings": "wrong number of parameters",
     "You did not supply a value for binding": "a parameter has no value",
     "Error binding parameter": "the type of a parameter is not supported",
-    "You can only execute one statement": "only one statement can be run at once",
     "user-defined function raised": "invalid argument of a function",
     "the query contains a null character": "unrecognized token",
     "Could not decode to UTF-8": "invalid byte sequence for encoding UTF-8",

@@ -55,7 +55,8 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
         _name_columns(parsed[0], dialect)
         _rewrite(parsed[0], tables)
         drops = _extract_replace(parsed[0])
-        return [*drops, parsed[0].sql(_Translated, unsupported_level=ErrorLevel.IGNORE)]
+        written = _DuckDb if dialect == "duckdb" else _Translated
+        return [*drops, parsed[0].sql(written, unsupported_level=ErrorLevel.IGNORE)]
     except SqlglotError as error:
         raise _syntax_error(error) from None
     except RecursionError:
@@ -214,6 +215,22 @@ class _Translated(SQLite):
     class Generator(SQLite.Generator):
         TYPE_MAPPING: ClassVar[Any] = {**SQLite.Generator.TYPE_MAPPING, **dict.fromkeys(_COUNTERS, "INTEGER")}
         TRANSFORMS: ClassVar[Any] = {**SQLite.Generator.TRANSFORMS, **_WRITERS}
+
+
+_KEPT_TYPES = (exp.DType.BOOLEAN, exp.DType.DOUBLE, exp.DType.FLOAT, exp.DType.BIGINT, exp.DType.SMALLINT,
+               exp.DType.DECIMAL, exp.DType.VARCHAR, exp.DType.TEXT, exp.DType.DATE, exp.DType.TIMESTAMP)  # fmt: skip
+"""Types under whose DuckDB names SQLite stores values in the same way."""
+
+
+class _DuckDb(_Translated):
+    """The same, but tables keep the names that DuckDB has for their types, for DESCRIBE."""
+
+    class Generator(_Translated.Generator):
+        TYPE_MAPPING: ClassVar[Any] = {
+            **_Translated.Generator.TYPE_MAPPING,
+            **{kind: kind.value for kind in _KEPT_TYPES},
+            exp.DType.TEXT: "VARCHAR",
+        }
 
 
 _NAME = r'(?:\w+\.)?[`"\[]?(?P<table>\w+)[`"\]]?'
