@@ -1,5 +1,7 @@
 """How git shows what is uncommitted, and the branches."""
 
+from mcp_sim.libraries.git import count_lines
+
 HINTS = {
     "staged": ("Changes to be committed:", '  (use "git restore --staged <file>..." to unstage)'),
     "unstaged": (
@@ -50,3 +52,31 @@ def branch_lines(repository, names):
     if repository.branch is None and repository.head is not None:
         yield f"* (HEAD detached at {repository.head[:7]})"
     yield from (f"{'*' if name == repository.branch else ' '} {name}" for name in names)
+
+
+WIDTH = 60
+"""How many signs show the changed lines of a file at most."""
+
+
+def diff_stat(changes):
+    """Return what `git diff --stat` prints of changes."""
+    counts = {path: count_lines(*change) for path, change in changes.items()}
+    if not counts:
+        return ""
+    longest, most = max(map(len, counts)), max(sum(count) for count in counts.values())
+    digits = len(str(most))
+    lines = [
+        f" {path:<{longest}} | {added + removed:>{digits}} {_graph(added, removed, most)}".rstrip()
+        for path, (added, removed) in counts.items()
+    ]
+    added, removed = (sum(count[at] for count in counts.values()) for at in (0, 1))
+    parts = [f"{len(counts)} file{'s' if len(counts) > 1 else ''} changed"]
+    parts += [f"{added} insertion{'s' if added != 1 else ''}(+)"] if added else []
+    parts += [f"{removed} deletion{'s' if removed != 1 else ''}(-)"] if removed else []
+    return "\n".join([*lines, " " + ", ".join(parts)]) + "\n"
+
+
+def _graph(added, removed, most):
+    if most > WIDTH:
+        added, removed = (max(1, count * WIDTH // most) if count else 0 for count in (added, removed))
+    return "+" * added + "-" * removed

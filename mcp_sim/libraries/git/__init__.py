@@ -22,6 +22,7 @@ from mcp_sim.libraries.git.errors import (
     UnknownName,
     UnknownPath,
     UnknownRevision,
+    Unmerged,
 )
 from mcp_sim.libraries.git.git import Git
 from mcp_sim.libraries.git.repository import Commit, Repository, Status
@@ -47,6 +48,7 @@ __all__ = [
     "UnknownName",
     "UnknownPath",
     "UnknownRevision",
+    "Unmerged",
     "count_lines",
     "difference",
     "entities",

@@ -92,8 +92,19 @@ class Overwritten(GitError):
 
 
 class Conflict(GitError):
-    """Both sides have changed files. `paths` are those files."""
+    """Both sides have changed files. `paths` are those files.
+
+    If the program goes on, they hold both texts, and a merge is in progress until they are added and committed.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.paths = sorted(paths)
         super().__init__(f"merge conflict in {', '.join(self.paths)}")
+
+
+class Unmerged(GitError):
+    """A merge is in progress, and files are still in conflict. `paths` are those files."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = sorted(paths)
+        super().__init__(f"unmerged files: {', '.join(self.paths)}")

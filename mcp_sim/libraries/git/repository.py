@@ -25,10 +25,12 @@ from mcp_sim.libraries.git.errors import (
     UnknownName,
     UnknownPath,
     UnknownRevision,
+    Unmerged,
 )
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list
 
 REPOSITORY, COMMIT, BRANCH, TAG, BLOB = "repository", "commit", "branch", "tag", "blob"
 _BAD_NAME = re.compile(r"^[-/.]|\.\.|[\s~^:?*\[\\]|[/.]$|\.lock$|@\{|^@$|^$")
@@ -44,7 +46,7 @@ def entities() -> list[Entity]:
     text: Record = {"type": "string"}
     keys = {REPOSITORY: "root", COMMIT: "hash", BRANCH: "ref", TAG: "ref", BLOB: "hash"}
     fields = {
-        REPOSITORY: "root branch commit author email index remotes stashes moves",
+        REPOSITORY: "root branch commit author email index remotes stashes moves conflicts merging",
         COMMIT: "hash repository number message author email date parents tree",
         BRANCH: "ref repository name commit",
         TAG: "ref repository name commit message",
@@ -92,11 +94,13 @@ class Status:
     staged: Mapping[str, str]
     unstaged: Mapping[str, str]
     untracked: Sequence[str]
+    conflicts: Sequence[str] = ()
+    """The files of a merge in progress that are still in conflict; they are in none of the others."""
 
     @property
     def is_clean(self) -> bool:
         """Whether there is nothing to commit."""
-        return not (self.staged or self.unstaged or self.untracked)
+        return not (self.staged or self.unstaged or self.untracked or self.conflicts)
 
 
 class Repository:
@@ -217,11 +221,12 @@ class Repository:
         """Return the uncommitted changes."""
         index, working = self.index, self.working
         tracked = {path: text for path, text in working.items() if path in index}
-        staged, unstaged = difference(self.tree(), index), difference(index, tracked)
+        staged, unstaged, conflicts = difference(self.tree(), index), difference(index, tracked), self.conflicts
         return Status(
-            {path: kind_of(*change) for path, change in staged.items()},
-            {path: kind_of(*change) for path, change in unstaged.items()},
-            sorted(path for path in working if path not in index),
+            {path: kind_of(*change) for path, change in staged.items() if path not in conflicts},
+            {path: kind_of(*change) for path, change in unstaged.items() if path not in conflicts},
+            sorted(path for path in working if path not in index and path not in conflicts),
+            conflicts,
         )
 
     def add(self, paths: Iterable[str] = (".",)) -> list[str]:
@@ -229,6 +234,8 @@ class Repository:
         index, working = self.index, self.working
         chosen = self.match(paths, {**index, **working})
         self.set_index({**index, **{path: working.get(path) for path in chosen}})
+        if self.conflicts:
+            self.update(conflicts=[path for path in self.conflicts if path not in chosen])
         return chosen
 
     def unstage(self, paths: Iterable[str] = (".",)) -> list[str]:
@@ -262,9 +269,14 @@ class Repository:
     def commit(
         self, message: str, *, author: str = "", email: str = "", amend: bool = False, allow_empty: bool = False
     ) -> Commit:
-        """Commit the index. Raises `NothingToDo` if it has no changes."""
-        head = self.head
-        parents = [] if head is None else self._commit(head).parents if amend else [head]
+        """Commit the index, and end a merge in progress. Raises `NothingToDo` without changes, or `Unmerged`."""
+        self._check_merged()
+        head, merging = self.head, self.merging or {}
+        parents: list[str] = [] if head is None else self._commit(head).parents if amend else [head]
+        parents = [*parents, *as_list(merging.get("parents"))]
+        allow_empty = allow_empty or bool(merging)
+        if merging:
+            self.update(merging=None)
         if amend and head is None:
             raise NothingToDo("amend")
         if not (amend or allow_empty) and self._stored_index() == dict(self.get().tree if head else {}):
@@ -275,8 +287,13 @@ class Repository:
     def reset(self, revision: str = "HEAD", mode: str = "mixed") -> Commit:
         """Move the branch to a commit: `soft` keeps the index, `hard` changes the files too. Raises `UnknownRevision`.
 
-        `keep` and `merge` change the files unless that overwrites local changes (`Overwritten`).
+        `keep` and `merge` change the files unless that overwrites local changes (`Overwritten`). A merge in progress is
+        given up, but for `soft` (`Unmerged`).
         """
+        if mode == "soft":
+            self._check_merged()
+        elif self.merging:
+            self.update(merging=None, conflicts=[])
         target, tracked = self.get(revision), {**self.tree(), **self.index}
         if mode in {"keep", "merge"}:
             self._switch_files(target.hash, "reset")
@@ -336,7 +353,8 @@ class Repository:
             self.update(branch=new)
 
     def checkout(self, revision: str, *, force: bool = False) -> Commit:
-        """Check out a branch or a commit. Raises `UnknownRevision` or `Overwritten`."""
+        """Check out a branch or a commit. Raises `UnknownRevision`, `Overwritten` or `Unmerged`."""
+        self._check_merged()
         target, before = self.get(revision), self.branch or self.head
         if force:
             self.reset("HEAD", "hard")
@@ -386,43 +404,62 @@ class Repository:
             self._point(target.hash)
             self._note_move(f"merge {revision}", "Fast-forward")
             return target, True
+        self._check_merged()
         base = next(commit for commit in self.log(target.hash) if self.is_ancestor(commit.hash, head.hash))
-        taken = self._taken(base.tree, target.tree, head.tree)
-        self._apply(taken, "merge")
         text = message or f"Merge branch '{revision}'"
-        return self.add_commit(text, [head.hash, target.hash], self._stored_index(), action=f"merge {revision}"), False
+        self._take(base.tree, target.tree, revision, {"parents": [target.hash], "message": text})
+        action = f"merge {revision}: Merge made by the 'ort' strategy."
+        merged = self.add_commit(text, [head.hash, target.hash], self._stored_index(), action=action)
+        return merged, False
 
     def cherry_pick(self, revision: str, *, commit: bool = True) -> Commit | None:
         """Apply the changes of a commit to what is checked out, and commit them. Raises as `merge`, and `NothingToDo`.
 
         Without `commit` they are only staged.
         """
+        self._check_merged()
         source, head = self.get(revision), self.get()
         before: Snapshot = self.get(source.parents[0]).tree if source.parents else {}
-        taken = self._taken(before, source.tree, head.tree)
-        if not taken:
+        self._take(before, source.tree, revision, {"parents": [], "message": source.message})
+        if self._stored_index() == dict(head.tree):
             raise NothingToDo("commit")
-        self._apply(taken, "cherry-pick")
         if not commit:
             return None
         return self.add_commit(source.message, [head.hash], self._stored_index(), source.author, source.email,
                                 action="cherry-pick")  # fmt: skip
 
-    def _taken(self, base: Snapshot, theirs: Snapshot, ours: Snapshot) -> dict[str, str | None]:
-        """Return path -> id of the text that their side brings. Raises `Conflict` for what both have changed."""
-        changes = {path: change for path, change in difference(base, theirs).items() if ours.get(path) != change[1]}
-        if conflicts := [path for path, (old, _) in changes.items() if ours.get(path) != old]:
-            raise Conflict(conflicts)
-        return {path: new for path, (_, new) in changes.items()}
+    @property
+    def conflicts(self) -> list[str]:
+        """The files of a merge in progress that are still in conflict."""
+        return self._record.get("conflicts") or []
 
-    def _apply(self, taken: Mapping[str, str | None], by: str) -> None:
-        """Write and stage texts by their id. Raises `Overwritten` for local changes."""
-        head, index, working = self.tree(), self.index, self.working
-        if lost := [path for path in taken if not {working.get(path), index.get(path)} <= {head.get(path)}]:
-            raise Overwritten(lost, by)
-        texts = self._texts({path: blob for path, blob in taken.items() if blob is not None})
+    @property
+    def merging(self) -> Record | None:
+        """The merge in progress: `parents` that its commit will have besides the head, and its `message`."""
+        return self._record.get("merging")
+
+    def _check_merged(self) -> None:
+        if self.conflicts:
+            raise Unmerged(self.conflicts)
+
+    def _take(self, base: Snapshot, theirs: Snapshot, name: str, merging: Record) -> None:
+        """Write and stage what another side has changed since a base. Raises `Overwritten` or `Conflict`."""
+        ours, head, index, working = self.get().tree, self.tree(), self.index, self.working
+        changes = {path: change for path, change in difference(base, theirs).items() if ours.get(path) != change[1]}
+        if lost := [path for path in changes if not {working.get(path), index.get(path)} <= {head.get(path)}]:
+            raise Overwritten(lost, "merge")
+        conflicts = [path for path, (old, _) in changes.items() if ours.get(path) != old]
+        taken = {path: blob for path, (_, blob) in changes.items() if path not in conflicts}
+        texts = self._texts({path: blob for path, (_, blob) in changes.items() if blob is not None})
         self._write({path: texts.get(path) for path in taken})
         self.set_index({**index, **{path: texts.get(path) for path in taken}})
+        if conflicts:
+            both = {path: (head.get(path, ""), texts.get(path, "")) for path in conflicts}
+            self._write({
+                path: f"<<<<<<< HEAD\n{here}=======\n{there}>>>>>>> {name}\n" for path, (here, there) in both.items()
+            })  # fmt: skip
+            self.update(conflicts=conflicts, merging=merging)
+            raise Conflict(conflicts)
 
     # stashes, remotes, and the moves of the head
 
@@ -432,7 +469,8 @@ class Repository:
         return self._record.get("stashes") or []
 
     def stash(self, message: str = "", *, untracked: bool = False) -> Record:
-        """Stash the uncommitted changes, and return to the last commit. Raises `NothingToDo`."""
+        """Stash the uncommitted changes, and return to the last commit. Raises `NothingToDo`, `Unmerged`."""
+        self._check_merged()
         head, working, last = self.tree(), self.working, self.get()
         tracked = {**head, **self.index}
         changes = difference(head, {p: text for p, text in working.items() if untracked or p in tracked})
@@ -446,6 +484,7 @@ class Repository:
         stashed["commit"] = hash_of("commit", f"{title}\0{last.hash}\0{self._store.time}\0{len(self.stashes)}")
         self._write({path: head.get(path) for path in changes})
         self.update(index=dict(last.tree), stashes=[stashed, *self.stashes])
+        self._note_move("reset", "moving to HEAD")  # git stashes by a reset, which its reflog shows
         return stashed
 
     def apply_stash(self, at: int = 0, *, drop: bool = False) -> Record:
@@ -593,7 +632,8 @@ class Repository:
         row["hash"] = identity or hash_of("commit", "\0".join(map(str, row.values())))
         self._store.put(COMMIT, row["hash"], {"hash": row["hash"], "repository": self.root, "number": number, **row})
         self._point(row["hash"])
-        self._note_move(action, message.partition("\n")[0])
+        move, _, note = action.partition(": ")
+        self._note_move(move, note or message.partition("\n")[0])
         return self._commit(row["hash"])
 
 
