@@ -219,7 +219,7 @@ def found(repository, revision, command, reason, code=128):
 
 
 @tool(reads=True, verb="get", entity="commit", key="object")
-def git_show(world, object, path=".", stat=False, filePath=None):  # noqa: A002
+def git_show(world, object, path=".", stat=False, filePath=None):
     repository = opened(world, path, "show")
     revision, is_file, file = object.partition(":")
     if filePath:
@@ -311,7 +311,7 @@ def git_reflog(world, path=".", ref="HEAD", maxCount=None):
 
 
 @tool(verb="update", entity="repository")
-def git_add(world, path=".", paths=(), update=False, all=False):  # noqa: A002
+def git_add(world, path=".", paths=(), update=False, all=False):
     repository = opened(world, path, "add")
     before, specs = repository.index, paths
     if update:
