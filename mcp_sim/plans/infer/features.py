@@ -24,9 +24,11 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, main_type, properties
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.terms import table
+from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
+
+_SETTERS = terms("verbs.setting")
 
 
 @frozen
@@ -102,7 +104,21 @@ def collect_features(
         )
         for id_, tool in tools.items()
     )
-    return _with_compounds_as_one([_resolve_effect(fact, server) for fact in facts])
+    return _with_compounds_as_one(_with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared))
+
+
+def _with_setters_as_creates(feature_list: list[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
+    """Read `set_timer(name, seconds)` as a create where no argument names a timer and no other tool creates them."""
+    known = {*declared, *(features.entity for features in feature_list if features.verb == "create")}
+    return [
+        replace(features, verb="create") if _sets_new(features) and features.entity not in known else features
+        for features in feature_list
+    ]
+
+
+def _sets_new(features: ToolFeatures) -> bool:
+    is_setter = features.verb == "update" and features.parsed.word in _SETTERS and "verb" not in features.overrides
+    return is_setter and features.singleton is None and features.key_argument("id") is None
 
 
 def _with_compounds_as_one(feature_list: Sequence[ToolFeatures]) -> list[ToolFeatures]:

@@ -496,7 +496,7 @@ def _with_outer_keys(
 ) -> tuple[Entity, list[Record]]:
     """Return a table whose keys are added to its rows, first in each. They are hidden unless tools name them."""
     key = named or ("id" if "id" not in fields else "row")
-    outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named in {None, "id"})
+    outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named is None)
     keyed: list[Record] = [{key: at, **row} for at, row in zip(keys, rows, strict=True)]
     return Entity(entity, key, keyed[-1][key], {key: outer, **fields}), keyed
 

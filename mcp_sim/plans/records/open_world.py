@@ -11,7 +11,8 @@ from mcp_sim.plans.records.accepted_keys import acceptance
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.containers import containers_of
 from mcp_sim.plans.records.demanded_records import Demand
-from mcp_sim.types import Change, Record, Transition, Turn
+from mcp_sim.types import Change, Json, Record, Transition, Turn
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
@@ -61,12 +62,19 @@ def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domai
 def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
     """Return an answer that writes the record of an unknown key, as if it had been there: `set_quota(user, size)`."""
     fetch, accepts = argument(plan.key or ""), acceptance(entity, plan.key or "", domain)
+    equal = {rule.field: argument(path) for path, rule in plan.filters.items() if rule.op == "equals"}
+
+    def asked(arguments: Record) -> Record:
+        """Return the values by which the call addresses the record, beside its key."""
+        given: dict[str, Json] = {field: fetch(arguments) for field, fetch in equal.items()}
+        return {field: value for field, value in given.items() if value is not ABSENT}
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         key = fetch(turn.call.arguments)
         if not isinstance(key, str | int) or not accepts(turn.view, key):
             return answer(turn, invent)
-        put = Change("put", entity.name, key, generate_record(turn, entity, key, invent), expected=0)
+        known = asked(turn.call.arguments)
+        put = Change("put", entity.name, key, generate_record(turn, entity, key, invent, known), expected=0)
         transition = answer(turn.after([put]), invent)
         mine = [replace(change, expected=0) if change.key == key else change for change in transition.changes]
         if transition.observation.ok and all(change.key != key for change in mine):  # the call sets nothing

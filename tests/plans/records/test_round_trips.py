@@ -101,3 +101,38 @@ async def test_what_this_world_cannot_know_is_never_missing(
     async with service(tmp_path, f"tools: {json.dumps(given)}", state) as sim, sim.open() as world:
         assert (await world.call(name, arguments)).ok
         assert (await world.call(name, arguments)).ok
+
+
+@pytest.mark.parametrize("name", ["set_timer", "put_timer", "save_timer", "timer_set"])
+async def test_a_setter_creates_what_no_argument_names(tmp_path: Path, name: str) -> None:
+    tools = [
+        tool(name, {}, label=TEXT, seconds={"type": "integer"}),
+        tool("list_timers", {}),
+        tool("pause_timer", {}, timer_id=TEXT),
+    ]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "records: {timer: 0}") as sim, sim.open() as world:
+        made = value(await world.call(name, {"label": "Tea", "seconds": 180}))
+        assert (await world.call("pause_timer", {"timer_id": made["timer_id"]})).ok
+        [row] = value(await world.call("list_timers", {}))["timers"]
+        assert (row["id"], row["label"], row["seconds"]) == (made["timer_id"], "Tea", 180)
+
+
+@pytest.mark.parametrize("key", ["id", "plant_id"])
+async def test_given_records_under_ids_are_listed_with_them(tmp_path: Path, key: str) -> None:
+    tools = [tool("list_plants", {}), tool("water_plant", {}, **{key: TEXT})]
+    state = "state: {plants: {p7f: {kind: Fern}, q2a: {kind: Moss}}}"
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", state) as sim, sim.open() as world:
+        rows = value(await world.call("list_plants", {}))
+        assert [row[key] for row in rows] == ["p7f", "q2a"]
+        assert (await world.call("water_plant", {key: rows[1][key]})).ok
+
+
+@pytest.mark.parametrize("name", ["error", "last_error", "error_message"])
+async def test_no_success_contains_an_invented_failure(tmp_path: Path, name: str) -> None:
+    parts = {"ok": {"type": "boolean"}, "text": TEXT, name: TEXT}
+    shape = {"outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+    tools = [tool("get_note", shape, note_id=TEXT), tool("frobnicate", shape, knob=TEXT)]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "records: {note: 3}") as sim, sim.open() as world:
+        for called, arguments in (("get_note", {"note_id": "note_00001"}), ("frobnicate", {"knob": "left"})):
+            shown = value(await world.call(called, arguments))
+            assert (shown["ok"], shown[name]) == (True, "")
