@@ -77,8 +77,14 @@ SAMPLES = {
 }  # fmt: skip
 WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
 ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
+WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
+VERBS = {"get", "list", "create", "update", "delete", "add", "remove", "retrieve", "all", "by", "for", "of", "to"}
 UNKNOWN = re.compile(r"not found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
+
+
+def words(name: str) -> set[str]:
+    return {singular(word) for word in name.split("_")}
 
 
 @cache
@@ -116,7 +122,7 @@ class Arguments:
             match = ID.fullmatch(snake(key))
             if match and isinstance(inner, str | int) and not isinstance(inner, bool):
                 self._ids[match[1] or name, match[2]].append(inner)
-            self.learn(inner, snake(key))
+            self.learn(inner, name if snake(key) in WRAPPERS else snake(key))
 
     def _value(self, whole: Json, name: str, tool: str, depth: int) -> Json:
         schema = self._narrowed(as_object(whole))
@@ -171,9 +177,8 @@ class Arguments:
         match = ID.fullmatch(singular(name))
         if match is None:
             return None
-        about = match[1].split("_") if match[1] else tool.split("_")
-        subjects = {singular(word) for word in about}
-        ids = (ids for (label, word), ids in self._ids.items() if word == match[2] and singular(label) in subjects)
+        subjects = words(match[1] or tool) - VERBS
+        ids = (ids for (label, ending), ids in self._ids.items() if ending == match[2] and words(label) & subjects)
         listed = [key for among in ids for key in among]
         return self._random.choice(listed) if listed else None
 

@@ -205,6 +205,8 @@ def _is_same(value: Json, given: Json) -> bool:
     if isinstance(value, list) and isinstance(given, list):
         lines = cast("list[Any]", value), cast("list[Any]", given)
         return len(lines[0]) == len(lines[1]) and all(map(_is_same, *lines))
+    if isinstance(value, list):  # a single value where a list is kept
+        return len(cast("list[Any]", value)) == 1 and _is_same(value[0], given)
     if not isinstance(value, dict):
         return False
     known = cast("Record", value)

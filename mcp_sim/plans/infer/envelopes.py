@@ -20,6 +20,8 @@ _MESSAGE = terms("results.text", "results.message", "results.success") | {"statu
 _NOTES = _MESSAGE | terms("results.error", "results.note")
 _IDENTITY = frozenset({"id", "uuid", "key", "name", "title"})
 _MANY = frozenset({"list", "search"})
+_ENDED = frozenset({"deleted", "removed", "cancelled"})
+"""Words of success that, in a record that was just written, say what has become of it."""
 _MAX_DEPTH = 2  # deeper lists belong to a record, not to the envelope
 
 
@@ -50,7 +52,9 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
         cursor=_find_place(paged, _CURSOR, "string"),
         more=_find_place(paged, _MORE, "boolean"),
         key=_key_place(entity, parts) if record is None else None,
-        success=_find_place(parts, SUCCESS, "boolean") if verb not in {"get", *_MANY} else None,
+        success=_find_place(parts, SUCCESS - _ENDED if verb != "delete" else SUCCESS, "boolean")
+        if verb not in {"get", *_MANY}
+        else None,
     )
 
 

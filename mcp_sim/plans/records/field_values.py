@@ -16,7 +16,7 @@ from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, takes_null, types_of
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
@@ -153,7 +153,7 @@ def converter(plan: Plan, domain: Domain, entity: Entity, field: str) -> Convert
         return lambda value, _turn: value
     schemas: list[Record] = []
     for schema in field_schemas(domain, entity, field):
-        if schema not in schemas:
+        if schema != IMPOSSIBLE and schema not in schemas:
             schemas.append(schema)
     if not schemas and types_of(known.schema):
         schemas = [{"type": [*types_of(known.schema)]}]

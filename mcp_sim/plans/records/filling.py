@@ -151,8 +151,8 @@ class Filler:
     def _by_name(self, schema: Record, name: str, *, needed: bool, of_record: bool) -> Fill | None:
         """Return what fills a property by its name, or None if the name has no known meaning."""
         plain = snake(name)
-        is_set = name in self.plan.sets.values()
-        if self.plan.verb in DONE and is_success_flag(name, schema) and not is_set:
+        is_field = name in self.plan.sets.values() or (of_record and name in self.entity.fields)
+        if self.plan.verb in DONE and is_success_flag(name, schema) and not is_field:
             return _true
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()

@@ -101,12 +101,20 @@ class Dependants:
 
 
 def dependants(domain: Domain, entity: str) -> Dependants:
-    """Return the links to an entity, and to those whose records go with it."""
+    """Return the links to an entity, and to those whose records go with it.
+
+    A link that only a name suggests forbids no deletion where nothing specifies the records.
+    """
     changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        referrers[name] = referring(domain, name)
+        firm = name in domain.specified
+        referrers[name] = [
+            referrer
+            for referrer in referring(domain, name)
+            if firm or not (referrer.holds and referrer.field.link_is_guessed)
+        ]
         pending += [referrer.entity for referrer in referrers[name] if referrer.entity not in {*changed, *referrers}]
     return Dependants(referrers, referrers.keys() - changed)
 
