@@ -40,8 +40,7 @@ from mcp_sim.types.lexicon.english import singular, snake
 Json = Any
 SDK = "@modelcontextprotocol/sdk@1"
 MOST_REFUSED = 0.02
-INVALID = -32602
-"""The code with which the client rejects a result, and a server refuses arguments by the protocol."""
+INVALID = -32602  # the client rejects a result, or the server refuses arguments
 HEAD = ("list", "calls", "crashes", "rejected", "refused", "%", "unknown", "others %")
 CLIENT = """\
 import { createInterface } from "node:readline";
@@ -52,8 +51,7 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv
 const [command, ...args] = process.argv.slice(2);
 const client = new Client({ name: "typed-lists", version: "1.0.0" });
 await client.connect(new StdioClientTransport({ command, args, stderr: "ignore" }));
-const { tools } = await client.listTools();
-const ajv = new AjvJsonSchemaValidator();
+const [{ tools }, ajv] = [await client.listTools(), new AjvJsonSchemaValidator()];
 const checks = Object.fromEntries(tools.map((tool) => [tool.name, ajv.getValidator(tool.inputSchema)]));
 console.log(JSON.stringify(tools));
 for await (const line of createInterface({ input: process.stdin })) {
@@ -78,7 +76,7 @@ SAMPLES = {
 WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
 ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
 WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
-VERBS = {"get", "list", "create", "update", "delete", "add", "remove", "retrieve", "all", "by", "for", "of", "to"}
+VERBS = {"", "get", "list", "create", "update", "delete", "add", "remove", "retrieve", "all", "by", "for", "of", "to"}
 UNKNOWN = re.compile(r"not found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
 
@@ -97,8 +95,7 @@ class Arguments:
     """Draws valid arguments; remembers the ids that results showed, by the name of the record."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-        self._ids: dict[tuple[str, str], list[Json]] = defaultdict(list)
+        self._random, self._ids = random.Random(seed), defaultdict[tuple[str, str], list[Json]](list)
         self._compiled: dict[str, tuple[Json, Instances]] = {}
 
     def drawn(self, tool: Json) -> Json:
@@ -177,10 +174,12 @@ class Arguments:
         match = ID.fullmatch(singular(name))
         if match is None:
             return None
-        subjects = words(match[1] or tool) - VERBS
-        ids = (ids for (label, ending), ids in self._ids.items() if ending == match[2] and words(label) & subjects)
-        listed = [key for among in ids for key in among]
-        return self._random.choice(listed) if listed else None
+        for subjects in (words(match[1]), words(tool) - VERBS):
+            ids = (ids for (label, word), ids in self._ids.items() if word == match[2] and words(label) & subjects)
+            listed = [key for among in ids for key in among]
+            if listed:
+                return self._random.choice(listed)
+        return None
 
 
 @dataclass
@@ -220,20 +219,17 @@ class ServedList:
 
     def __init__(self, file: str, folder: Path) -> None:
         command = ["node", str(folder / "client.mjs"), sys.executable, "-m", "mcp_sim", "serve", file]
-        self._node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.tools: list[Json] = self._line()
 
     def call(self, tool: Json, arguments: Json) -> Json:
-        assert self._node.stdin is not None
-        print(json.dumps({"name": tool["name"], "arguments": arguments}), file=self._node.stdin, flush=True)
+        assert self.node.stdin is not None
+        print(json.dumps({"name": tool["name"], "arguments": arguments}), file=self.node.stdin, flush=True)
         return self._line()
 
     def _line(self) -> Json:
-        assert self._node.stdout is not None
-        return json.loads(self._node.stdout.readline())
-
-    def close(self) -> None:
-        self._node.communicate()
+        assert self.node.stdout is not None
+        return json.loads(self.node.stdout.readline())
 
 
 def called(name: str, server: ServedList, calls: int) -> Tally:
@@ -278,7 +274,7 @@ def main(options: argparse.Namespace) -> int:
         for file in lists(options.paths, Path(scratch)):
             server = ServedList(file, client)
             tallies.append(called(Path(file).stem, server, options.calls))
-            server.close()
+            server.node.communicate()
     for tally in tallies:
         whole.calls, whole.unknown = whole.calls + tally.calls, whole.unknown + tally.unknown
         whole.crashes += tally.crashes
