@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, main_type, properties
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
@@ -110,15 +111,23 @@ def collect_features(
 def _with_setters_as_creates(feature_list: list[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
     """Read `set_timer(name, seconds)` as a create where no argument names a timer and no other tool creates them."""
     known = {*declared, *(features.entity for features in feature_list if features.verb == "create")}
+    asked = defaultdict[str, set[str]](set)
+    for features in feature_list:
+        if features.verb in {"get", "delete"}:
+            asked[features.entity] |= {name for name in properties(features.input) if last_word(name) != "id"}
     return [
-        replace(features, verb="create") if _sets_new(features) and features.entity not in known else features
+        replace(features, verb="create")
+        if features.entity not in known and _sets_new(features, asked[features.entity])
+        else features
         for features in feature_list
     ]
 
 
-def _sets_new(features: ToolFeatures) -> bool:
+def _sets_new(features: ToolFeatures, asked: AbstractSet[str]) -> bool:
+    """Whether a setter names no record. Other tools ask for one by the arguments `asked`: the user of a quota."""
     is_setter = features.verb == "update" and features.parsed.word in _SETTERS and "verb" not in features.overrides
-    return is_setter and features.singleton is None and features.key_argument("id") is None
+    is_nameless = features.key_argument("id") is None and asked.isdisjoint(properties(features.input))
+    return is_setter and features.singleton is None and is_nameless
 
 
 def _with_compounds_as_one(feature_list: Sequence[ToolFeatures]) -> list[ToolFeatures]:
