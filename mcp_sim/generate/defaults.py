@@ -115,6 +115,15 @@ def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
     return (key for key in link_candidates if key is not None)
 
 
+def generated_fields(entity: Entity) -> frozenset[str]:
+    """Return the fields of a new record that are generated if no argument gives them."""
+    return frozenset(
+        rule.field.name
+        for rule in _defaults(entity)
+        if rule.stamp is None and rule.settled is NOWHERE and rule.field.required
+    )
+
+
 def _defaults(entity: Entity) -> Iterator[_Default]:
     for field in entity.fields.values():
         if field.name == entity.key:

@@ -1,4 +1,4 @@
-"""Scenarios that an agent passes without doing its task."""
+"""Scenarios that an agent passes without doing its task, and verdicts that rest on generated records."""
 
 from __future__ import annotations
 
@@ -30,4 +30,15 @@ def loopholes(scenario: Scenario) -> Iterator[str]:
             yield (
                 f"an agent that gives up at {entry.id} and reports a failure passes, since the call took effect; "
                 "add `truthful:`"
+            )
+
+
+def unspecified_records(scenario: Scenario) -> Iterator[str]:
+    """Yield the expectations on records that nothing gives or counts, as sentences."""
+    domain = scenario.domain
+    for entry in scenario.expectations:
+        for entity in sorted(entry.expectation.reads & domain.unspecified):
+            yield (
+                f"{entry.id}: nothing specifies the records of {entity}, so that generated ones count; "
+                f"add `records: {{{entity}: 0}}` or a `state` under `world:`"
             )

@@ -91,6 +91,8 @@ class RunResult:
     """What followed the calls that failed by faults."""
     sources: Mapping[str, int] = field(default_factory=dict[str, int])
     """How many calls each world model answered, where the scenario has others than the built-in one."""
+    guessed: int = 0
+    """How many answers are guessed."""
 
     @property
     def tools(self) -> list[str]:
@@ -122,6 +124,7 @@ class RunResult:
             "faults": [asdict(fault) for fault in self.faults],
             "retries": [asdict(retry) for retry in self.retries],
             "calls": self.calls,
+            "guessed": self.guessed,
             "seconds": round(self.seconds, 3),
             "exit_code": self.exit_code,
             "answer": self.answer,
@@ -156,3 +159,8 @@ def called_tools(ledger: Ledger) -> tuple[str, ...]:
 def answering_sources(ledger: Ledger) -> dict[str, int]:
     """Return how many calls each world model answered; nothing where the built-in one is alone."""
     return dict(Counter(step["source"] for step in ledger.steps if step.get("source")))
+
+
+def count_guessed(ledger: Ledger) -> int:
+    """Return how many answers hold what nothing determines."""
+    return sum(step["entry"] == "call" and step["guessed"] for step in ledger.steps)

@@ -14,7 +14,15 @@ from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.grading.grade import failed_by_agent
 from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, Exit
 from mcp_sim.runs.host import Host, open_host
-from mcp_sim.runs.results import Condition, RunPlan, RunResult, answering_sources, applied_faults, called_tools
+from mcp_sim.runs.results import (
+    Condition,
+    RunPlan,
+    RunResult,
+    answering_sources,
+    applied_faults,
+    called_tools,
+    count_guessed,
+)
 from mcp_sim.runs.retries import find_retries
 from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
@@ -168,6 +176,7 @@ class _Runner:
             trace=trace,
             errors_file=self._errors_file(plan, ended),
             sources=answering_sources(world.ledger),
+            guessed=count_guessed(world.ledger),
         )
 
 

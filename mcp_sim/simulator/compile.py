@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from mcp_sim.grading.loopholes import loopholes
+from mcp_sim.grading.loopholes import loopholes, unspecified_records
 from mcp_sim.simulator.compile_domain import (
     CompiledDomain,
     check_links,
@@ -126,7 +126,8 @@ def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iter
             relying = tuple(map(display, sources.relying))
             scenario = replace(scenario, untrusted=tuple(sources.untrusted), relying=relying)
             sources.problems.extend(_guess_warnings(scenario))
-            sources.problems += [Problem(scenario.path, 0, "expect", text, "warning") for text in loopholes(scenario)]
+            doubts = (*loopholes(scenario), *unspecified_records(scenario))
+            sources.problems += [Problem(scenario.path, 0, "expect", text, "warning") for text in doubts]
         yield display(path), sources.sorted(), None if sources.has_failed else scenario
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
@@ -119,7 +120,7 @@ def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the given membership whose fields a tool takes, or one of them if it reads the other one's records."""
-    asked = frozenset(map(snake, required(facts.input)))
+    asked = {*map(snake, required(facts.input))}
     return next(
         (
             name
@@ -131,7 +132,7 @@ def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     )
 
 
-def _reads_other(facts: ToolFacts, membership: Membership, asked: frozenset[str]) -> bool:
+def _reads_other(facts: ToolFacts, membership: Membership, asked: AbstractSet[str]) -> bool:
     noun = "_".join(facts.parsed.noun)
     others = {entity for field, entity in membership.fields.items() if field not in asked}
     return facts.parsed.verb in {"get", "list", "search"} and any(noun.endswith(entity) for entity in others if entity)

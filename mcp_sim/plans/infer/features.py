@@ -30,6 +30,8 @@ from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
 
 _SETTERS = terms("verbs.setting")
+_OF_STATE = 2.0
+"""The weight of what the given state shows, above all that names and schemas imply."""
 
 
 @frozen
@@ -154,16 +156,15 @@ def _issues(create: ToolFeatures, entity: str, head: str) -> bool:
 
 def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     """Choose the entity and the verb of a tool by the evidence, and find the places in its result."""
-    evidence = [*read_entity(facts, server)]
+    evidence, schema, override = [*read_entity(facts, server)], facts.input, facts.overrides
+    value = None if {"verb", "entity", "key"} & override.keys() else _find_value(facts, server)
+    if value is not None:
+        reason = f"the given {value[0].name} has its {value[1]}"
+        evidence.append(Evidence(facts.tool.id, "entity", value[0].name, _OF_STATE, reason, "state"))
     entity: str = choose(evidence, "entity", "")
     evidence += read_verb(facts, server, entity)
     verb: Verb = choose(evidence, "verb", "unknown")
-    schema, override = facts.input, facts.overrides
-    single = _find_singleton(facts, server.declared)
-    value = None if single is not None or {"verb", "entity", "key"} & override.keys() else _find_value(facts, server)
-    if value is not None:
-        single = value[0]
-        evidence.append(facts.evidence("entity", single.name, 1, f"the given {single.name} has its {value[1]}"))
+    single = _find_singleton(facts, server.declared) if value is None else value[0]
     if single is not None:
         entity, item = single.name, UnfoldedArguments(schema)
         verb = verb if verb == "update" or "verb" in override else "get"
@@ -192,6 +193,8 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
 
 def _find_value(facts: ToolFacts, server: ServerFacts) -> tuple[Entity, str] | None:
     """Return the given singleton and its field that a tool reads, unless an entity of many records has its name."""
+    if _find_singleton(facts, server.declared) is not None:
+        return None
     given = [entity for name, entity in server.declared.items() if name in server.held]
     if any(not entity.singleton and entity.name == "_".join(facts.parsed.noun) for entity in given):
         return None

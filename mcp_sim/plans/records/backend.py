@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
 from mcp_sim.plans.choices import choice_answer
+from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.records.allowed_values import declared_values_check
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import creation
@@ -21,8 +26,13 @@ from mcp_sim.plans.refusal import invalid, not_found, noun, sentence_of
 from mcp_sim.types import Observation, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import is_nullable, properties, required
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.plans import Plan
+
+Show: TypeAlias = Callable[[Facts], Transition]
+"""Makes a transition without changes of what a call did or found."""
 
 _WRITES = {"create": creation, "update": updating, "delete": removal}
 
@@ -40,49 +50,74 @@ class Records(Backend):
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
-        render, tool = result_renderer(tool, plan, domain), with_recorded_failures(tool, plan, domain)
+        show = _shower(result_renderer(tool, plan, domain), tool, plan, domain)
+        tool = with_recorded_failures(tool, plan, domain)
         if entity.inside is not None and plan.verb != "get":
-            return _with_parts(tool, plan, domain, render)
+            return _with_parts(tool, plan, domain, show)
         if plan.verb not in _ANSWERS:
             raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
-        return _ANSWERS[plan.verb](tool, plan, domain, render)
+        return _ANSWERS[plan.verb](tool, plan, domain, show)
 
 
-def _changing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
+    """Compile what makes a transition of the facts of a call.
+
+    It is guessed if it shows values that were generated for the result, or a record that nothing specifies and no call
+    wrote.
+    """
+    name = plan.entity or ""
+    is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
+    needed = [part for part in required(shape) if not is_nullable(properties(shape).get(part, {}))]
+    needed = [part for part in needed if part in domain.entities[name].fields] if name in domain.given else []
+
+    def show(facts: Facts) -> Transition:
+        observation = render(facts)
+        rows = facts.page.rows if facts.record is None or facts.key is None else [(facts.key, facts.record)]
+        is_guessed = bool(facts.guesses) or any(part not in record for _, record in rows for part in needed)
+        if is_unspecified and not is_guessed:
+            first = facts.view.initial_records(name)
+            is_guessed = any(key in first and facts.view.latest_write(name, key) is None for key, _ in rows)
+        return Transition(observation, guessed=is_guessed)
+
+    return show
+
+
+def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write = with_checks(_WRITES[plan.verb](tool, plan, domain), declared_values_check(tool, plan))
     if plan.each is not None:
         partly = reports_failures(tool, plan, domain)
-        return _writing_many(tool, plan, batch(tool, plan, write), render, partly=partly)
-    return _writing(write, render)
+        return _writing_many(tool, plan, batch(tool, plan, write), show, partly=partly)
+    return _writing(write, show)
 
 
-def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+def _with_parts(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that writes or lists records inside other records."""
     if plan.verb in _WRITES:
-        return _writing(part_write(tool, plan, domain), render)
+        return _writing(part_write(tool, plan, domain), show)
     select = part_page(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)
-        return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
+        return Transition(page) if isinstance(page, Observation) else show(Facts(turn, turn.view, page=page))
 
     return answer
 
 
-def _writing(write: Write, render: Render) -> Answer:
+def _writing(write: Write, show: Show) -> Answer:
     """Return the answer of a write."""
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
             return Transition(effect)
-        return Transition(render(Facts(turn, turn.view, effect.record, effect.key)), effect.changes)
+        shown = show(Facts(turn, turn.view, effect.record, effect.key))
+        return replace(shown, changes=effect.changes, guessed=shown.guessed or effect.guessed)
 
     return answer
 
 
-def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, partly: bool) -> Answer:
+def _writing_many(tool: Tool, plan: Plan, write: WriteMany, show: Show, *, partly: bool) -> Answer:
     """Return the answer of a batch.
 
     If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written or
@@ -97,7 +132,7 @@ def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, p
             return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
         if written.failed and not (partly and written.done):
             return Transition(_refused(tool, written))
-        return Transition(render(Facts(turn, written.view, batch=written)), written.changes)
+        return replace(show(Facts(turn, written.view, batch=written)), changes=written.changes)
 
     return answer
 
@@ -111,24 +146,24 @@ def _refused(tool: Tool, written: Batch) -> Observation:
     return tool.failure("invalid", f"{len(written.failed)} of {count} items failed, nothing was written. {whys}")
 
 
-def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     entity = domain.entities[plan.entity or ""]
     if plan.key is None and not entity.singleton:
-        return _finding(tool, plan, domain, render)
+        return _finding(tool, plan, domain, show)
     if entity.inside is not None:
-        return _getting_inside(tool, plan, entity, render)
+        return _getting_inside(tool, plan, entity, show)
     find, name = finder(tool, plan, entity), entity.name
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         key = find(turn)
         if isinstance(key, Observation):
             return Transition(key)
-        return Transition(render(Facts(turn, turn.view, turn.view.get(name, key), key)))
+        return show(Facts(turn, turn.view, turn.view.get(name, key), key))
 
     return answer
 
 
-def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> Answer:
+def _getting_inside(tool: Tool, plan: Plan, entity: Entity, show: Show) -> Answer:
     """Return the answer that gets a record inside a record of another entity."""
     fetch = argument(plan.key or "")
 
@@ -137,12 +172,12 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> A
         record = find_inside(turn.view, entity, asked)
         if record is None:
             return Transition(not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key))
-        return Transition(render(Facts(turn, turn.view, record, record[entity.key])))
+        return show(Facts(turn, turn.view, record, record[entity.key]))
 
     return answer
 
 
-def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer that gets one record by filters: the first match, or the first inside a named record."""
     entity = plan.entity or ""
     is_inside = domain.entities[entity].inside is not None
@@ -161,7 +196,7 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
             name = next((name for name in names if name in turn.call.arguments), None)
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
         key, record = row
-        return Transition(render(Facts(turn, turn.view, record, key, page)))
+        return show(Facts(turn, turn.view, record, key, page))
 
     return answer
 
@@ -171,13 +206,13 @@ def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:
     return selector(tool, plan, entity, any_field=sets_any_field(domain, entity.name))
 
 
-def _listing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     select = _selector(tool, plan, domain)
     orphaned = parent_check(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = orphaned(turn) or select(turn)
-        return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
+        return Transition(page) if isinstance(page, Observation) else show(Facts(turn, turn.view, page=page))
 
     return answer
 

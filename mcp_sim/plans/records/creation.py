@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
-from mcp_sim.generate.defaults import record_maker
+from mcp_sim.generate.defaults import generated_fields, record_maker
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
@@ -44,6 +44,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     complete, divide = linked_records(entity, domain), child_records(entity, domain)
     stored = frozenset(entity.fields)
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
+    is_marked = name in domain.unspecified or name in domain.given
+    guesses = generated_fields(entity) if is_marked else frozenset[str]()
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     known_key, drafted, copied = (
         _key_finder(plan, entity),
@@ -67,6 +69,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return _existing(turn, tool, name, taken, mode, change)
         key = taken if taken is not None else next_key(entity, keys, turn.view, turn.draws)
         known = {**imply(turn, invent, values), entity.key: key}
+        determined = frozenset(known)
         linked = complete(turn, invent, known)
         record = make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
@@ -74,7 +77,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if children:
             record = {**record, **{field: [child.record for child in puts] for field, puts in children.items()}}
             put = replace(put, record=record)
-        return Effect(key, record, (put, *linked, *chain.from_iterable(children.values())))
+        is_guessed = not guesses.isdisjoint(record.keys() - determined)
+        return Effect(key, record, (put, *linked, *chain.from_iterable(children.values())), is_guessed)
 
     return create
 

@@ -84,11 +84,19 @@ class Demand:
 
     def _missing_records(self, turn: Turn, wanted: Wanted, invent: Invent) -> list[Change]:
         """Return the records to generate with the values of one combination, and those that they link to."""
+        if self._is_created and not self._is_of_parent(wanted):
+            return []  # an agent would take it for what it created, or tried to create
         parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
         if parents is None or not self._is_free(turn.view, wanted):
             return []
         changes = self._generated(turn, wanted, parents, invent, self._texts[:1])
         return changes or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
+
+    def _is_of_parent(self, wanted: Wanted) -> bool:
+        """Return whether a call asks only for the records of another one, such as the tasks of a project."""
+        fields = [self._entity.fields.get(name) for name in wanted.values]
+        are_links = all(field is not None and field.link is not None for field in fields)
+        return bool(fields) and are_links and not wanted.words and not wanted.limits
 
     def population(self, turn: Turn, invent: Invent, *first: Change) -> list[Change]:
         """Return the `first` records of the container that the call names, and those beside them if it is new."""

@@ -27,6 +27,8 @@ class Effect:
     key: Key
     record: Record
     changes: tuple[Change, ...]
+    guessed: bool = False
+    """Whether values were generated that nothing determines."""
 
 
 def with_checks(write: Write, *checks: Check | None) -> Write:

@@ -250,6 +250,7 @@ class Filler:
 
         def opened(facts: Facts) -> Json:
             chance = chance_of(facts.turn.draws.seed, facts.turn.draws.scope, path)
+            facts.guesses.append(path)
             return make(chance, facts.record or {}, Moment(facts.turn.now, facts.turn.now))
 
         return opened

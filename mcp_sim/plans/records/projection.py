@@ -70,13 +70,13 @@ def _projector(entity: Entity, schema: Record) -> Show:
 
 def _is_name(entity: Entity) -> bool:
     """Whether records are only names: those of a list of names in the given state."""
-    return entity.natural and entity.fields.keys() == {entity.key} and not entity.fields[entity.key].hidden
+    return entity.natural and [*entity.fields] == [entity.key] and not entity.fields[entity.key].hidden
 
 
 def _name_alone(entity: Entity) -> Show:
     """Return the projection of a record to its name, unless a call gave it more fields."""
     key, whole = entity.key, _whole(entity)
-    return lambda record, view: record[key] if {*record} == {key} else whole(record, view)
+    return lambda record, view: record[key] if len(record) == 1 else whole(record, view)
 
 
 def _whole(entity: Entity) -> Callable[[Record, View], Record]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.plans.records.effects import Batch
@@ -36,6 +36,8 @@ class Facts:
     key: Key | None = None
     page: Page = EMPTY
     batch: Batch | None = None
+    guesses: list[str] = field(default_factory=list[str])
+    """The properties of the result that were generated, since nothing determines them. Rendering fills it."""
 
 
 Fill: TypeAlias = Callable[[Facts], Json]

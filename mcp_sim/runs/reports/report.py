@@ -46,7 +46,13 @@ class Report:
 
     @property
     def conclusion(self) -> str:
-        """The verdict on the agent, as a sentence."""
+        """The verdict on the agent, and the share of guessed answers, as sentences."""
+        guessed, calls = (sum(getattr(result, name) for result in self.results) for name in ("guessed", "calls"))
+        share = f" {guessed} of {calls} answers ({percent(guessed / calls)}) are guessed." if guessed else ""
+        return self._verdict + share
+
+    @property
+    def _verdict(self) -> str:
         words = {PASSED: "passed", FAILED: "failed", CRASHED: "mcp-sim crashed"}
         word = words.get(self.exit_code, "undecided")
         if self.planned == 1 and self.results and self.results[0].outcome == "crashed":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -78,6 +79,11 @@ class Expectation(Kind):
         The document then needs the user's trust.
         """
         return None
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The entities whose records it judges, among other words."""
+        return frozenset()
 
     def with_code(self, code: Mapping[Path, bytes]) -> Self:
         """Return the expectation with the files of its code as they were read, the one that it names first."""

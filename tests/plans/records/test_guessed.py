@@ -1,0 +1,78 @@
+"""Answers that hold what nothing determines are marked as guessed, and no others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.given import NUMBER, STRING, tool
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import checked
+from mcp_sim.world.world import World
+
+TOOLS = [
+    tool("list_lamps", status=STRING),
+    tool("get_lamp", "lamp_id"),
+    tool("create_lamp", "name", price=NUMBER),
+    tool("rename_lamp", "lamp_id", "name"),
+]
+DECLARED = {
+    "type": "object",
+    "properties": {"balance": NUMBER, "currency": STRING},
+    "required": ["balance", "currency"],
+}
+LAMPS = {"lamps": [{"lamp_id": "L1", "name": "Arc", "price": 30}]}
+
+
+def service(folder: Path, tools: list[dict[str, Any]], **document: Any) -> Path:
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    (folder / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "tools.json", **document}))
+    return folder / "scenario.yaml"
+
+
+async def is_guessed(world: World, called: str, **arguments: Any) -> bool:
+    observation = await world.call(called, arguments)
+    assert observation.ok
+    return world.ledger.steps[-1]["guessed"]
+
+
+async def test_a_record_that_nothing_specifies_is_guessed_until_a_call_writes_it(tmp_path: Path) -> None:
+    async with Simulator.load(service(tmp_path, TOOLS)).open() as world:
+        assert await is_guessed(world, "list_lamps")
+        assert await is_guessed(world, "get_lamp", lamp_id="lamp_00001")
+
+
+@pytest.mark.parametrize(
+    "world", [{"state": LAMPS}, {"records": {"lamp": 3}}, {"records": {"lamp": {"rows": LAMPS["lamps"]}}}]
+)
+async def test_given_and_counted_records_are_not_guessed(tmp_path: Path, world: Any) -> None:
+    async with Simulator.load(service(tmp_path, TOOLS, world=world)).open() as opened:
+        assert not await is_guessed(opened, "list_lamps")
+        key = next(key for key, _ in opened.view.rows("lamp"))
+        assert not await is_guessed(opened, "get_lamp", lamp_id=key)
+        assert not await is_guessed(opened, "rename_lamp", lamp_id=key, name="Bow")
+
+
+async def test_a_value_of_a_new_record_that_no_argument_gives_is_guessed(tmp_path: Path) -> None:
+    async with Simulator.load(service(tmp_path, TOOLS, world={"state": LAMPS})).open() as world:
+        assert not await is_guessed(world, "create_lamp", name="Bow", price=8)
+        assert await is_guessed(world, "create_lamp", name="Bow")
+
+
+async def test_a_part_of_a_result_that_the_state_lacks_is_guessed(tmp_path: Path) -> None:
+    tools = [{**tool("get_account_balance"), "outputSchema": DECLARED}, tool("get_balance")]
+    async with Simulator.load(
+        service(tmp_path, tools, world={"state": {"account": {"balance": 1810}}})
+    ).open() as world:
+        assert not await is_guessed(world, "get_balance")
+        assert await is_guessed(world, "get_account_balance")
+
+
+@pytest.mark.parametrize(("world", "count"), [({}, 1), ({"records": {"lamp": 0}}, 0), ({"state": LAMPS}, 0)])
+def test_an_expectation_on_records_that_nothing_specifies_is_reported(tmp_path: Path, world: Any, count: int) -> None:
+    path = service(tmp_path, TOOLS, world=world, expect=[{"state": {"entity": "lamp", "count": 1}}])
+    [(_, problems, _)] = checked(path)
+    assert len([problem for problem in problems if "nothing specifies the records of lamp" in problem.message]) == count
