@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from mcp_sim.types import Json, Record, View
@@ -41,6 +43,16 @@ FUNCTIONS: Final = frozenset(
 OURS: Final = frozenset({"find", "max", "min", "sum"})
 """Functions that every expression has besides; `functions` makes them."""
 
+LONGEST = 4_000
+"""Characters of an expression."""
+
+MOST_STEPS = 400_000
+"""How often the innermost macro of an expression may be evaluated, and how many records `find` may look at. Each takes
+a microsecond, in which nothing else happens: the other worlds of a server wait."""
+
+MOST_FOUND = 5_000
+"""How many records `find` may return before it is called again: each takes the library some 80 microseconds."""
+
 MOST_SAID = 300  # a value may be a whole table, and the message is one line of a report
 
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -54,16 +66,31 @@ class Expression:
     uses: frozenset[str]
     """The names that it reads from outside."""
     program: Program
+    nesting: int = 0
+    """The power of the number of values with which its cost grows: how many macros are inside each other, where a name
+    within the innermost one, `filter` and `map` count as further ones."""
+    growth: int = 1
+    """By how much a value may grow in macros that repeat what they bind, as `[d].map(x, x + x)` does."""
 
     def value(self, variables: Mapping[str, Any], functions: Mapping[str, Function]) -> Any:
         """Evaluate the expression. Raises `Unevaluable`."""
         from cel import Context  # noqa: PLC0415 (170 ms, expressions only)
 
         used = {name: value for name, value in variables.items() if name in self.uses}
+        self._check_cost(used)
         try:
             return self.program.execute(Context(used, dict(functions)))
         except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
             raise Unevaluable(self.text, _reason(error)) from error
+
+    def _check_cost(self, variables: Mapping[str, Any]) -> None:
+        """Raise `Unevaluable` if evaluation may take too long: the library cannot be stopped."""
+        if self.nesting < 2 and self.growth < 2:
+            return
+        most = int(MOST_STEPS ** (1 / max(self.nesting, 1))) // self.growth
+        size = self.text.count(",") + sum(1 for _ in islice(_items_in(variables), most + 1))
+        if size > most:
+            raise Unevaluable(self.text, f"it may take too long: it combines more than {most} values; use find()")
 
     def holds(self, variables: Mapping[str, Any], functions: Mapping[str, Function]) -> bool:
         """Whether it is true. Raises `Unevaluable` if it is neither true nor false."""
@@ -80,6 +107,8 @@ def expression(text: str, known: Collection[str]) -> Expression:
     """
     from cel import compile as compile_cel  # noqa: PLC0415 (170 ms, expressions only)
 
+    if len(text) > LONGEST:  # the library's stack overflows at some ten thousand
+        raise ValueError(f"is longer than {LONGEST} characters")
     logging.getLogger("cel").setLevel(logging.CRITICAL)  # what fails inside is raised as well
     try:
         program = compile_cel(text)
@@ -92,7 +121,7 @@ def expression(text: str, known: Collection[str]) -> Expression:
     for name in sorted(set(seen["functions"]) - FUNCTIONS - OURS):
         if name.isidentifier() and not name.startswith("_"):
             raise ValueError(f"unknown function {name!r}{did_you_mean(name, FUNCTIONS | OURS)}")
-    return Expression(text, frozenset(free), program)
+    return Expression(text, frozenset(free), program, *_cost(text, free))
 
 
 def fields_read(text: str, name: str) -> frozenset[str]:
@@ -116,12 +145,21 @@ def tables(view: View, domain: Domain, uses: Collection[str]) -> dict[str, Any]:
 def functions(view: View, domain: Domain) -> dict[str, Function]:
     """Return `find(entity, {field: matcher})`, `sum`, `min` and `max` on a version of the world."""
 
+    scanned, shown = 0, 0
+
     def find(entity: str, where: Mapping[str, Any]) -> list[Record]:
+        nonlocal scanned, shown
         if entity not in domain.entities:
             raise ValueError(f"find: unknown entity {entity!r}{did_you_mean(entity, domain.entities)}")
+        # Within a macro it is called for each item.
+        scanned += view.count(entity)
+        if scanned > view.count(entity) and (scanned > MOST_STEPS or shown > MOST_FOUND):
+            raise ValueError("find: looks at too many records in all; call it once, outside of macros")
         tests = [(field, matcher(value)) for field, value in where.items()]
         rows = _records(view, domain, entity)
-        return [record for record in rows if all(test(record.get(field, ABSENT)) for field, test in tests)]
+        fitting = [record for record in rows if all(test(record.get(field, ABSENT)) for field, test in tests)]
+        shown += len(fitting)
+        return fitting
 
     return {"find": find, "sum": _sum, "min": _least, "max": _most}
 
@@ -236,6 +274,38 @@ _TOKEN = re.compile(
     r""" | (?P<member> \. \s* [A-Za-z_]\w*) | (?P<name> [A-Za-z_]\w*) | (?P<open> [(\[{]) | (?P<close> [)\]}])""",
     re.VERBOSE | re.DOTALL,
 )
+
+
+def _items_in(value: Any) -> Iterator[None]:
+    """Yield once for each item of each list in a value, however deep."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting.extend(cast("dict[str, Any]", part).values())
+        elif isinstance(part, list):
+            yield from repeat(None, len(cast("list[Any]", part)))
+            waiting.extend(cast("list[Any]", part))
+
+
+def _cost(text: str, free: Collection[str]) -> tuple[int, int]:
+    """Return the nesting and the growth of an expression (see `Expression`)."""
+    bare = _TOKEN.sub(lambda token: " " if token.lastgroup is None else token[0], text)  # without comments and texts
+    scopes, nesting, growth = list[str | None](), 0, 1
+    uses = Counter[str]()
+    for token in _TOKEN.finditer(bare):
+        depth = sum(scope is not None for scope in scopes)
+        if token["macro"] or token["open"]:
+            scopes.append(token["bound"])
+            # The library copies what `filter` and `map` have so far for each further item.
+            nesting = max(nesting, depth + bool(token["macro"]) * (1 + ("filter" in token[0] or "map" in token[0])))
+        elif token["close"] and scopes:
+            bound = scopes.pop()
+            growth *= max(uses.pop(bound, 1), 1) if bound is not None else 1
+        elif token["name"]:
+            uses[token["name"]] += 1
+            nesting = max(nesting, depth + 1 if token["name"] in free and depth else depth)
+    return nesting, min(growth, MOST_STEPS)
 
 
 def _only_bound(text: str) -> set[str]:

@@ -72,7 +72,7 @@ class State(Trigger):
 
     def _never(self) -> str | None:
         """Return why an expression without names is never true, else None. Raises `ValueError` if it is invalid."""
-        if self.condition.uses:
+        if self.condition.uses or self.condition.nesting:
             return None
         try:
             value = self.condition.value({}, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import field
@@ -26,10 +27,17 @@ MAX_ROWS = 1_000_000
 
 DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
+MOST_COLUMNS = 2_000  # as many as a table of SQLite
+MOST_CELLS = 10_000_000
+"""The largest number of values in a file, of which Python takes some fifty bytes each."""
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest size of texts and blobs in a database. Views and generated columns could make any amount from nothing."""
 _STEPS = 100_000  # SQLite's counter is looked at once in so many steps: oftener would slow the view down
-_MAX_STEPS = 200_000_000
+_MAX_STEPS = 50_000_000
 """The largest number of SQLite virtual machine steps for reading a view. A join without a condition would otherwise not
 end."""
+
+_LONGEST_VALUE = 64 * 1024 * 1024  # as long as a whole file
 
 MAX_CSV_VALUE = 256 * 1024
 """The largest number of characters of a value in a CSV file."""
@@ -138,6 +146,9 @@ def _csv(path: Path, sources: Sources) -> Iterator[Table]:
         return sources.problems.append(Problem(file, 0, "", "is not UTF-8"))
     except csv.Error as error:
         return sources.problems.append(Problem(file, 0, "", f"is not CSV: {error}"))
+    if len(names) > MOST_COLUMNS or sum(map(len, rows)) > MOST_CELLS:
+        most = f"{MOST_COLUMNS} columns or {MOST_CELLS} values"
+        return sources.problems.append(Problem(file, 1, "", f"has more than {most}"))
     table = Table(path.stem, file, [_record(names, row) for row in rows], lines=lines, is_text=True)
     sources.problems += _csv_problems(table, file, names, rows)
     if _is_within(rows, file, sources):
@@ -150,7 +161,7 @@ def _csv_problems(table: Table, file: str, names: list[str], rows: list[list[str
     for index, row in enumerate(rows):
         if len(row) != len(names):
             yield table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}")
-    for name in {name for name in names if names.count(name) > 1 or not name}:
+    for name in (name for name, times in Counter(names).items() if times > 1 or not name):
         yield Problem(file, 1, "", f"the column {name!r} {'occurs twice' if name else 'has no name'}")
 
 
@@ -193,6 +204,9 @@ def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.deserialize(_without_log(data))
             connection.execute("PRAGMA trusted_schema = OFF")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+            steps = count()
+            connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS // _STEPS, _STEPS)
             for name, rows in _read_tables(connection, entities).items():
                 if rows is None:
                     yield Table(name, display(path), (), is_unread=True)
@@ -224,20 +238,23 @@ def _read_tables(connection: sqlite3.Connection, entities: Iterable[str]) -> dic
 
 
 def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
-    """Return the rows of a view. It is interrupted if it computes for too long."""
-    steps = count()
-    connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS // _STEPS, _STEPS)
+    """Return the rows of a view."""
     try:
         return _rows_of(connection, view)
-    except sqlite3.OperationalError as error:
+    except (sqlite3.OperationalError, sqlite3.DataError) as error:
         raise sqlite3.OperationalError(f"the view {view}: {error}") from None
 
 
 def _rows_of(connection: sqlite3.Connection, table: str) -> list[Record]:
     quoted = table.replace('"', '""')
     cursor = connection.execute(f'SELECT * FROM "{quoted}" LIMIT {MAX_ROWS + 1}')  # noqa: S608 (a quoted name)
-    columns = [column[0] for column in cursor.description]
-    return [dict(zip(columns, row, strict=True)) for row in cursor]
+    columns, rows, size = [column[0] for column in cursor.description], list[Record](), 0
+    for row in cursor:
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if size > MOST_BYTES or len(rows) * len(columns) > MOST_CELLS:
+            raise sqlite3.DataError(f"{table} has more than {MOST_BYTES >> 20} MiB or {MOST_CELLS} values")
+        rows.append(dict(zip(columns, row, strict=True)))
+    return rows
 
 
 def _is_within(rows: Sequence[Any], file: str, sources: Sources) -> bool:

@@ -30,7 +30,8 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
 }
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _PLAIN_JSON = re.compile(r"true|false|-?(0|[1-9]\d{0,15})(\.\d{1,15})?")
-_NUMBER_FORM = re.compile(r",?\.\d+f|,")
+_NUMBER_FORM = re.compile(r",?\.\d{1,2}f|,")  # no billion of digits
+_WIDE = re.compile(r"%[-_0^#]*\d{2,}")  # for which glibc pads
 
 
 @frozen
@@ -251,6 +252,8 @@ def _spelled_time(value: Json, spelling: str, scope: Scope) -> Json:
         return None
     moment = scope.start if value is NOWHERE else parse_time(value)
     if moment is None:
+        return value
+    if _WIDE.search(spelling):
         return value
     if spelling in {"%s", "%s000"}:
         return int(moment.timestamp()) * (1000 if spelling.endswith("000") else 1)
