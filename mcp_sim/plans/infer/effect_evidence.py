@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
 from mcp_sim.plans.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.plans.infer.given_state import Given, Membership
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
 from mcp_sim.plans.infer.verbs import STRONG, WEAK
 from mcp_sim.types import Record, Tool
@@ -23,6 +23,10 @@ from mcp_sim.types.lexicon.terms import table, terms
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
 _ENTERING = table("verbs.entering")
+_T = TypeVar("_T", bound=Hashable)
+_ENVELOPE = terms("results.success")
+_FEWEST_SHOWN = 3
+"""Results of fewer properties are alike by chance: an id and a name."""
 _SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
 
 
@@ -60,6 +64,10 @@ class ServerFacts:
     shown: frozenset[str]
     declared: Mapping[str, Entity]
     given: Given
+    shapes: Mapping[frozenset[str], str]
+    """The entities of records with these properties, as results of tools with sure names show them."""
+    keys: Mapping[str, str]
+    """The entities that tools get by an argument of this name alone, such as `sku`."""
 
     @property
     def held(self) -> Container[str]:
@@ -67,8 +75,13 @@ class ServerFacts:
         return self.given.records
 
     @staticmethod
-    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], given: Given) -> ServerFacts:
-        """Collect the nouns of tools that create, get, list or change something."""
+    def of(
+        parsed_names: Collection[ParsedName],
+        declared: Mapping[str, Entity],
+        given: Given,
+        tools: Sequence[ToolFacts] = (),
+    ) -> ServerFacts:
+        """Collect the nouns of tools that create, get, list or change something, and what their schemas show."""
         named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
         counts = Counter(parsed.noun for parsed in named)
         nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
@@ -77,7 +90,57 @@ class ServerFacts:
         tables = {
             entity.name: frozenset(map(snake, entity.fields)) for entity in declared.values() if not entity.singleton
         }
-        return ServerFacts(nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, given)
+        known = nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, given
+        return ServerFacts(*known, _unique(_shapes(tools)), _unique(_keys(tools)))
+
+
+def _unique(pairs: Iterable[tuple[_T, str]]) -> dict[_T, str]:
+    """Return the value of each key that has only one."""
+    by_key = defaultdict[_T, set[str]](set)
+    for key, value in pairs:
+        by_key[key].add(value)
+    return {key: next(iter(values)) for key, values in by_key.items() if len(values) == 1}
+
+
+def _shapes(tools: Iterable[ToolFacts]) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the properties of records that tools with sure names show, and the entity."""
+    for facts in tools:
+        parsed = facts.parsed
+        shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
+        if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG:
+            yield shape, "_".join(parsed.noun)
+
+
+def _keys(tools: Iterable[ToolFacts]) -> Iterator[tuple[str, str]]:
+    """Yield the only required argument of each tool that surely gets a record, and the entity.
+
+    Words that name records of any entity, such as `id`, say nothing.
+    """
+    for facts in tools:
+        asked = [*required(facts.input)]
+        is_get = facts.parsed.verb == "get" and facts.parsed.sure and bool(facts.parsed.noun)
+        if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS:
+            yield snake(asked[0]), "_".join(facts.parsed.noun)
+
+
+def record_shape(output: Record) -> frozenset[str]:
+    """Return the properties of the record that a result is, or that is its only property; empty if they are few."""
+    parts = properties(output)
+    inner = properties(next(iter(parts.values()))) if len(parts) == 1 else {}
+    return _shape(inner or parts)
+
+
+def row_shape(output: Record) -> frozenset[str]:
+    """Return the properties of the rows in the only list of objects of a result; empty if they are few."""
+    schemas = [output, *properties(output).values()]
+    schemas += [inner for schema in schemas[1:] for inner in properties(schema).values()]
+    rows = [shape for schema in schemas if (shape := properties(items(schema)))]
+    return _shape(rows[0]) if len(rows) == 1 else frozenset()
+
+
+def _shape(parts: Record) -> frozenset[str]:
+    names = frozenset(map(snake, parts)) - _ENVELOPE
+    return names if len(names) >= _FEWEST_SHOWN else frozenset()
 
 
 def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
@@ -109,6 +172,12 @@ def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
 
 
+def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one."""
+    is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
+    return None if is_sure else server.shapes.get(record_shape(facts.output))
+
+
 def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the only declared entity that has fields for all arguments of a create, if that of the noun has not."""
     arguments = {*map(snake, properties(facts.input))} - OPTIONS
@@ -125,7 +194,7 @@ def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         (
             name
             for name, membership in server.given.memberships.items()
-            if asked == {*membership.fields}
+            if asked == frozenset(membership.fields)
             or (asked and asked <= {*membership.fields} and _reads_other(facts, membership, asked))
         ),
         None,
@@ -213,6 +282,13 @@ def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((server.nouns[id_] for id_ in ids if id_ in server.nouns), None)
 
 
+def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`."""
+    if facts.parsed.verb != "update" or facts.parsed.noun not in server.once:
+        return None
+    return next((server.keys[name] for name in map(snake, required(facts.input)) if name in server.keys), None)
+
+
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity of the noun, unless it is an attribute of something else."""
     noun = _part_of_noun(facts, server)
@@ -246,6 +322,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
+    (_same_shape, "its result is such a record"),
     (_issued, "it returns the id of such a record"),
     (_of_members, "the given state says which of them belong together"),
     (_with_fields, "its arguments are the fields of such a record"),
@@ -254,6 +331,7 @@ _ENTITY_READERS = (
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (_holder_of_value, "its id is required, and the noun of the name is only a value"),
+    (_keyed, "other tools get such records by this argument"),
     (_whole_noun, "it is the noun of its name"),
     (_in_schemas, "its arguments or its result name it"),
     (_in_description, "its description mentions it"),
@@ -270,6 +348,7 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
         yield Evidence(facts.tool.id, "verb", facts.overrides["verb"], CERTAIN, "declared in the spec", "declared")
     if entity:
         yield from _verb_of_name(facts)
+        yield from _verb_of_shape(facts, server, entity)
         yield from _verb_of_schemas(facts, server, entity)
         yield from _verb_of_value(facts, server, entity)
 
@@ -286,6 +365,22 @@ def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
     elif parsed.verb_from_description:
         reason = f"its description begins with '{parsed.described_verb}'"
     yield facts.evidence("verb", parsed.verb, weight, reason)
+
+
+def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence where the name has no known verb: a tool that takes the key of a record changes it.
+
+    One that takes none, and whose result is such a record, makes it.
+    """
+    if facts.parsed.verb != "unknown":
+        return
+    is_shown = server.shapes.get(record_shape(facts.output)) == entity
+    key, score = key_argument("update", entity, "id", facts.input)
+    if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
+        weight, reason = (0.55, ", and its result is one") if is_shown else (0.45, "")
+        yield facts.evidence("verb", "update", weight, f"it takes the key of a {entity}{reason}")
+    elif is_shown and not score:
+        yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
 
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

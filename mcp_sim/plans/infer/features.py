@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any, cast
 
-from mcp_sim.plans.infer.arguments import is_limited, is_paged
+from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.effect_evidence import ServerFacts, ToolFacts, read_entity, read_verb
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
@@ -32,6 +32,8 @@ from mcp_sim.types.scenario import Example
 _SETTERS = terms("verbs.setting")
 _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
+_CHANGES = terms("arguments.change")
+_AMOUNTS = _CHANGES | terms("arguments.amount")
 
 
 @frozen
@@ -75,6 +77,13 @@ class ToolFeatures:
         """How an update changes lists of values, by its verb: `append` for `add_label`."""
         return cast("How | None", table("verbs.entering").get(self.parsed.word)) if self.verb == "update" else None
 
+    def calculates(self, argument: str) -> How | None:
+        """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
+        name, how = last_name(argument), table("verbs.calculating").get(self.parsed.word)
+        if self.verb != "update" or (name not in _CHANGES and (how is None or name not in _AMOUNTS)):
+            return None
+        return cast("How", how or "add")
+
     @property
     def shape(self) -> Record:
         """The schema of the record or of a row, as the tool shows it."""
@@ -94,9 +103,8 @@ def collect_features(
     given: Given | None = None,
 ) -> list[ToolFeatures]:
     """Return the features of all tools. Lists of given records are rendered without an envelope."""
-    server = ServerFacts.of(parsed_names.values(), declared, given or Given())
     shown, texts = {example.tool: example.result for example in reversed(examples)}, find_json_texts(tools)
-    facts = (
+    facts = [
         ToolFacts(
             tool,
             parsed_names[id_],
@@ -106,7 +114,8 @@ def collect_features(
             texts.get(id_),
         )
         for id_, tool in tools.items()
-    )
+    ]
+    server = ServerFacts.of(parsed_names.values(), declared, given or Given(), facts)
     return _with_compounds_as_one(_with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared))
 
 

@@ -73,7 +73,7 @@ def _shows_record(features: ToolFeatures) -> bool:
 
 
 def _record_shape(features: ToolFeatures) -> Record:
-    """Return the schema of the record in a result, without success flags.
+    """Return the schema of the record in a result, without success flags and without what a number changes by.
 
     If nothing is required, all fields are usual.
     """
@@ -81,6 +81,7 @@ def _record_shape(features: ToolFeatures) -> Record:
     if features.verb in {"create", "update"}:
         is_own = "message" in {*map(snake, properties(features.input)), *features.entity.split("_")}
         left_out = set[str]() if is_own or len(parts) < 2 else {"message"}
+        left_out |= {snake(name) for name in properties(features.input) if features.calculates(name) is not None}
         parts = {n: value for n, value in parts.items() if not _is_success_flag(n, value) and snake(n) not in left_out}
     usual = [name for name, schema in parts.items() if "optional" not in str(schema.get("description", "")).lower()]
     return {"required": usual, **features.shape, "properties": parts}

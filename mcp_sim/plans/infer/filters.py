@@ -151,7 +151,7 @@ def fields_of_arguments(
         if verb == "create":
             yield Field(name, _without_default(schema), required=path in needed)
         elif verb == "update":
-            is_field = not is_given or not snake(path).endswith(_REFERENCES)
+            is_field = not (is_given and snake(path).endswith(_REFERENCES)) and features.calculates(path) is None
             yield from [_updated_field(path, schema, features)] if is_field else []
         elif link != features.entity and link in entities:
             yield Field(name, _without_default(schema), link=link, link_is_guessed=True)

@@ -11,6 +11,8 @@ from mcp_sim.types.plans import Verb
 
 _KEY_ENDINGS, _NUMBER_ENDINGS = terms("arguments.key_ending"), terms("arguments.number_ending")
 _WHOLE_KEYS = frozenset({"uuid", "key", "identifier", "path", "slug"})
+GENERAL_KEYS = _WHOLE_KEYS | {"id", "name", "title"}
+"""Arguments that name records of any entity."""
 _FILE_NAMES, _FILES = terms("arguments.file_name"), terms("nouns.files")
 _NO_KEYS = terms("arguments.query", "arguments.option")
 

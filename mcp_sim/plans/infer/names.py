@@ -207,6 +207,9 @@ def _with_found_verb(parsed: ParsedName, parts: Words, described_verb: str, noun
     recordless_verb = find_recordless_verb(parts, described_verb)
     verb = _infer_verb(parts, described_verb, recordless_verb, nouns)
     if verb is None:
+        rest = parse_noun_phrase(parts[1:])
+        if rest.noun in nouns and not recordless_verb:  # `terminate_employee`, where other tools have employees
+            return replace(rest, word=parts[0])
         return replace(parsed, recordless_verb=recordless_verb)
     first, *others = parts
     starts = bool(others) and first in _LEADING_VERBS

@@ -198,11 +198,17 @@ def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Enve
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
-    """Return the lists that values are added to or removed from, and the texts to which they are appended."""
+    """Return how values enter lists, texts and numbers that they do not replace."""
     kinds = {"array", "string"} if features.parsed.word == "append" else {"array"}
     fields = [entity.fields[name] for name in sorted(roles.sets.values()) if name in entity.fields]
     changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
-    return dict.fromkeys(changed, features.enters) if features.enters is not None else {}
+    modes: dict[str, How] = dict.fromkeys(changed, features.enters) if features.enters is not None else {}
+    numbers = {field.name for field in fields if main_type(field.schema) in {"integer", "number"}}
+    for path, name in roles.sets.items():
+        how = features.calculates(path)
+        if how is not None and name in numbers:
+            modes[name] = how
+    return modes
 
 
 def _is_held(values: Mapping[str, Json], rows: Sequence[Record]) -> bool:

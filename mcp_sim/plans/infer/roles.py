@@ -238,9 +238,25 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
+    sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
+
+
+def _changed_number(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
+) -> dict[str, str]:
+    """Return the argument by which an update changes a number, and the only number that it can be: of a `delta`.
+
+    It is one that the result shows, if that shows fields of the record.
+    """
+    changes = [path for path in arguments if features.calculates(path) is not None]
+    shown = {*map(snake, properties(features.shape) or properties(features.output))}
+    numbers = [field.name for name, field in known.named.items()
+               if main_type(field.schema) in {"integer", "number"} and field.name not in taken
+               and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
+    return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 
 
 def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:

@@ -113,7 +113,7 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
     flag, status = _find_flag(features.parsed.word, entity), features.parsed.status
     name = next((name for name in entity.fields if snake(name) in _STATES), None)
-    if flag or name is None or (status is None and features.parsed.word not in _STATES_AFTER):
+    if flag or name is None:
         return flag
     state = _find_state(features.parsed.word, status, entity.fields[name], rows)
     return {} if state is None else {name: state}

@@ -1,0 +1,90 @@
+"""What tools do, read from the records that they take and show, where their names do not say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, simulator, tool
+
+Json = Any
+
+
+def thing(**fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [*fields]}
+
+
+STATUS: Json = {"type": "string", "enum": ["active", "suspended", "terminated"]}
+FIELDS: Json = {"team": TEXT, "wage": {"type": "number"}, "status": STATUS}
+
+
+def tools_of(noun: str, *others: Json) -> list[Json]:
+    shown = thing(**{f"{noun}_id": TEXT}, name=TEXT, **FIELDS)
+    return [
+        tool(f"create_{noun}", needed="name", name=TEXT, output=shown),
+        tool(f"get_{noun}", needed=f"{noun}_id", **{f"{noun}_id": TEXT}, output=shown),
+        *others,
+    ]
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["bare", "wrapped"])
+@pytest.mark.parametrize(
+    ("name", "change", "after"),
+    [
+        ("transfer_{noun}", {"team": "North"}, {"team": "North"}),
+        ("renegotiate_wage", {"wage": 41}, {"wage": 41}),
+        ("terminate_{noun}", {}, {"status": "terminated"}),
+        ("suspend_{noun}", {}, {"status": "suspended"}),
+    ],
+)
+@pytest.mark.parametrize("noun", ["worker", "pilot"])
+async def test_a_tool_that_takes_the_key_of_the_record_that_it_shows_changes_it(
+    noun: str, name: str, change: Json, after: Json, wrapped: bool, tmp_path: Path
+) -> None:
+    shown = thing(**{f"{noun}_id": TEXT}, name=TEXT, **FIELDS)
+    arguments = {f"{noun}_id": TEXT, **{key: FIELDS[key] for key in change}}
+    result = thing(**{noun: shown}) if wrapped else shown
+    changing = tool(name.format(noun=noun), needed=f"{noun}_id", **arguments, output=result)
+    async with simulator(tmp_path, tools_of(noun, changing)).open() as world:
+        made = await answered(world, f"create_{noun}", name="Ada")
+        changed = await answered(world, changing["name"], **{f"{noun}_id": made[f"{noun}_id"]}, **change)
+        assert (changed[noun] if wrapped else changed) == {**made, **after}
+        assert await answered(world, f"get_{noun}", **{f"{noun}_id": made[f"{noun}_id"]}) == {**made, **after}
+
+
+@pytest.mark.parametrize("name", ["prescribe", "hand_out"])
+async def test_a_tool_that_shows_a_record_whose_key_it_does_not_take_makes_it(name: str, tmp_path: Path) -> None:
+    fields: Json = {"recipe_id": TEXT, "drug": TEXT, "dose": TEXT}
+    tools = [
+        tool(name, needed="drug", drug=TEXT, dose=TEXT, output=thing(**fields)),
+        tool("list_recipes", output=thing(recipes={"type": "array", "items": thing(**fields)})),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, name, drug="Ibuprofen", dose="400 mg")
+        assert made in (await answered(world, "list_recipes"))["recipes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "change", "after"),
+    [
+        ("adjust_stock", "delta", 7, 12),
+        ("adjust_stock", "delta", -2, 3),
+        ("restock", "quantity", 4, 9),
+        ("withdraw_stock", "amount", 4, 1),
+    ],
+)
+async def test_a_change_of_a_number_is_added_to_it(
+    name: str, argument: str, change: int, after: int, tmp_path: Path
+) -> None:
+    item = thing(sku=TEXT, name=TEXT, stock={"type": "integer"})
+    changed = thing(sku=TEXT, stock={"type": "integer"})
+    tools = [
+        tool("add_item", needed="name", name=TEXT, stock={"type": "integer"}, output=item),
+        tool("get_item", needed="sku", sku=TEXT, output=item),
+        tool(name, needed=f"sku {argument}", sku=TEXT, **{argument: {"type": "integer"}}, output=changed),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        sku = (await answered(world, "add_item", name="Lamp", stock=5))["sku"]
+        assert await answered(world, name, sku=sku, **{argument: change}) == {"sku": sku, "stock": after}
+        assert (await answered(world, "get_item", sku=sku))["stock"] == after
