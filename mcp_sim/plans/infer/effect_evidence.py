@@ -194,7 +194,7 @@ def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         (
             name
             for name, membership in server.given.memberships.items()
-            if asked == frozenset(membership.fields)
+            if asked == {*membership.fields}
             or (asked and asked <= {*membership.fields} and _reads_other(facts, membership, asked))
         ),
         None,
