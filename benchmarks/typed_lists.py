@@ -219,7 +219,8 @@ class ServedList:
 
     def __init__(self, file: str, folder: Path) -> None:
         command = ["node", str(folder / "client.mjs"), sys.executable, "-m", "mcp_sim", "serve", file]
-        self.node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipes: Json = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.node = subprocess.Popen(command, text=True, **pipes)
         self.tools: list[Json] = self._line()
 
     def call(self, tool: Json, arguments: Json) -> Json:

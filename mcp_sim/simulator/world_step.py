@@ -260,6 +260,9 @@ class WorldStep:
             try:
                 return _with_result(transition, self.repair), Attempt("", ())
             except NoInstance as none:
+                # Where a schema's formats contradict its patterns, only lenient clients can be served.
+                if not self._shape_problems(transition, self.output):
+                    return transition, Attempt("", ())
                 problems = (*problems, f"no valid result can be generated: {none}")
         turn.memories.staged = staged
         body = transition.observation.body

@@ -259,3 +259,49 @@ async def test_check_reports_what_valid_calls_contradict_and_calls_that_crash(tm
     ]
     sentences = await failing_tools(simulator(tmp_path, tools).scenario)
     assert [sentence.partition(":")[0] for sentence in sentences] == ["get_word"]
+
+
+def within(path: str, schema: Json) -> Json:
+    for name in reversed(path.split(".")):
+        schema = thing(name, **{name: schema})
+    return schema
+
+
+RECORD = thing("id", "name", id=TEXT, name=TEXT)
+SHAPES: Json = {
+    "data": thing("data", data=thing("type", "id", "attributes", type=TEXT, id=TEXT, attributes=thing(color=TEXT))),
+    "data.createKite.kite": within("data.createKite.kite", RECORD),
+    "a.b": within("a.b", RECORD),
+    "": thing("id", "_links", id=TEXT, name=TEXT, _links=thing("self", self={"type": "string", "format": "uri"})),
+    "result": thing("ok", "result", ok={"type": "boolean"}, result=RECORD, error={"type": ["string", "null"]}),
+    "kite": thing("status", "kite", status=TEXT, kite=RECORD),
+    "kite.": within("kite", thing("kiteId", kiteId=TEXT, name=TEXT)),
+    "data.": within("data", thing("gid", "name", "resource_type", gid=TEXT, name=TEXT, resource_type=TEXT)),
+}
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+@pytest.mark.parametrize("place", [*SHAPES])
+async def test_a_created_record_is_got_and_updated_whatever_its_shape(
+    tmp_path: Path, place: str, *, is_wrapped: bool
+) -> None:
+    fields = {"kite": thing(name=TEXT)} if is_wrapped else {"name": TEXT}
+    tools = [
+        tool("create_kite", needed="", **fields, output=SHAPES[place]),
+        tool("get_kite", needed="id", id=TEXT, output=SHAPES[place]),
+        tool("update_kite", needed="id", id=TEXT, **fields, output=SHAPES[place]),
+    ]
+
+    def given(name: str) -> Json:
+        return {"kite": {"name": name}} if is_wrapped else {"name": name}
+
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_kite", **given("Ada"))
+        record = made
+        for name in filter(None, place.split(".")):
+            record = record[name]
+        key = next(record[name] for name in ("id", "kiteId", "gid") if name in record)
+        assert record.get("name", "Ada") == "Ada"
+        assert await answered(world, "get_kite", id=key) == made
+        changed = await answered(world, "update_kite", id=key, **given("Bo"))
+        assert await answered(world, "get_kite", id=key) == changed

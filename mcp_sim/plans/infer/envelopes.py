@@ -18,7 +18,7 @@ _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
 _TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
 _NOTES = _MESSAGE | terms("results.error", "results.note")
-_IDENTITY = frozenset({"id", "uuid", "key", "name", "title"})
+_IDENTITY = frozenset({"id", "uuid", "gid", "sid", "key", "name", "title"})
 _MANY = frozenset({"list", "search"})
 _ENDED = frozenset({"deleted", "removed", "cancelled"})
 """Words of success that, in a record that was just written, say what has become of it."""

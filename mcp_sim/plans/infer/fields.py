@@ -14,6 +14,8 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 
 _SUCCESS = terms("results.success")
+_WORKED = frozenset({"success", "ok", "successful"})
+"""Flags that no record has: they say whether the call worked, also that of a tool which reads."""
 
 
 class KnownFields:
@@ -77,7 +79,7 @@ def _record_shape(features: ToolFeatures) -> Record:
 
     If nothing is required, all fields are usual.
     """
-    parts = properties(features.shape)
+    parts = {name: schema for name, schema in properties(features.shape).items() if snake(name) not in _WORKED}
     if features.verb in {"create", "update"}:
         is_own = "message" in {*map(snake, properties(features.input)), *features.entity.split("_")}
         left_out = set[str]() if is_own or len(parts) < 2 else {"message"}

@@ -113,7 +113,7 @@ def dependants(domain: Domain, entity: str) -> Dependants:
         referrers[name] = [
             referrer
             for referrer in referring(domain, name)
-            if firm or not (referrer.holds and referrer.field.link_is_guessed)
+            if firm or not (referrer.holds and referrer.field.link_is_guessed and referrer.entity in changed)
         ]
         pending += [referrer.entity for referrer in referrers[name] if referrer.entity not in {*changed, *referrers}]
     return Dependants(referrers, referrers.keys() - changed)
