@@ -66,7 +66,7 @@ async def test_records_that_no_tool_changes_go_with_the_record_that_they_belong_
     *_, deleted, listed = await answers(tmp_path, tools, *calls, ("list_comments", {}))
     assert not refused(deleted)
     assert "comment_00021" not in [one["id"] for one in value(listed)["comments"]]
-    assert refused((await answers(tmp_path, [*tools, removal], *calls))[-1])
+    assert not refused((await answers(tmp_path, [*tools, removal], *calls))[-1])
 
 
 async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -> None:
