@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from anyio import run_process
 from support.endpoint import serving
 from support.places import ROOT
+from support.warm import PYTHON
 
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": ""}
 
@@ -77,7 +77,7 @@ def test_the_benchmark_of_perfect_answers_replies_with_all_that_a_server_can_ans
     lines = [{"type": "session", "initial_state": {"notes": [NOTE]}}, *calls]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
     details = tmp_path / "details.txt"
-    command = [sys.executable, str(ROOT / "benchmarks" / "oracle.py"), str(tmp_path), "--mutate", "--details"]
+    command = [PYTHON, str(ROOT / "benchmarks" / "oracle.py"), str(tmp_path), "--mutate", "--details"]
     done = subprocess.run([*command, str(details)], check=False, capture_output=True, text=True, env=ENVIRONMENT)
     rows = [line.split() for line in done.stdout.splitlines()]
     assert next(row[1] for row in rows if row[:1] == ["all"]) == "8", done
@@ -90,7 +90,7 @@ def test_the_benchmark_of_perfect_answers_replies_with_all_that_a_server_can_ans
 
 
 def _quick(script: str, *words: str) -> list[str]:
-    return [sys.executable, str(ROOT / "benchmarks" / script), *words, "--quick"]
+    return [PYTHON, str(ROOT / "benchmarks" / script), *words, "--quick"]
 
 
 def test_the_benchmark_of_stores_prints_a_ratio_for_one_process_and_two() -> None:
@@ -100,7 +100,7 @@ def test_the_benchmark_of_stores_prints_a_ratio_for_one_process_and_two() -> Non
 
 
 def test_killed_servers_lose_and_invent_no_calls_and_leave_a_trace_that_agrees_with_the_store() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "stores.py"), "kills", "--trials", "2", "--calls", "60"]
+    command = [PYTHON, str(ROOT / "benchmarks" / "stores.py"), "kills", "--trials", "2", "--calls", "60"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     counted = {line.rpartition("  ")[0].strip(): line.split()[-1] for line in done.stdout.splitlines() if line}
@@ -124,7 +124,7 @@ def test_the_benchmark_of_growth_fails_for_each_cost_that_grows_more_than_it_may
 def test_the_guard_finds_no_difference_to_its_own_snapshot_and_names_the_first_other_call(tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text(json.dumps({"tools": NOTES_TOOLS}))
     before = tmp_path / "before.json"
-    command = [sys.executable, str(ROOT / "benchmarks" / "guard.py"), str(before), "--only", "answers"]
+    command = [PYTHON, str(ROOT / "benchmarks" / "guard.py"), str(before), "--only", "answers"]
 
     def guarded(*documents: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*command, *documents], check=False, capture_output=True, text=True, env=ENVIRONMENT)

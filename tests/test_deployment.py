@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +14,7 @@ import pytest
 import yaml
 from support.over_http import listening
 from support.places import ROOT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 
@@ -54,8 +54,8 @@ def test_the_container_serves_and_is_healthy() -> None:
     with listening(*json.loads(last("CMD"))) as served:
         healthy = [word.replace(f"127.0.0.1:{last('EXPOSE')}", f"127.0.0.1:{served.port}") for word in words]
         assert healthy != words
-        subprocess.run([sys.executable, *healthy], check=True, timeout=120)
-    assert subprocess.run([sys.executable, *healthy], check=False, capture_output=True, timeout=120).returncode
+        subprocess.run([PYTHON, *healthy], check=True, timeout=120)
+    assert subprocess.run([PYTHON, *healthy], check=False, capture_output=True, timeout=120).returncode
 
 
 def commands(value: Any) -> Iterator[list[str]]:
@@ -84,7 +84,7 @@ def test_the_commands_of_a_pipeline_exist(name: str, here: Path, monkeypatch: py
     (here / "scenarios" / "flaky.yaml").write_text(shipped, encoding="utf-8")
     assert main(checked) == 0
     at = run.index("--")
-    agent = [sys.executable, "-m", "mcp_sim.runs.agents", "golden"]
+    agent = [PYTHON, "-m", "mcp_sim.runs.agents", "golden"]
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     seeds = ["0..1" if re.fullmatch(r"\d+\.\.\d+", word) else word for word in run[:at]]
     assert main([*seeds, "--clock", "virtual", "--", *agent]) == 0
@@ -99,5 +99,5 @@ def test_the_tests_of_a_pipeline_are_those_of_pytest(name: str, here: Path) -> N
     words = next(words for words in commands(yaml.safe_load(text)) if words[0] == "pytest")
     (here / "tests").mkdir()
     (here / "tests" / "test_a.py").write_text("def test_a(): pass\n", encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True, timeout=100)
+    done = subprocess.run([PYTHON, "-m", *words], check=False, capture_output=True, timeout=100)
     assert (done.returncode, (here / "pytest.xml").exists()) == (0, True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.runs.comparison import Change, Rate
@@ -155,7 +155,7 @@ def test_reports_of_run_are_compared(tmp_path: Path, capsys: pytest.CaptureFixtu
             "--json",
             str(tmp_path / f"{agent}.json"),
         ]
-        main([*command, "--", sys.executable, "-m", "mcp_sim.runs.agents", agent])
+        main([*command, "--", PYTHON, "-m", "mcp_sim.runs.agents", agent])
     capsys.readouterr()
     assert main(["compare", str(tmp_path / "give_up.json"), str(tmp_path / "verify_then_retry.json")]) == 0
     assert "IMPROVED: the pass rate changed by +100 points" in capsys.readouterr().out

@@ -6,17 +6,17 @@ import json
 import os
 import re
 import subprocess
-import sys
 from functools import cache
 
 import pytest
 from support.places import ROOT
+from support.warm import PYTHON
 
 
 @cache
 def demo(mode: str = "auto", hash_seed: str = "0") -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "mcp_sim", "demo", "--mode", mode],
+        [PYTHON, "-m", "mcp_sim", "demo", "--mode", mode],
         capture_output=True,
         check=True,
         timeout=120,

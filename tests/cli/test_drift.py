@@ -16,13 +16,14 @@ from mcp import Client, StdioServerParameters
 from support.notebook_server import CALLS, record
 from support.over_http import listening, started
 from support.places import SUPPORT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.recordings import session_lines
 
-NOTEBOOK = shlex.join([sys.executable, str(SUPPORT / "notebook_server.py")])
+NOTEBOOK = shlex.join([PYTHON, str(SUPPORT / "notebook_server.py")])
 SHELF_FILE = str(SUPPORT / "shelf_server.py")
-SHELF = shlex.join([sys.executable, SHELF_FILE])
+SHELF = shlex.join([PYTHON, SHELF_FILE])
 LIVE = """
 import json, sys
 from pathlib import Path
@@ -68,7 +69,7 @@ def shelves(place: Path) -> Path:
 async def _shelf_session(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the tools, and the calls of a session that uses the ids that the server gave."""
     lines = list[dict[str, Any]]()
-    async with Client(StdioServerParameters(command=sys.executable, args=[SHELF_FILE])) as client:
+    async with Client(StdioServerParameters(command=PYTHON, args=[SHELF_FILE])) as client:
 
         async def made(tool: str, **arguments: Any) -> str:
             result = (await client.call_tool(tool, arguments)).model_dump(mode="json", by_alias=True, exclude_none=True)

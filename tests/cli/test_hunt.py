@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 import yaml
 from support.places import ROOT, SUPPORT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.runs.hunting.journal import Journal
 
-PLAIN = [sys.executable, str(SUPPORT / "plain_agent.py")]
+PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
 CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]
 LOOK = ["list_deals", json.dumps({"contact_id": "con_00001", "limit": 100})]
 
@@ -131,8 +132,8 @@ def test_a_hunt_that_was_cut_short_goes_on_where_it_ended(scenario: Path, capsys
 
 
 def test_ctrl_c_reports_what_was_found(scenario: Path) -> None:
-    slow = [sys.executable, "-c", "import time; time.sleep(60)"]
-    command = [sys.executable, "-m", "mcp_sim", "hunt", str(scenario), "--", *slow]
+    slow = [PYTHON, "-c", "import time; time.sleep(60)"]
+    command = [PYTHON, "-m", "mcp_sim", "hunt", str(scenario), "--", *slow]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         journal = scenario.with_name("deals.hunt.jsonl")
         end = time.monotonic() + 60
@@ -236,7 +237,7 @@ def test_the_journal_of_another_hunt_is_refused(scenario: Path, capsys: pytest.C
 
 def test_an_agent_that_was_mended_is_hunted_anew(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = scenario.with_name("agent.py")
-    command = [sys.executable, str(script)]
+    command = [PYTHON, str(script)]
     for agent, code in ((REPEATS, 1), (CHECKS, 0)):
         script.write_text(f"import subprocess\nraise SystemExit(subprocess.run({agent!r}).returncode)")
         assert hunt(scenario, "--kinds", "lost_ack", "--faults", "1", agent=command) == code

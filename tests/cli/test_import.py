@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from support.over_http import listening
 from support.places import ROOT, SUPPORT
 from support.specs_made import BROKEN, GET, LIST, has_no_errors, names, saved, value
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
@@ -26,7 +26,7 @@ SECRET = "sk-very-secret-4711"  # a value that must never be seen
 
 def test_a_server_over_stdio_becomes_a_spec_that_is_served_alike(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    assert main(["import", "mcp", sys.executable, "-m", "mcp_sim", "serve", "crm"]) == 0
+    assert main(["import", "mcp", PYTHON, "-m", "mcp_sim", "serve", "crm"]) == 0
     crm = load("crm")
     found = load(here / "crm.yaml")
     assert [tool.definition for tool in found.domain.tools.values()] == [
@@ -52,7 +52,7 @@ def test_resources_and_prompts_are_imported_with_their_contents(
         "prompts": [{"name": "greet", "arguments": [ask], "messages": ["Greet in a {tone} tone."]}],
     }
     (here / "d.json").write_text(json.dumps({"mcp_sim": 1, "name": "d", "tools": [GET], **offers}), encoding="utf-8")
-    command = ["--env", f"KEY={SECRET}", sys.executable, "-m", "mcp_sim", "serve", str(here / "d.json")]
+    command = ["--env", f"KEY={SECRET}", PYTHON, "-m", "mcp_sim", "serve", str(here / "d.json")]
     assert main(["import", "mcp", "--out", "new", *command]) == 0
     found = value(here / "new" / "d.yaml")
     rules, pixel, secret, template = offers["resources"]
@@ -88,7 +88,7 @@ def test_a_server_over_http_is_asked_with_headers_from_the_environment(
 def test_an_output_after_the_command_goes_to_the_server_with_a_note(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = [sys.executable, ODD, saved(here / "list.json", [GET]), "1", "-o", "mine.yaml"]
+    command = [PYTHON, ODD, saved(here / "list.json", [GET]), "1", "-o", "mine.yaml"]
     assert main(["import", "mcp", *command]) == 0
     assert "note: -o mine.yaml comes after the command, so it goes to the server" in capsys.readouterr().err
     assert (here / "odd.yaml").exists()
@@ -100,14 +100,14 @@ def test_an_output_after_the_command_goes_to_the_server_with_a_note(
 
 def test_a_list_in_pages_is_kept_as_it_came(here: Path) -> None:
     listed = [LIST, GET, {**GET, "name": "get_dog"}]
-    assert main(["import", "mcp", sys.executable, ODD, saved(here / "list.json", listed), "1"]) == 0
+    assert main(["import", "mcp", PYTHON, ODD, saved(here / "list.json", listed), "1"]) == 0
     assert value(here / "odd.tools.json") == {"tools": listed}
 
 
 def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["import", "mcp", sys.executable, ODD, saved(here / "list.json", BROKEN)]
+    command = ["import", "mcp", PYTHON, ODD, saved(here / "list.json", BROKEN)]
     assert main(command) == 0
     assert value(here / "odd.vendor.tools.json") == {"tools": BROKEN}
     assert names(here / "odd.tools.json") == [
@@ -127,18 +127,18 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
         assert sentence in captured
     assert has_no_errors(here / "odd.yaml")
     assert main([*command[:2], "--check", *command[2:]]) == 0
-    assert main(["import", "mcp", sys.executable, ODD, saved(here / "list.json", [GET])]) == 0
+    assert main(["import", "mcp", PYTHON, ODD, saved(here / "list.json", [GET])]) == 0
     assert not (here / "odd.vendor.tools.json").exists()
 
 
 def test_a_server_that_says_nothing_is_given_up_and_ended(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", "mcp", "--timeout", "1", sys.executable, ODD, "--silent", "pid"]) == 4
+    assert main(["import", "mcp", "--timeout", "1", PYTHON, ODD, "--silent", "pid"]) == 4
     assert "did not answer within 1 seconds" in capsys.readouterr().err
     assert is_gone(int((here / "pid").read_text()))
 
 
 def test_ctrl_c_ends_the_import_and_the_server_it_started(here: Path) -> None:
-    command = [sys.executable, "-m", "mcp_sim", "import", "mcp", sys.executable, ODD, "--silent", "pid"]
+    command = [PYTHON, "-m", "mcp_sim", "import", "mcp", PYTHON, ODD, "--silent", "pid"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
         while not (here / "pid").exists() or not (here / "pid").read_text():
@@ -189,7 +189,7 @@ def test_what_cannot_be_asked_is_reported_in_a_sentence(
 
 
 def test_what_a_server_says_commands_no_terminal_and_is_cut(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", "mcp", sys.executable, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
+    assert main(["import", "mcp", PYTHON, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
     captured = capsys.readouterr().err.splitlines()
     assert [line for line in captured if not line.isprintable() or len(line) > 1000] == []
     assert captured[0].endswith("; its stderr:")
@@ -203,13 +203,13 @@ def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
     monkeypatch.setenv("PETS_KEY", f"{SECRET}-2")
     servers: dict[str, Any] = {
         "pets": {
-            "command": sys.executable,
+            "command": PYTHON,
             "args": [ODD, "${PETS_LIST}", "9", "--api-key", "${PETS_KEY}"],
             "env": {"K": SECRET},
         },
-        "dogs!": {"command": sys.executable, "args": [ODD, saved(here / "dogs.json", [GET])], "env": {}},
+        "dogs!": {"command": PYTHON, "args": [ODD, saved(here / "dogs.json", [GET])], "env": {}},
         "loud": {
-            "command": sys.executable,
+            "command": PYTHON,
             "args": [ODD, "--says", "the key is $K and ${PETS_KEY}"],
             "env": {"K": SECRET},
         },
@@ -268,7 +268,7 @@ def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys:
     ids=["codex", "goose", "continue", "opencode"],
 )
 def test_every_client_describes_its_servers_in_its_own_form(file: str, text: str, here: Path) -> None:
-    words = {"PYTHON": sys.executable, "ODD": ODD, "LIST": saved(here / "pets.json", [GET])}
+    words = {"PYTHON": PYTHON, "ODD": ODD, "LIST": saved(here / "pets.json", [GET])}
     for word, value_of_word in words.items():
         text = text.replace(word, json.dumps(str(value_of_word)))
     (here / file).write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ from anyio import run_process
 from support.over_http import listening
 from support.places import ROOT, SUPPORT
 from support.specs_made import GET, LIST, saved, value
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
@@ -47,15 +48,15 @@ RENAME: dict[str, Any] = {
 
 
 def run(agent: str, seeds: str = "0..1") -> int:
-    command = [sys.executable, "-m", "mcp_sim.runs.agents", agent, "--script", "script.yaml"]
+    command = [PYTHON, "-m", "mcp_sim.runs.agents", agent, "--script", "script.yaml"]
     return main(["run", "scenario.yaml", "--seeds", seeds, "--clock", "virtual", "--", *command])
 
 
 def client(here: Path) -> str:
     """Return the configuration of a client with two servers; one has tools of its own."""
     pets = saved(here / "pets.list.json", [LIST, GET, CREATE])
-    crm = {"command": sys.executable, "args": ["-m", "mcp_sim", "serve", "crm"], "env": {"PYTHONPATH": str(ROOT)}}
-    odd = {"command": sys.executable, "args": [str(SUPPORT / "odd_server.py"), pets]}
+    crm = {"command": PYTHON, "args": ["-m", "mcp_sim", "serve", "crm"], "env": {"PYTHONPATH": str(ROOT)}}
+    odd = {"command": PYTHON, "args": [str(SUPPORT / "odd_server.py"), pets]}
     (here / "mcp.json").write_text(json.dumps({"mcpServers": {"pets": odd, "sales": crm}}), encoding="utf-8")
     return "mcp.json"
 
@@ -262,7 +263,7 @@ async def test_a_first_program_for_odd_tools_is_code_of_its_own_and_answers(
     tools: list[dict[str, Any]], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MCP_SIM_TRUST", str(here))
-    command = [sys.executable, "-m", "mcp_sim", "init", "--program", saved(here / "pets.json", tools), "first"]
+    command = [PYTHON, "-m", "mcp_sim", "init", "--program", saved(here / "pets.json", tools), "first"]
     await run_process(command, env={**os.environ, "PYTHONPATH": str(ROOT)})  # raises unless it exits with 0
     scenario = load("first/scenario.yaml")
     assert not [problem for problem in scenario.warnings if problem.file.endswith(".py")]

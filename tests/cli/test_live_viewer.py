@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from support.chromium import Tab, open_browser
 from support.controlled import Operator, controlled
 from support.over_http import PATIENCE, Served
 from support.places import ROOT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 
@@ -29,7 +29,7 @@ def viewing(operator: Operator, folder: Path) -> Generator[str]:
     """Yield the address of a live page."""
     token = folder / "token"
     token.write_text(operator.token)
-    command = [sys.executable, "-m", "mcp_sim", "view", "--live", operator.url, "--control-token-file", str(token)]
+    command = [PYTHON, "-m", "mcp_sim", "view", "--live", operator.url, "--control-token-file", str(token)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import anyio
 import pytest
 from support.desk import MADE, Desk, agreeing, desk_in, said, ticket
 from support.endpoint import saying, serving
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.world.sinks.jsonl import Jsonl
@@ -47,7 +47,7 @@ async def test_play_says_it_too_and_says_nothing_where_no_model_answers(desk: De
     calls.write_text('{"tool": "get_ticket", "arguments": {"ticket_id": "ticket_00001"}}\n', encoding="utf-8")
     async with serving(agreeing) as engine:
         desk(engine.url)
-        play = [sys.executable, "-m", "mcp_sim", "play", str(tmp_path / "desk.yaml"), str(calls)]
+        play = [PYTHON, "-m", "mcp_sim", "play", str(tmp_path / "desk.yaml"), str(calls)]
         asked = await anyio.run_process(play)
         silent = await anyio.run_process([*play, "--world-model", "builtin"])
     assert b"language model: asked at 1 of 1 calls" in asked.stderr

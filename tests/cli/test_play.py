@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.spec.sources import shipped
@@ -28,7 +29,7 @@ def calls_file(folder: Path, *calls: Any) -> str:
 
 
 def played(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "mcp_sim", "play", *arguments]
+    command = [PYTHON, "-m", "mcp_sim", "play", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, check=False)
 
 
@@ -113,7 +114,7 @@ def test_no_trace_takes_the_place_of_what_is_read(tmp_path: Path, capsys: Any) -
         assert f"--trace {trace}: this run reads that file" in capsys.readouterr().err
     assert main(["serve", str(scenario), "--trace", str(spec)]) == 2
     with Path(calls).open("rb") as stdin:
-        command = [sys.executable, "-m", "mcp_sim", "play", str(scenario), "--trace", calls]
+        command = [PYTHON, "-m", "mcp_sim", "play", str(scenario), "--trace", calls]
         assert subprocess.run(command, stdin=stdin, capture_output=True, check=False).returncode == 2
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert main(["play", str(scenario), calls, "--trace", str(tmp_path / "trace.jsonl")]) == 0
@@ -135,7 +136,7 @@ def test_at_a_terminal_it_says_what_it_waits_for_and_ends_at_the_first_interrupt
     import pty
 
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "mcp_sim", "play", "crm"]
+    words = [PYTHON, "-m", "mcp_sim", "play", "crm"]
     with subprocess.Popen(words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from support.places import ROOT, SUPPORT
 from support.stdio_process import serving, stderr_of
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.server.call_log import CallLog, entry_lines
@@ -28,7 +29,7 @@ HELLO = (
 
 
 def mcp_sim(*arguments: str, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, str(SUPPORT / "unruly.py"), *arguments]
+    command = [PYTHON, str(SUPPORT / "unruly.py"), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=cwd, env=environment)
 
@@ -66,7 +67,7 @@ def test_serve_says_which_faults_the_agent_gets_no_sign_of(tmp_path: Path) -> No
 
 def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm"]
+    command = [PYTHON, "-m", "mcp_sim", "serve", "calm_crm"]
     both = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=theirs, stdout=both, stderr=both) as process:
         os.close(theirs)
@@ -105,7 +106,7 @@ def test_a_step_that_the_trace_refuses_is_reported_as_the_crash_that_it_is(tmp_p
         "method": "tools/call",
         "params": {"name": "list_companies", "arguments": {}},
     }
-    served = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
+    served = [PYTHON, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
     command = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", *served]
     stdin = HELLO + json.dumps(call).encode() + b"\n"
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=ROOT)
@@ -267,7 +268,7 @@ def test_a_signal_to_stop_loses_no_line_of_the_log() -> None:
 
 def test_a_missing_stderr_or_stdin_is_no_reason_to_write_where_one_should_not(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
-    serve = f"{sys.executable} -m mcp_sim serve calm_crm --trace {trace}"
+    serve = f"{PYTHON} -m mcp_sim serve calm_crm --trace {trace}"
     done = subprocess.run(["sh", "-c", f"{serve} <&- 2>&-"], stdout=subprocess.PIPE, timeout=60, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, b"")
     assert all(json.loads(line) for line in trace.read_bytes().splitlines())

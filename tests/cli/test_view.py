@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from support.places import SUPPORT
 from support.viewer_traces import busy_trace, hostile_trace, steered_trace
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 
@@ -205,7 +205,7 @@ def test_no_command_runs_a_program_without_trust_to_look_at_a_trace(tmp_path: Pa
 
 def test_a_run_writes_a_page_with_its_verdicts_and_the_commands_that_repeat_them(tmp_path: Path) -> None:
     call = json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})
-    agent = [sys.executable, str(SUPPORT / "plain_agent.py"), "create_deal", call, "create_deal", call]
+    agent = [PYTHON, str(SUPPORT / "plain_agent.py"), "create_deal", call, "create_deal", call]
     options = ["--clock", "virtual", "--seeds", "7,8", "--baseline", "--html", str(tmp_path / "runs.html")]
     assert main(["run", "flaky_crm", *options, "--json", str(tmp_path / "report.json"), "--", *agent]) == 1
     document = data_of((tmp_path / "runs.html").read_text(encoding="utf-8"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from support.chromium import Tab, open_browser
 from support.places import ROOT
 from support.viewer_traces import busy_trace, hostile_trace, repeated_trace, steered_trace
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 
@@ -53,7 +53,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "scenario.yaml").write_text(RUNS, encoding="utf-8")
     (folder / "checks.py").write_text("def fine(state, steps, answer):\n    return True\n", encoding="utf-8")
     script = ROOT / "mcp_sim" / "runs" / "agents" / "scripts" / "crm.yaml"
-    agent = f"echo '<b>starting</b>' >&2; exec {sys.executable} -m mcp_sim.runs.agents naive_retry --script {script}"
+    agent = f"echo '<b>starting</b>' >&2; exec {PYTHON} -m mcp_sim.runs.agents naive_retry --script {script}"
     for name, seeds in (("single", "7"), ("several", "0..2")):
         command = ["run", str(folder / "scenario.yaml"), "--seeds", seeds, "--clock", "virtual", "--trust", str(folder)]
         assert main([*command, "--html", str(folder / f"{name}.html"), "--", "sh", "-c", agent]) == 1

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from anyio.to_thread import run_sync
 from starlette.responses import JSONResponse, Response
 from support.endpoint import Asked, Respond, completion, guided, serving, valid
 from support.places import ROOT
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
@@ -252,7 +252,7 @@ async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
             "--by",
             f"openai:tiny@{engine.url}",
         ]
-        command = [sys.executable, "-m", "mcp_sim", *words]
+        command = [PYTHON, "-m", "mcp_sim", *words]
         path = {**os.environ, "PYTHONPATH": str(ROOT)}
         async with await anyio.open_process(command, env=path, stderr=subprocess.PIPE) as process:
             with anyio.fail_after(100):

@@ -13,6 +13,7 @@ import pytest
 from starlette.responses import Response
 from support.desk import MADE, Desk, desk_in, measured, ticket
 from support.endpoint import Asked, Engine, completion, saying, serving
+from support.warm import PYTHON
 
 from mcp_sim.models.language_model.cache import Cache
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request
@@ -158,7 +159,7 @@ async def test_two_processes_keep_answers_in_one_folder_at_once(desk: Desk, kept
     async with serving(answered) as engine:
         desk(engine.url, cache=str(kept))
         files = [str(kept.parent / "desk.yaml"), str(calls)]
-        play = [sys.executable, "-m", "mcp_sim", "play", *files, "--trust", str(kept.parent)]
+        play = [PYTHON, "-m", "mcp_sim", "play", *files, "--trust", str(kept.parent)]
         printed: list[bytes] = []
 
         async def played() -> None:

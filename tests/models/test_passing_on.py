@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from mcp import MCPError
 from support import asking_server
 from support.places import SUPPORT
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.server.testing import connected, spawned
@@ -37,7 +37,7 @@ def passing(folder: Path, era: str, kind: str = "upstream", **spec: Any) -> Simu
         }
     ]
     (folder / "asking.json").write_text(json.dumps({**listed, **spec}), encoding="utf-8")
-    options = {"command": [sys.executable, ASKING, era]}
+    options = {"command": [PYTHON, ASKING, era]}
     document = {"mcp_sim": 1, "tools": "asking.json", "world_model": {kind: options}}
     (folder / "passing.yaml").write_text(json.dumps(document), encoding="utf-8")
     return Simulator.load(folder / "passing.yaml", trust=True)
@@ -107,7 +107,7 @@ LIVE: dict[str, Any] = {"mcp_sim": 1, "tools": "live", "perturbations": [{"error
 
 
 def live(folder: Path, **world_model: Any) -> str:
-    document = {**LIVE, "world_model": world_model or {"upstream": {"command": [sys.executable, ASKING, "legacy"]}}}
+    document = {**LIVE, "world_model": world_model or {"upstream": {"command": [PYTHON, ASKING, "legacy"]}}}
     (folder / "live.yaml").write_text(json.dumps(document), encoding="utf-8")
     return str(folder / "live.yaml")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any, cast
 
 from mcp import Client
 from support import ticket_server
 from support.ticket_server import STATUSES, first_tickets
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import check
@@ -28,7 +28,7 @@ async def shadowing(folder: Path, **more: Any) -> tuple[Simulator, Path]:
     tools = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
     (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
     calls = folder / "calls.jsonl"
-    model = {"shadow": {"command": [sys.executable, str(ticket_server.FILE), str(calls)]}}
+    model = {"shadow": {"command": [PYTHON, str(ticket_server.FILE), str(calls)]}}
     document = {"mcp_sim": 1, "tools": "tools.json", "world_model": model, **more}
     (folder / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
     return Simulator.load(folder / "scenario.yaml", trust=True), calls

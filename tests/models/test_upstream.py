@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from support import notebook_server
 from support.answering_server import FILE as ANSWERING
 from support.over_http import listening
 from support.places import SUPPORT
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.recordings import answer_of
@@ -23,7 +23,7 @@ from mcp_sim.simulator.compile import check
 from mcp_sim.types.errors import Crash, DocumentError
 
 ODD = SUPPORT / "odd_server.py"
-NOTEBOOK = [sys.executable, notebook_server.__file__]
+NOTEBOOK = [PYTHON, notebook_server.__file__]
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 ANSWERS: dict[str, Any] = {
     "text": {"result": {"content": [{"type": "text", "text": "Two\n  words"}]}},
@@ -69,7 +69,7 @@ def answering(folder: Path, answers: Mapping[str, Any], **more: Any) -> tuple[Si
     listed = tools([*answers])
     (folder / "answers.json").write_text(json.dumps({"tools": listed, "answers": answers}), encoding="utf-8")
     calls = folder / "calls.jsonl"
-    command = [sys.executable, str(ANSWERING), str(folder / "answers.json"), str(calls)]
+    command = [PYTHON, str(ANSWERING), str(folder / "answers.json"), str(calls)]
     return simulator(folder, listed, {"command": command, **more.pop("options", {})}, **more), calls
 
 
@@ -151,7 +151,7 @@ async def test_a_server_that_writes_a_line_without_an_end_is_a_crash_and_is_ende
 
 async def test_a_server_that_never_starts_is_a_crash_and_is_ended(tmp_path: Path) -> None:
     process = tmp_path / "process"
-    command = [sys.executable, str(ODD), "--silent", str(process)]
+    command = [PYTHON, str(ODD), "--silent", str(process)]
     async with simulator(tmp_path, tools(["text"]), {"command": command, "timeout": "1s"}).open() as world:
         with pytest.raises(Crash, match="did not answer within 1 seconds"):
             await world.call("text", {})
@@ -318,7 +318,7 @@ async def test_pages_of_a_real_server_are_bent_in_its_own_form(tmp_path: Path, f
         result["structuredContent"] = {"result": text}
     answers = {"tools": [PAGED], "answers": {"list_stories": {"result": result}}}
     (tmp_path / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
-    command = [sys.executable, str(ANSWERING), str(tmp_path / "answers.json"), str(tmp_path / "calls.jsonl")]
+    command = [PYTHON, str(ANSWERING), str(tmp_path / "answers.json"), str(tmp_path / "calls.jsonl")]
     faults = [{"pagination": {"total": "fewer", "drops": 1}}]
     async with simulator(tmp_path, [PAGED], {"command": command}, perturbations=faults).open() as world:
         served = answer_of(await world.call("list_stories", {"offset": 5}))["result"]

@@ -19,6 +19,7 @@ from anyio import to_thread
 from starlette.responses import JSONResponse
 from support.endpoint import Engine, completion, giving, saying, serving
 from support.notebook_server import CALLS, record
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
@@ -365,7 +366,7 @@ async def test_ctrl_c_leaves_nothing_half_written(pantry: Path) -> None:
 
     async with serving() as engine:
         engine.respond = engine.hang
-        words = [sys.executable, "-m", "mcp_sim", "compile", "pantry.yaml", "--by", f"openai:tiny@{engine.url}"]
+        words = [PYTHON, "-m", "mcp_sim", "compile", "pantry.yaml", "--by", f"openai:tiny@{engine.url}"]
         process = Popen(words, cwd=pantry, stderr=PIPE, stdout=PIPE)
         await engine.arrived.wait()
         process.send_signal(signal.SIGINT)

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +23,7 @@ from support.handshaking import Streaming, handshaking
 from support.http_tee import teed
 from support.over_http import ERAS, URL, caller, listening, started
 from support.places import ROOT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.recordings import Session, read_sessions
@@ -45,7 +45,7 @@ class Recording:
 
     def __init__(self, folder: Path, target: str, *options: str) -> None:
         self.folder, self.log = folder, ""
-        words = [sys.executable, "-m", "mcp_sim", "record", "-o", str(folder), "--url", target, "--http", "0", *options]
+        words = [PYTHON, "-m", "mcp_sim", "record", "-o", str(folder), "--url", target, "--http", "0", *options]
         self.process = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
         self._stderr = cast("IO[bytes]", self.process.stderr)
         first = self._stderr.readline().decode()

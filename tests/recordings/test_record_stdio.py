@@ -19,15 +19,16 @@ from mcp.client.stdio import stdio_client
 from support.notebook_server import CALLS
 from support.places import ROOT, SUPPORT
 from support.stdio_process import Wire, peak_memory, stderr_of
+from support.warm import PYTHON, pid_of
 
 from mcp_sim.recordings import read_sessions
 
-NOTEBOOK = [sys.executable, str(SUPPORT / "notebook_server.py")]
-SCRIPTED = [sys.executable, str(SUPPORT / "scripted_server.py")]
+NOTEBOOK = [PYTHON, str(SUPPORT / "notebook_server.py")]
+SCRIPTED = [PYTHON, str(SUPPORT / "scripted_server.py")]
 
 
 def command(folder: Path, server: Sequence[str], *options: str) -> list[str]:
-    return [sys.executable, "-m", "mcp_sim", "record", "-o", str(folder), *options, "--", *server]
+    return [PYTHON, "-m", "mcp_sim", "record", "-o", str(folder), *options, "--", *server]
 
 
 @contextmanager
@@ -61,7 +62,7 @@ def lines_of(folder: Path, kind: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("mode", "protocol"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
 async def test_both_sides_receive_the_bytes_that_the_other_sent(tmp_path: Path, mode: str, protocol: str) -> None:
-    tee = [sys.executable, str(SUPPORT / "tee.py")]
+    tee = [PYTHON, str(SUPPORT / "tee.py")]
     words = [*tee, str(tmp_path / "near"), *command(tmp_path / "notes", [*tee, str(tmp_path / "far"), *NOTEBOOK])]
     environment = {"PYTHONPATH": str(ROOT)}
     parameters = StdioServerParameters(command=words[0], args=words[1:], env=environment)
@@ -104,7 +105,7 @@ def test_a_command_that_does_not_exist_is_invalid_usage(tmp_path: Path) -> None:
 async def test_another_server_is_not_recorded_into_the_folder_of_the_first(tmp_path: Path, mode: str) -> None:
     folder = tmp_path / "notes"
     for name in ("notebook", "notebook", "shelf"):
-        words = command(folder, [sys.executable, str(SUPPORT / f"{name}_server.py")])
+        words = command(folder, [PYTHON, str(SUPPORT / f"{name}_server.py")])
         parameters = StdioServerParameters(command=words[0], args=words[1:], env={"PYTHONPATH": str(ROOT)})
         with (tmp_path / "stderr").open("w", encoding="utf-8") as stderr:
             async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
@@ -152,7 +153,7 @@ def until_written(folder: Path, text: str) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the children of a killed process")
 def test_a_killed_proxy_takes_its_server_along_and_leaves_a_readable_session(tmp_path: Path) -> None:
     log = tmp_path / "far"
-    with recording(tmp_path / "out", [sys.executable, str(SUPPORT / "tee.py"), str(log), *SCRIPTED]) as wire:
+    with recording(tmp_path / "out", [PYTHON, str(SUPPORT / "tee.py"), str(log), *SCRIPTED]) as wire:
         wire.handshake()
         wire.call(1, "do", {"reply": "first"})
         wire.answer()
@@ -275,10 +276,10 @@ def test_a_huge_result_passes_and_is_recorded_up_to_a_limit(tmp_path: Path) -> N
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_of_a_line_without_an_end_little_is_held(tmp_path: Path) -> None:
     endless = "import sys\nwhile True: sys.stdout.write('x' * 1_000_000)"
-    with recording(tmp_path, [sys.executable, "-c", endless]) as wire:
+    with recording(tmp_path, [PYTHON, "-c", endless]) as wire:
         for _ in range(300):
             assert len(wire.stdout.read(1_000_000)) == 1_000_000
-        assert peak_memory(wire.process.pid) < 200_000_000
+        assert peak_memory(pid_of(wire.process)) < 200_000_000
 
 
 def test_a_folder_that_cannot_be_written_stops_the_recording_only(tmp_path: Path) -> None:
@@ -374,7 +375,7 @@ def test_keys_and_patterns_of_the_user_are_redacted_and_nothing_with_no_redact(t
     ],
 )
 def test_invalid_usage_is_reported_before_anything_starts(tmp_path: Path, options: list[str], message: str) -> None:
-    words = [sys.executable, "-m", "mcp_sim", "record", "-o", str(tmp_path), *options]
+    words = [PYTHON, "-m", "mcp_sim", "record", "-o", str(tmp_path), *options]
     done = subprocess.run(
         words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
     )

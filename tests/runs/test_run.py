@@ -16,12 +16,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from support.places import ROOT, SUPPORT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.runs.agent import AgentCommand, model_keys
 from mcp_sim.simulator.compile import load
 
-PYTHON = sys.executable
 PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
 CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]
 LOOK = ["list_deals", json.dumps({"contact_id": "con_00001"})]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +19,7 @@ from mcp.client.stdio import stdio_client
 from support.over_http import listening
 from support.places import ROOT
 from support.telltale import TOKEN, assert_nothing_leaks, telltale_scenario, telltale_tokens
+from support.warm import PYTHON
 
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 eras = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -35,7 +35,7 @@ def document(folder: Path, **parts: Any) -> str:
 async def bridged(url: str, mode: str, **environment: str) -> AsyncGenerator[Client]:
     """Yield a client of `mcp-sim connect URL`."""
     command = StdioServerParameters(
-        command=sys.executable,
+        command=PYTHON,
         args=["-m", "mcp_sim", "connect", url],
         env={"PYTHONPATH": str(ROOT), **environment},
     )
@@ -45,7 +45,7 @@ async def bridged(url: str, mode: str, **environment: str) -> AsyncGenerator[Cli
 
 def connected(url: str, stdin: bytes, *, lines: int = 0, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run `mcp-sim connect URL` on these bytes. Its stdin is closed once it has printed so many lines, or ended."""
-    command = [sys.executable, "-m", "mcp_sim", "connect", url]
+    command = [PYTHON, "-m", "mcp_sim", "connect", url]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=pipe) as process:
@@ -231,7 +231,7 @@ def test_a_token_may_be_any_text_of_one_line(tmp_path: Path) -> None:
 
 def bridge(url: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "mcp_sim", "connect", url]
+    command = [PYTHON, "-m", "mcp_sim", "connect", url]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
 

@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from support.http_deals import DEAL, deals, document, eras
 from support.over_http import ERAS, Caller, Served, caller, listening
 from support.places import ROOT, SUPPORT
 from support.telltale import TOKEN, assert_nothing_leaks, telltale_scenario, telltale_tokens
+from support.warm import PYTHON
 
 from mcp_sim.server.call_log import LogLines
 
@@ -254,6 +254,6 @@ def test_logging_never_blocks() -> None:
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, str(SUPPORT / "unruly.py"), "serve", *arguments]
+    command = [PYTHON, str(SUPPORT / "unruly.py"), "serve", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False, env=environment)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mcp_types import JSONRPCRequest
 from support.places import ROOT
 from support.stdio_process import MODERN_META, Wire, odd, peak_memory, serving, stderr_of, steps
+from support.warm import pid_of
 
 from mcp_sim.server.lines import Refused, lines, parse_message, request_id
 from mcp_sim.server.testing import spawned
@@ -230,14 +231,14 @@ def test_a_server_holds_little_of_endless_lines_and_goes_on() -> None:
     with serving("calm_crm") as wire:
         wire.call(1, "list_companies", {})
         assert wire.answer()["id"] == 1
-        before = peak_memory(wire.process.pid)
+        before = peak_memory(pid_of(wire.process))
         for _ in range(100):
             wire.send(b"x" * 1_000_000)
         wire.send(b"\n")
         assert wire.answer()["error"]["code"] == -32600
         wire.call(2, "list_companies", {})
         assert wire.answer()["id"] == 2
-        assert peak_memory(wire.process.pid) - before < 90_000_000
+        assert peak_memory(pid_of(wire.process)) - before < 90_000_000
 
 
 # lines ----------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import pytest
 from support.http_deals import DEAL, created, deals, document, eras
 from support.libraries import ACT, library, small
 from support.over_http import CLIENT, ERAS, META, Caller, Served, caller, listening
+from support.warm import PYTHON, pid_of
 
 from mcp_sim.cli import main
 from mcp_sim.server.workers import worker_of
@@ -47,7 +48,7 @@ def of_worker(number: int, prefix: str = "n") -> Generator[str]:
 
 def processes(served: Served) -> list[int]:
     """Return the processes of the workers, by number."""
-    pid = served.process.pid
+    pid = pid_of(served.process)
     return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split())]
 
 
@@ -393,7 +394,7 @@ def test_no_worker_outlives_its_parent() -> None:
 
 def test_a_scenario_that_cannot_be_served_is_reported_once(tmp_path: Path) -> None:
     path = library(tmp_path, small("return 1"), ACT)
-    command = [sys.executable, "-m", "mcp_sim", "serve", str(path), "--http", "127.0.0.1:0"]
+    command = [PYTHON, "-m", "mcp_sim", "serve", str(path), "--http", "127.0.0.1:0"]
     reports = list[str]()
     for workers in ("1", "3"):
         ended = subprocess.run([*command, "--workers", workers], stderr=subprocess.PIPE, timeout=PATIENCE, check=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import subprocess
-import sys
 
 import pytest
 from support.checker import Report, judged
 from support.long_walks import plans_json, tools_of, unperturbed
 from support.places import ROOT, SUPPORT
 from support.walking import Walker
+from support.warm import PYTHON
 from support.wrong_worlds import MUTANTS, unchecked, with_mutant
 
 from mcp_sim import Simulator
@@ -67,7 +67,7 @@ async def test_a_mutant_without_mutations_violates_nothing(monkeypatch: pytest.M
 
 def test_the_benchmark_of_walks_prints_a_row_for_each_document_and_one_for_all() -> None:
     root = ROOT
-    command = [sys.executable, str(root / "benchmarks" / "walks.py"), "--calls", "60", "calm_crm", "calm_chat"]
+    command = [PYTHON, str(root / "benchmarks" / "walks.py"), "--calls", "60", "calm_crm", "calm_chat"]
     done = subprocess.run(
         command, check=True, capture_output=True, text=True, env={"PYTHONPATH": str(root), "PATH": ""}
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
@@ -132,7 +132,7 @@ def test_the_same_calls_give_the_same_steps_in_every_process(tmp_path: Path) -> 
 
     def steps(hash_seed: str) -> list[Any]:
         trace = tmp_path / f"{hash_seed}.jsonl"
-        command = [sys.executable, "-m", "mcp_sim", "play", "flaky_crm", str(calls), "--trace", str(trace)]
+        command = [PYTHON, "-m", "mcp_sim", "play", "flaky_crm", str(calls), "--trace", str(trace)]
         done = subprocess.run(command, env={"PYTHONHASHSEED": hash_seed}, check=False, capture_output=True)
         assert done.returncode == 2, done.stderr  # one of the tools does not exist
         return [json.loads(line)["step"] for line in trace.read_text().splitlines()[1:]]

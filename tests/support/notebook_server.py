@@ -71,8 +71,10 @@ async def record(
     folder: Path, name: str, calls: Sequence[tuple[str, dict[str, Any]]], server: str = "notebook"
 ) -> None:
     """Make these calls in a new process of a server, and write the session and the tools into a folder."""
+    from support.warm import PYTHON  # not for the server, which is a warm process itself
+
     program = Path(__file__).with_name(f"{server}_server.py")
-    async with Client(StdioServerParameters(command=sys.executable, args=[str(program)])) as client:
+    async with Client(StdioServerParameters(command=PYTHON, args=[str(program)])) as client:
         tools = [
             tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools
         ]

@@ -8,7 +8,6 @@ import re
 import signal
 import ssl
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from threading import Thread
@@ -16,6 +15,7 @@ from typing import IO, Any, cast
 
 import httpx2
 from support.places import ROOT, SUPPORT
+from support.warm import PYTHON
 
 ERAS = ("2025-11-25", "2026-07-28")
 META = "io.modelcontextprotocol/"
@@ -66,7 +66,7 @@ def listening(*arguments: str, env: Mapping[str, str] | None = None) -> Generato
 @contextmanager
 def started(words: Sequence[str], env: Mapping[str, str] | None = None) -> Generator[Served]:
     """Yield a running server: a program of `tests/support` that writes its URL to stderr."""
-    command = [sys.executable, str(SUPPORT / words[0]), *words[1:]]
+    command = [PYTHON, str(SUPPORT / words[0]), *words[1:]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
         try:

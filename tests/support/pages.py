@@ -15,13 +15,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from support.places import ROOT
+from support.warm import PROGRAMS
 
 BLOCK = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
@@ -67,15 +67,9 @@ class Workplace:
         self.folder = folder
         for name in ("scenarios", "tool_specs", "examples"):
             shutil.copytree(ROOT / name, folder / name)
-        programs = folder / ".bin"
-        programs.mkdir()
-        for name, command in (("mcp-sim", "-m mcp_sim"), ("python", "")):
-            program = programs / name
-            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n', encoding="utf-8")
-            program.chmod(0o755)
         self._environment = {
             **{name: value for name, value in os.environ.items() if name not in SAID_OF_TERMINALS},
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
             "PYTHONDONTWRITEBYTECODE": "1",
         }

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
 from support.places import ROOT, SUPPORT
+from support.warm import PYTHON
 
 MODERN_META: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -59,7 +59,7 @@ class Wire:
 
 @contextmanager
 def serving(*arguments: str, handshake: bool = True) -> Generator[Wire]:
-    command = [sys.executable, str(SUPPORT / "unruly.py"), "serve", *arguments]
+    command = [PYTHON, str(SUPPORT / "unruly.py"), "serve", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
