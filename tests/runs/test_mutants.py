@@ -6,14 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
-from support.mutants import Row, made, mutants, played, scenarios, table
+from support.mutants import Row, made, mutants, played, table
+from support.vendors import GRADED_SCENARIOS
 
 from mcp_sim.simulator.compile import load
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", scenarios())
+@pytest.mark.parametrize("name", GRADED_SCENARIOS)
 async def test_golden_passes_and_no_other_agent_and_no_mutant_does(name: str) -> None:
     rows = await table(name, seed=0)
     assert not [str(row) for row in rows if row.is_deviation]

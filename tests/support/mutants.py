@@ -1,6 +1,6 @@
 """Runs of a shipped scenario: the golden agent, careless ones, and mutants of what the golden agent did.
 
-`python tests/support/mutants.py SEEDS [SCENARIO ...]` prints the table for more seeds than the tests have.
+`PYTHONPATH=tests python tests/support/mutants.py SEEDS [SCENARIO ...]` prints the table for more seeds than the tests.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias, cast
 
+from support.vendors import GRADED_SCENARIOS
+
 from mcp_sim import Simulator
 from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply
 from mcp_sim.simulator.compile import load
-from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.scenario import Scenario
@@ -161,12 +162,8 @@ async def table(name: str, seed: int) -> list[Row]:
     return rows
 
 
-def scenarios() -> list[str]:
-    return [name for name in sorted(shipped("scenarios")) if load(name).expectations]
-
-
 async def main(seeds: int, names: Sequence[str]) -> int:
-    rows = [row for name in names or scenarios() for seed in range(seeds) for row in await table(name, seed)]
+    rows = [row for name in names or GRADED_SCENARIOS for seed in range(seeds) for row in await table(name, seed)]
     deviations = [row for row in rows if row.is_deviation]
     lines = [*rows, f"{len(rows)} runs, {len(deviations)} deviations", *deviations]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
