@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 from support.over_http import listening
 from support.places import ROOT
 from support.telltale import TOKEN, assert_nothing_leaks, telltale_scenario, telltale_tokens
-from support.warm import PYTHON
+from support.warm import PYTHON, pid_of
 
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 eras = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -188,7 +188,7 @@ def test_a_server_that_goes_takes_the_bridge_with_it() -> None:
         process.stdin.write(hello(1))
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 1
-        served.process.kill()
+        os.kill(pid_of(served.process), signal.SIGKILL)
         served.process.wait(30)
         process.stdin.write(hello(2))
         process.stdin.flush()
