@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from support.places import ROOT
-from support.warm import PYTHON
 
 from mcp_sim.cli import main
 
@@ -17,7 +17,7 @@ CALL = b'{"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}\n'
 
 def shell(command: str) -> subprocess.CompletedProcess[bytes]:
     """Run `mcp-sim COMMAND`, redirections included, with a call on stdin."""
-    words = f"exec '{PYTHON}' -m mcp_sim {command}"
+    words = f"exec '{sys.executable}' -m mcp_sim {command}"
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(["sh", "-c", words], input=CALL, capture_output=True, check=False, env=path, timeout=60)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from support.places import ROOT
-from support.warm import PYTHON
 
 from mcp_sim.cli import COMMANDS, main
 from mcp_sim.cli.completion import SHELLS
@@ -29,7 +28,7 @@ def environment(here: Path) -> dict[str, str]:
     """The environment of a shell that finds `mcp-sim`, in a folder with a file."""
     program = here / "bin" / "mcp-sim"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{PYTHON}" -m mcp_sim "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mcp_sim "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     (here / "calendar.yaml").write_text("mcp_sim: 1\n", encoding="utf-8")
     return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}

@@ -106,7 +106,7 @@ def test_a_step_that_the_trace_refuses_is_reported_as_the_crash_that_it_is(tmp_p
         "method": "tools/call",
         "params": {"name": "list_companies", "arguments": {}},
     }
-    served = [PYTHON, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
+    served = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
     command = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", *served]
     stdin = HELLO + json.dumps(call).encode() + b"\n"
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=ROOT)
@@ -268,7 +268,7 @@ def test_a_signal_to_stop_loses_no_line_of_the_log() -> None:
 
 def test_a_missing_stderr_or_stdin_is_no_reason_to_write_where_one_should_not(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
-    serve = f"{PYTHON} -m mcp_sim serve calm_crm --trace {trace}"
+    serve = f"{sys.executable} -m mcp_sim serve calm_crm --trace {trace}"
     done = subprocess.run(["sh", "-c", f"{serve} <&- 2>&-"], stdout=subprocess.PIPE, timeout=60, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, b"")
     assert all(json.loads(line) for line in trace.read_bytes().splitlines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress

@@ -72,7 +72,7 @@ def work(connection: socket.socket) -> None:
 
     data, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
     while not data.endswith(b"\n"):
-        data += connection.recv(1 << 20)
+        data += connection.recv(1 << 20) or os._exit(1)  # the client has gone
     task = json.loads(data)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
