@@ -268,7 +268,7 @@ def test_over_stdio_an_agent_gets_commands_that_need_nothing_else(
     assert environment["MCP_SIM_TASK"] == "Create the deal."
     assert json.loads(config)["mcpServers"] == {
         "crm": {
-            "command": PYTHON,
+            "command": sys.executable,
             "args": ["-m", "mcp_sim", "connect", environment["MCP_SIM_URL"]],
             "env": {"PYTHONPATH": str(ROOT)},
         }
