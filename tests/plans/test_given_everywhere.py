@@ -60,12 +60,6 @@ CASES = {
                   {"url": "https://a.example/y", "title": "Y", "text": "Tides fall."}], "url",
         {"https://a.example/x": "Tides rise.", "https://a.example/y": "Tides fall."},
     )),
-    "spreadsheet": Case("read_range", {"file": "sales.xlsx", "sheet": "Week"}, "Monday", {
-        "lists": {"workbooks": {"sales.xlsx": {"Week": [["Day", "Loaves"], ["Monday", 42]]}}},
-        "objects": {"workbooks": {"sales.xlsx": {"Week": [{"Day": "Monday", "Loaves": 42}]}}},
-        "columns": {"workbooks": {"sales.xlsx": {"Week": {"columns": ["Day", "Loaves"], "rows": [["Monday", 42]]}}}},
-        "cells": {"workbooks": {"sales.xlsx": {"Week": {"A1": "Day", "A2": "Monday"}}}},
-    }),
     "sql": Case("query", {"statement": "SELECT name FROM customers WHERE id = 2"}, "Dario", shapes(
         "customers", [{"id": 1, "name": "Freya"}, {"id": 2, "name": "Dario"}], "id",
     )),

@@ -10,7 +10,6 @@ import pytest
 from support.matched_tools import answered, refused, result, simulator
 
 Json = Any
-BOOKS = {"workbooks": {"a.xlsx": {"One": [[1]]}}}
 
 
 def peek(folder: Path, backend: str, operation: str, state: Json, arguments: Json) -> Any:
@@ -42,10 +41,6 @@ async def test_computations_refuse_values_of_other_types(
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "offset": 2**64}),
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "limit": "9" * 5000}),
         ("key_value", "list", {"entries": {"a": "b"}}, {"limit": 2**64}),
-        ("spreadsheet", "delete_rows", BOOKS, {"sheet": "One", "count": ["x"]}),
-        ("spreadsheet", "read_range", {"workbooks": {"a.xlsx": {"One": [[1]]}}},
-         {"sheet": "One", "left": 3, "right": -1}),
-        ("spreadsheet", "read_range", BOOKS, {"sheet": "One", "range": "1:²"}),
         ("git", "add_worktree", None, {"path": "/"}),
         ("git", "stash_pop", None, {"index": "9" * 5000}),
         ("git", "show", None, {"revision": "HEAD~99999999999999999999"}),

@@ -162,7 +162,7 @@ class Document(OperationsBackend):
         declared = properties(binding.tool.input_schema) if binding.tool is not None else {}
         counts_back = "negative" in str(declared.get(index, {}).get("description", "")).lower()
         key = max(keys, key=keys.__getitem__, default="document")
-        return Conventions(text, key, first_position(binding.tool, index, usual=0), counts_back)
+        return Conventions(text, key, first_position(binding.tool, index), counts_back)
 
 
 def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:

@@ -1,1 +1,0 @@
-"""Workbooks with sheets of cells."""
