@@ -118,9 +118,7 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
     group.add_argument(
         "--unread", default="60s", metavar="SPAN", help="time a client may leave an answer unread (default 60s)"
     )
-    group.add_argument(
-        "--grace", default="10s", metavar="SPAN", help="time for running calls at shutdown (default 10s)"
-    )
+    group.add_argument("--grace", default="2s", metavar="SPAN", help="time for running calls at shutdown (default 2s)")
     group.add_argument(
         "--allow-host",
         action="append",

@@ -113,7 +113,8 @@ def _run_workers(
     def work(worker: Worker) -> int:
         return outcome(partial(_run, serve, worker))
 
-    return Supervisor(args.workers, listener, work, lambda line: log.say([line])).run()
+    grace = positive_seconds("--grace", args.grace)
+    return Supervisor(args.workers, listener, work, lambda line: log.say([line]), grace).run()
 
 
 async def _serve(

@@ -80,7 +80,7 @@ class Limits:
 
     sessions: int = 2000
     idle: float = 300.0
-    grace: float = 10.0
+    grace: float = 2.0
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ import anyio
 import uvicorn
 
 from mcp_sim.server.connections import AnswerAtOnce, Connection, ConnectionLimits, answer_nothing
+from mcp_sim.server.ending import END_SECONDS, end_if_stuck, end_soon
 from mcp_sim.server.exchange import App
 from mcp_sim.server.workers import Worker
 from mcp_sim.types.errors import UsageError
@@ -90,6 +91,7 @@ async def listen(
     _allow_connections()
     config = _config(app, grace, unread, answer_at_once)
     server = _Server(config, begun, leave) if worker is None else _Fellow(config, begun, leave, worker)
+    server.grace = grace
     await server.serve([listener])
     return 128 + server.received[0] if server.received else 0
 
@@ -152,6 +154,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._begun = begun
         self._leave = leave
+        self.grace = 0.0
         self.received = list[int]()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -164,11 +167,13 @@ class _Server(uvicorn.Server):
 
         def note(number: int, _frame: FrameType | None) -> None:
             self.received.append(number)
+            end_soon(number, max(END_SECONDS, self.grace + 0.5))
             signal.signal(number, signal.SIG_DFL)
             loop.call_soon_threadsafe(setattr, self, "should_exit", True)
 
         before = {number: signal.signal(number, note) for number in self.signals}
         try:
+            end_if_stuck()
             self._begun()
             yield
         finally:

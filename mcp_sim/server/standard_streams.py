@@ -13,6 +13,8 @@ from types import FrameType
 
 import anyio
 
+from mcp_sim.server.ending import end_if_stuck, end_soon
+
 
 @dataclass(slots=True)
 class StandardStreams:
@@ -61,10 +63,12 @@ def leave_at_signals(leave: Callable[[], None]) -> Generator[list[int]]:
 
     def note(number: int, _frame: FrameType | None) -> None:
         received.append(number)
+        end_soon(number)
         signal.signal(number, signal.SIG_DFL)
         loop.call_soon_threadsafe(leave)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    end_if_stuck()
     try:
         yield received
     finally:

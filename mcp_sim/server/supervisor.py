@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from types import FrameType
 from typing import NoReturn, TypeAlias
 
+from mcp_sim.server.ending import END_SECONDS, end_soon
 from mcp_sim.server.workers import Worker, open_door
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,9 @@ class Supervisor:
     does. `say` gets a line for each worker that has died.
     """
 
-    def __init__(self, count: int, listener: socket.socket, work: Work, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, count: int, listener: socket.socket, work: Work, say: Callable[[str], None], grace: float = END_SECONDS
+    ) -> None:
         self._listener, self._work, self._say = listener, work, say
         self._doors = [open_door() for _ in range(count)]
         self._names = [_new_file() for _ in range(count)]
@@ -42,6 +45,7 @@ class Supervisor:
         self._running = dict[int, tuple[int, float]]()
         """Process -> the number of its worker, and when it started."""
         self._received: int | None = None
+        self._grace = max(END_SECONDS, grace + 0.5)
 
     def run(self) -> int:
         """Return 130 after Ctrl-C, 143 after SIGTERM, and the code of the first worker if that does not start."""
@@ -97,7 +101,10 @@ class Supervisor:
 
     def _wait(self) -> None:
         """Wait for the end of a worker, and replace it unless all are ending."""
-        pid, status = os.wait()
+        pid, status = os.waitpid(-1, os.WUNTRACED)
+        if os.WIFSTOPPED(status):  # it holds its port and its worlds, and answers nobody
+            os.kill(pid, signal.SIGKILL)
+            return
         number, since = self._running.pop(pid)
         if self._received is not None:
             return
@@ -123,7 +130,11 @@ class Supervisor:
             self._received = number
             self._listener.close()
             os.close(self._life)
+            end_soon(number, self._grace, self._kill)
             return
+        self._kill()
+
+    def _kill(self) -> None:
         for pid in [*self._running]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,65 @@
+"""The end of a server by a signal, also while a program of the user computes in C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Json = Any
+pytestmark = [pytest.mark.time_limit(60), pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+BUSY = {
+    "an expression in C": 're.match(r"(a*)*b", "a" * 60)',
+    "a number in C": "pow(7, 10**9)",
+    "a loop in Python": "sum(1 for _ in iter(int, 1))",
+}
+
+
+@pytest.mark.parametrize("what", BUSY)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_within_three_seconds(tmp_path: Path, what: str, number: signal.Signals) -> None:
+    program = f"import re\nfrom mcp_sim.programs import tool\n@tool\ndef spin(world):\n    return bool({BUSY[what]})\n"
+    (tmp_path / "spin.py").write_text(program)
+    tools = [{"name": "spin", "inputSchema": {"type": "object"}}]
+    (tmp_path / "spin.json").write_text(json.dumps({"mcp_sim": 1, "name": "s", "tools": tools, "program": "spin.py"}))
+    command = [sys.executable, "-m", "mcp_sim", "serve", "spin.json", "--trust", str(tmp_path)]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        about: Json = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+        send(server, {"id": 1, "method": "initialize", "params": about})
+        server.stdout.readline()
+        send(server, {"method": "notifications/initialized"})
+        send(server, {"id": 2, "method": "tools/list"})
+        server.stdout.readline()
+        send(server, {"id": 3, "method": "tools/call", "params": {"name": "spin", "arguments": {}}})
+        wait_until_busy(server.pid)
+        server.send_signal(number)
+        server.wait(6)  # three, on a machine that does something else, too
+        assert server.returncode in {128 + number, -number, -signal.SIGPROF}
+
+
+def send(server: subprocess.Popen[bytes], message: Json) -> None:
+    assert server.stdin is not None
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    server.stdin.flush()
+
+
+def wait_until_busy(pid: int) -> None:
+    """Wait until a process has computed for another half of a second."""
+    if not Path(f"/proc/{pid}/stat").exists():
+        pytest.skip("needs /proc")
+    first = None
+    for _ in range(3000):
+        used = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+        first = used if first is None else first
+        if used > first + 40:
+            return
+        time.sleep(0.01)
+    raise AssertionError("it does nothing")
