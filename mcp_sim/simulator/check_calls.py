@@ -1,9 +1,9 @@
-"""Try each tool once, with arguments that fit its inputSchema, each in a fork of the world."""
+"""Try each tool once, with arguments that fit its inputSchema, and what it creates with each other tool, in forks."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from mcp_sim.generate.instances import Instances
@@ -11,12 +11,13 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator import world_step
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import Record, Tool
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types import Record, Tool, ToolResult
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Crash, McpSimError
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
@@ -39,7 +40,37 @@ async def failing_tools(scenario: Scenario) -> list[str]:
                 arguments = _arguments(tool, scenario.domain.plans[tool.id], world, scenario.domain.entities)
                 if arguments is not None:
                     sentences += [f"{tool.id}: {text}" for text in await _tried(world.fork(), tool, arguments)]
+                    trips = _round_trips(world.fork(), tool, arguments, scenario.domain)
+                    sentences += [f"{tool.id}: {text}" async for text in trips]
     return sentences
+
+
+async def _round_trips(world: World, tool: Tool, arguments: Record, domain: Domain) -> AsyncIterator[str]:
+    """Yield which tools that take the key of a record do not know the record that a tool creates."""
+    plan = domain.plans[tool.id]
+    entity = domain.entities.get(plan.entity or "")
+    if plan.verb != "create" or plan.each is not None or entity is None or entity.inside is not None:
+        return
+    before = {key for key, _ in world.view.rows(entity.name)}
+    with suppress(McpSimError):
+        await world.call(tool.id, arguments)
+    made = [key for key, _ in world.view.rows(entity.name) if key not in before]
+    for id_, other in domain.plans.items():
+        is_single = other.each is None and other.key in properties(domain.tools[id_].input_schema)
+        if made and other.entity == entity.name and is_single:
+            asked = _arguments(domain.tools[id_], other, world, domain.entities)
+            why = None if asked is None else await _refusal(world.fork(), id_, {**asked, other.key: made[0]})
+            if why is not None:
+                yield f"{id_} refuses the {entity.name.replace('_', ' ')} that it creates: {why}"
+
+
+async def _refusal(world: World, tool: str, arguments: Record) -> str | None:
+    """Return how a call of a tool is refused. Crashes are reported where the tool is tried alone."""
+    try:
+        answer = await world.call(tool, arguments)
+    except McpSimError:
+        return None
+    return None if answer.ok or not isinstance(answer.body, ToolResult) else str(answer.body.value)
 
 
 async def _tried(world: World, tool: Tool, arguments: Record) -> list[str]:

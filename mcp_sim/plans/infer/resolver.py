@@ -22,7 +22,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
-from mcp_sim.types.lexicon.english import plural, singular_phrase, snake
+from mcp_sim.types.lexicon.english import last_word, plural, singular_phrase, snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -32,6 +33,7 @@ _SURE, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.35, 0.1, 0.95
 """The confidence of a plan without an effect, the least of a verb that only the description has, that of plans that say
 only that nothing is known, and the greatest of plans without records."""
 
+_DIGESTS = terms("nouns.digests")
 _IDLE = "nothing it could change"
 _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
@@ -71,6 +73,9 @@ class Resolver:
         is_fixed = declares_effect(features.overrides)
         if not is_fixed and self._is_outside_state(features):
             return _unknown(features, f"the state has no {features.entity.replace('_', ' ')}")
+        if not is_fixed and self._is_digest(features):
+            plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(features.overrides)
+            return plan.with_basis(_SURE, "its name promises a digest of records")
         entity = self.entities[features.entity]
         rows = self.given.records.get(entity.name, ())
         plan = _assemble(features, self._without_unheld_filters(roles, entity), entity, rows)
@@ -125,6 +130,12 @@ class Resolver:
         is_known = features.entity in self.declared or self.verbs[features.entity] > 1
         is_part = features.verb == "create" and self._shows_singleton({*properties(features.shape)})
         return self.has_state and (is_read or is_part) and not is_known
+
+    def _is_digest(self, features: ToolFeatures) -> bool:
+        """Whether a tool sums up records of other entities, and no schema shows how."""
+        is_read = features.verb == "get" or features.verb in _MANY
+        is_kept = features.entity in self.declared or features.entity in self.creators
+        return is_read and not is_kept and last_word(features.entity) in _DIGESTS and not properties(features.output)
 
     def _shows_singleton(self, names: AbstractSet[str]) -> bool:
         """Whether all names, and more than one, are those of fields of a given singleton."""

@@ -14,6 +14,7 @@ from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.records.result_schemas import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
+from mcp_sim.plans.schema_only.digests import digest_of
 from mcp_sim.plans.schema_only.given_facts import with_given_facts
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -69,7 +70,7 @@ class SchemaOnly(Backend):
             return lambda _turn, _invent: example
         place = text_place(tool)
         if schema is None or place in MESSAGE_NAMES or _shows_nothing(schema):
-            return _promised(tool, place)
+            return _promised(tool, place, domain)
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
@@ -105,11 +106,14 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
     }
 
 
-def _promised(tool: Tool, place: str | None) -> Answer:
+def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     """Return the answer of a tool that declares no result: data if its name or description promises some."""
+    digest = digest_of(tool, domain)
     is_data = place is None and tool.output_schema is not None
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
     form: Form = "structured" if is_data else "json"
+    if digest is not None:
+        return lambda turn, _invent: _result(as_sentences(digest(turn)) if is_text else digest(turn), place, form)
     result = plausible_result(tool)
     if result is None:
         confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
