@@ -36,6 +36,8 @@ Path: TypeAlias = tuple[str, ...]
 
 _DETAILS, _COLLECTIONS = terms("nouns.details"), terms("nouns.collections")
 """Last words of names of objects that are parts of the state, and of tables that name no entity: `list`, `map`."""
+_FACTS = terms("phrases.facts")
+"""Last words of tables with what is known of the records of another one."""
 _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
 """Arguments that name no record."""
 _ENDINGS = (*ordered("fields.key_ending"), "name")
@@ -151,6 +153,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     """Read a state."""
     reader = _Reader(nouns or Nouns(), frozenset(_texts(state)))
     reader.sort_parts((), as_object(state))
+    reader.merge_details()
     reader.link_parents()
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
     tables = {name: entity for name, (entity, _) in reader.tables.items()}
@@ -293,6 +296,27 @@ class _Reader:
         rows = [((key, *outer), row) for key, table in tables.items() for outer, row in table.rows]
         return _Rows(rows, keyed=filled[0].keyed, plain=filled[0].plain)
 
+    def merge_details(self) -> None:
+        """Give names the fields that the state has elsewhere: `species: [fox]` beside `species_info: {fox: ...}`."""
+        for name in [name for name in self.tables if last_word(name) in _FACTS]:
+            base, (details, rows) = self.nouns.entity_of(name.rpartition("_")[0]), self.tables[name]
+            entity, names = self.tables.get(base, (Entity(base), list[Record]()))
+            known = {str(row.get(details.key)): row for row in rows}
+            if (
+                base == name
+                or [*entity.fields] != [entity.key]
+                or not {*known} <= {str(row[entity.key]) for row in names}
+            ):
+                continue
+            more = [known.get(str(row[entity.key]), {}) for row in names]
+            merged: list[Record] = [
+                {**row, **{at: value for at, value in details_of.items() if at != details.key}}
+                for row, details_of in zip(names, more, strict=True)
+            ]
+            fields = {**entity.fields, **{at: field for at, field in details.fields.items() if at != details.key}}
+            self.tables[base] = replace(entity, fields=fields), merged
+            del self.tables[name], self.paths[name]
+
     def link_parents(self) -> None:
         """Add the parents of rows to them as fields."""
         for name, rows in self.parents.items():
@@ -318,7 +342,8 @@ class _Reader:
         link = self._link_name(entity, target)
         self.links[name].add(link)
         held = {str(row[target.key]): row[target.key] for row in self.tables[target.name][1]} if target else {}
-        values: list[Json] = [held.get(at, at) for at in parents]
+        numbered = _outer_keys(parents, are_numbers=link in self.nouns.numbers)
+        values: list[Json] = [held.get(at, number) for at, number in zip(parents, numbered, strict=True)]
         is_whole = target is not None and all(at in held for at in parents)
         schema: Record = {"type": type_name(values[0])}
         named = Field(link, schema, required=True, link=target.name if target is not None and is_whole else None)

@@ -92,13 +92,16 @@ class Resolver:
         return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
 
     def _without_unheld_filters(self, roles: Roles, entity: Entity) -> Roles:
-        """Return the roles without filters by fields that no given record has and no tool writes.
+        """Return the roles without filters by fields that no given record has, unless only tools write such fields.
 
         They name what the state says by other means: the course of an item, which the item's module has.
         """
         rows = [*islice(self.given.records.get(entity.name, ()), MAX_ROWS)]
-        held = {name for row in rows for name in row} | self.written.get(entity.name, frozenset())
-        kept = {path: rule for path, rule in roles.filters.items() if not rows or rule.field.split(".")[0] in held}
+        held = {name for row in rows for name in row}
+        filters = {path: rule for path, rule in roles.filters.items() if rule.field.split(".")[0] in held}
+        written = self.written.get(entity.name, frozenset())
+        kept = filters or {path: rule for path, rule in roles.filters.items() if rule.field in written}
+        kept = kept if rows else roles.filters
         return replace(roles, filters=kept)
 
     def _adds_to_records(self, plan: Plan, entity: Entity) -> bool:

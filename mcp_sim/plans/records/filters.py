@@ -315,7 +315,16 @@ def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetc
     held = constants(field.schema) if field is not None else []
     if rule.op != "equals" or main_type(schema) not in {"string", ""} or rule.field == entity.key:
         return fetch
+    if field is not None and main_type(field.schema) == "integer":
+        return lambda arguments: _as_number(fetch(arguments))
     return lambda arguments: ABSENT if _is_wide(value := fetch(arguments)) and value not in held else value
+
+
+def _as_number(value: Json) -> Json:
+    """Return the whole number that a text names: records have numbers where tools may take texts."""
+    if _is_wide(value):
+        return ABSENT
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
 
 
 def _is_wide(value: Json) -> bool:

@@ -127,3 +127,41 @@ async def test_a_value_of_a_singleton_is_read(tmp_path: Path, place: str, name: 
     state = wrapped(place, {"account": {"balance": 1810, "holder": "Ada"}})
     async with service(tmp_path, state, tool(name, output=output)) as sim, sim.open() as world:
         assert value(await world.call(name)) == shown
+
+
+@in_all_wrappers
+@of_all_nouns
+async def test_names_and_what_is_known_of_them_are_one_record(
+    tmp_path: Path, outer: str, inner: str, place: str
+) -> None:
+    details = {"North": {inner: "wide", "age": 4}, "South": {inner: "flat", "age": 7}}
+    state = wrapped(place, {several(outer): ["North", "South"], f"{outer}_details": details})
+    tools = [tool(f"list_{several(outer)}"), tool(f"get_{outer}_details", f"{outer}_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        shown = value(await world.call(f"get_{outer}_details", {f"{outer}_id": "South"}))
+        assert shown == {f"{outer}_id": "South", **details["South"]}
+
+
+@in_all_wrappers
+async def test_records_under_their_parent_and_their_own_key_are_found_by_both(tmp_path: Path, place: str) -> None:
+    projects = {"red": {"rover": {"about": "Drives"}, "arm": {"about": "Grabs"}}, "blue": {"probe": {"about": "Dives"}}}
+    notes = {"rover": [{"note_id": 11, "text": "Oil"}, {"note_id": 12, "text": "Air"}]}
+    replies = {"11": [{"reply": "Done"}], "12": [{"reply": "Later"}]}
+    state = wrapped(
+        place, {"teams": {"red": "Red", "blue": "Blue"}, "projects": projects, "notes": notes, "replies": replies}
+    )
+    places = ("team_slug", "project_slug")
+    tools = [
+        tool("list_teams"), tool("get_team", "team_slug"), tool("list_projects", "team_slug"),
+        tool("get_project", *places), tool("list_notes", *places), tool("list_replies", *places, "note_id"),
+        tool("add_reply", *places, "note_id", "reply"),
+    ]  # fmt: skip
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        listed = value(await world.call("list_projects", {"team_slug": "red"}))
+        assert [(row["project_slug"], row["about"]) for row in listed] == [("rover", "Drives"), ("arm", "Grabs")]
+        rover = {"team_slug": "red", "project_slug": "rover"}
+        assert value(await world.call("get_project", rover)) == listed[0]
+        assert [row["text"] for row in value(await world.call("list_notes", rover))] == ["Oil", "Air"]
+        value(await world.call("add_reply", {**rover, "note_id": "12", "reply": "Now"}))
+        rows = value(await world.call("list_replies", {**rover, "note_id": "12"}))
+        assert [row["reply"] for row in rows] == ["Later", "Now"]
