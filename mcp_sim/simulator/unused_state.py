@@ -92,11 +92,20 @@ def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[
 
     `before` is the object as it is given, `left` what backends left of it, `read` are the paths of used entities.
     """
-    is_left = before == left
+    is_left, is_alone = before == left, bool(path) and before == fields
     kept: Record = {name: value for name, value in fields.items() if is_left or isinstance(value, dict | list)}
-    unused = [(*path, name) for name, value in kept.items() if _has_data(value, as_object(before).get(name))]
-    is_whole = path and before == fields and is_left and not any(pair[: len(path)] == path for pair in read)
+    unused = [
+        (*path, name)
+        for name, value in kept.items()
+        if _has_data(value, as_object(before).get(name)) or (is_alone and _is_number(value))
+    ]
+    is_whole = is_alone and is_left and not any(pair[: len(path)] == path for pair in read)
     return [path] if is_whole and unused else unused
+
+
+def _is_number(value: Json) -> bool:
+    """Whether a value is a number: one beside tables is a counter of the server, one of an object of its own is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _has_data(value: Json, before: Json) -> bool:

@@ -34,6 +34,12 @@ def test_runs_that_fail_alike_are_shown_once() -> None:
     ]
 
 
+def test_the_headline_has_the_share_of_guessed_answers() -> None:
+    results = [result("passed", 1, calls=8, guessed=1), result("passed", 2, calls=8, guessed=3)]
+    assert [*report_lines(report(*results))][-1].endswith(" 4 of 16 answers (25 %) are guessed.")
+    assert "guessed" not in report(result("passed", 1, calls=8)).conclusion
+
+
 def test_the_report_says_how_to_connect_if_an_agent_calls_no_tool() -> None:
     lines = list(report_lines(report(result("passed", 1, calls=0), result("passed", 2, calls=0))))
     assert any("called no tool in any run" in line and "$MCP_SIM_URL" in line for line in lines)

@@ -42,6 +42,12 @@ def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: 
     assert not warnings(tmp_path, tools, state, sim=sim)
 
 
+@pytest.mark.parametrize("held", [{"balance": 1810}, {"balance": 1810.5, "frozen": False}, {"holder": "Ada"}])
+def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> None:
+    assert len(warnings(tmp_path, TASKS, {"tasks": [{"id": "t1", "title": "a"}], "account": held})) == 1
+    assert not warnings(tmp_path, [*TASKS, tool("get_account")], {"tasks": [{"id": "t1"}], "account": held})
+
+
 @pytest.mark.parametrize(
     ("tools", "state"),
     [

@@ -12,7 +12,7 @@ FAULTS = Condition("faults")
 
 
 def result(
-    outcome: Outcome, seed: int, because: str = "one-deal failed", errors: str = "", calls: int = 1
+    outcome: Outcome, seed: int, because: str = "one-deal failed", errors: str = "", calls: int = 1, guessed: int = 0
 ) -> RunResult:
     verdict = GradedVerdict("one-deal", "state", "failed", "2 records | <b>fit</b>, `expected` 1")
     return RunResult(
@@ -26,6 +26,7 @@ def result(
         exit_code=0 if outcome == "passed" else 1,
         answer="",
         errors=errors,
+        guessed=guessed,
     )
 
 
