@@ -39,7 +39,6 @@ from mcp_sim.types.lexicon.english import singular, snake
 
 Json = Any
 SDK = "@modelcontextprotocol/sdk@1"
-MOST_REFUSED = 0.02
 INVALID = -32602  # the client rejects a result, or the server refuses arguments
 HEAD = ("list", "calls", "crashes", "rejected", "refused", "%", "unknown", "others %")
 CLIENT = """\
@@ -61,6 +60,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const { isError, content, structuredContent } = await client.callTool(call);
     const text = (content ?? []).map((block) => block.text ?? "").join(" ");
     Object.assign(answer, { refused: isError === true, text, value: structuredContent });
+    try { answer.value ??= JSON.parse(text); } catch { /* prose shows no ids */ }
   } catch (error) {
     Object.assign(answer, { code: error.code ?? 0, text: String(error.message) });
   }
@@ -77,7 +77,7 @@ WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "nor
 ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
 WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
 VERBS = {"", "get", "list", "create", "update", "delete", "add", "remove", "retrieve", "all", "by", "for", "of", "to"}
-UNKNOWN = re.compile(r"not found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
+UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
 
 
@@ -138,10 +138,8 @@ class Arguments:
                 low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
                 high = min(schema.get("maximum", low + 50), low + 50)
                 return known if isinstance(known, int) else int(self._random.uniform(low, high))
-            case "boolean":
-                return self._random.random() < 0.5
-            case "null":
-                return None
+            case "boolean" | "null" as kind:
+                return None if kind == "null" else self._random.random() < 0.5
             case _:
                 form = schema.get("format", "")
                 return (
@@ -194,17 +192,17 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter[str])
 
     def row(self) -> list[str]:
-        refused, calls = self.reasons.total(), max(1, self.calls)
+        refused, percent = self.reasons.total(), 100 / max(1, self.calls)
         counts = (self.calls, len(self.crashes), len(self.rejected), refused)
-        shares = f"{100 * refused / calls:.1f}", str(self.unknown), f"{100 * (refused - self.unknown) / calls:.1f}"
+        shares = f"{refused * percent:.1f}", str(self.unknown), f"{(refused - self.unknown) * percent:.1f}"
         return [self.name, *map(str, counts), *shares]
 
     def add(self, tool: str, arguments: Json, answer: Json) -> None:
-        if not answer["accepted"]:
-            return
-        self.calls += 1
+        self.calls += answer["accepted"]
         text, code = answer.get("text", ""), answer.get("code")
         where = f"{tool} {json.dumps(arguments)[:300]}: {text[:300]}"
+        if not answer["accepted"]:
+            return
         if code is not None and code != INVALID:
             self.crashes.append(where)
         elif code is not None and "output schema" in text:
@@ -224,13 +222,11 @@ class ServedList:
         self.tools: list[Json] = self._line()
 
     def call(self, tool: Json, arguments: Json) -> Json:
-        assert self.node.stdin is not None
         print(json.dumps({"name": tool["name"], "arguments": arguments}), file=self.node.stdin, flush=True)
         return self._line()
 
     def _line(self) -> Json:
-        assert self.node.stdout is not None
-        return json.loads(self.node.stdout.readline())
+        return json.loads(self.node.stdout.readline() if self.node.stdout else "")
 
 
 def called(name: str, server: ServedList, calls: int) -> Tally:
@@ -242,7 +238,8 @@ def called(name: str, server: ServedList, calls: int) -> Tally:
         if drawn is not None:
             answer = server.call(tool, drawn)
             tally.add(tool["name"], drawn, answer)
-            arguments.learn(None if answer.get("refused") else answer.get("value"), snake(tool["name"]))
+            if not answer.get("refused"):
+                arguments.learn(answer.get("value"), snake(tool["name"]))
     return tally
 
 
@@ -260,7 +257,6 @@ def lists(paths: Sequence[str], folder: Path) -> Iterator[str]:
 
 def install(folder: Path) -> Path:
     """Install the TypeScript client into a folder, unless it is there."""
-    folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "node_modules" / SDK.rpartition("@")[0]).exists():
         subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), SDK], check=True)
     (folder / "client.mjs").write_text(CLIENT, encoding="utf-8")
@@ -287,7 +283,7 @@ def main(options: argparse.Namespace) -> int:
     print(*(f"rejected: {text}" for text in whole.rejected[:most]), sep="\n")
     print(*(f"refused {count} times: {reason}" for reason, count in whole.reasons.most_common(most)), sep="\n")
     others = whole.reasons.total() - whole.unknown
-    return 1 if whole.crashes or whole.rejected or others >= MOST_REFUSED * whole.calls else 0
+    return 1 if whole.crashes or whole.rejected or others >= 0.02 * whole.calls else 0
 
 
 if __name__ == "__main__":
