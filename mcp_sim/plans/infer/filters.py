@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 from mcp_sim.plans.infer.arguments import OPTIONS
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.fields import KnownFields
+from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
@@ -23,6 +24,7 @@ _TIME_ENDINGS, _CHANGES = terms("fields.time_ending"), ordered("fields.change_st
 """Last words of times, and beginnings of the words of times that no period of a list is about, if there are others."""
 _EXACT_ENDINGS = ordered("fields.exact_ending")
 """Endings of fields that are never matched partially."""
+_DAYS = terms("arguments.day")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
@@ -59,7 +61,13 @@ def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: 
         field = known.named.get(argument) or _time_field(known)
         return None if field is None else _found(field, _PERIODS[argument], f"'{argument}' is about a time")
     flag = _flag_filter(argument, known) if main_type(schema) == "boolean" else None
-    return flag or _equal_filter(argument, schema, known, partially=partially) or _bound_filter(argument, known)
+    return (
+        flag
+        or _equal_filter(argument, schema, known, partially=partially)
+        or _bound_filter(argument, known)
+        or _day_filter(argument, schema, known)
+        or _ending_filter(argument, schema, known)
+    )
 
 
 def _found(field: Field, op: Operator, reason: str, **values: Json) -> FoundFilter:
@@ -69,13 +77,33 @@ def _found(field: Field, op: Operator, reason: str, **values: Json) -> FoundFilt
 def _equal_filter(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
     """Return the filter by the field of the argument's name."""
     many = main_type(schema) == "array"
-    field = known.find(argument) or known.find(singular(argument) if many else plural(argument))
-    if field is None:
-        return None
+    others = (singular(argument), argument.removesuffix("s")) if many else (plural(argument),)  # `sku` of `skus`
+    field = next(filter(None, map(known.find, (argument, *others))), None)
+    return None if field is None else _named_filter(field, schema, partially=partially)
+
+
+def _named_filter(field: Field, schema: Record, *, partially: bool) -> FoundFilter:
+    many = main_type(schema) == "array"
     is_said = _PARTIAL.search(str(schema.get("description", ""))) is not None
     is_part = is_said or (partially and _is_loose(field))
     holds = main_type(field.schema) == "array" or (is_part and not many)
     return FoundFilter(Filter(field.name, "contains" if holds else "in" if many else "equals"), NAMED)
+
+
+def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilter | None:
+    """Return the filter of a day by the time of a record."""
+    field = _time_field(known) if argument in _DAYS and main_type(schema) == "string" else None
+    if field is None or field.schema.get("format") not in {"date-time", "date"}:
+        return None
+    return _found(field, "contains", f"'{argument}' is a day, and '{field.name}' a time")
+
+
+def _ending_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilter | None:
+    """Return the filter by the only field that ends with the argument's name: `full_name` of `name`."""
+    fields = [field for name, field in known.named.items() if name.endswith(f"_{argument}") and field.link is None]
+    if len(fields) != 1 or main_type(fields[0].schema) != main_type(schema) or argument in GENERAL_KEYS - {"name"}:
+        return None
+    return _named_filter(fields[0], schema, partially=argument == "name")
 
 
 def _is_loose(field: Field) -> bool:
