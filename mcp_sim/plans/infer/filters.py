@@ -93,7 +93,7 @@ def _named_filter(field: Field, schema: Record, *, partially: bool) -> FoundFilt
 def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilter | None:
     """Return the filter of a day by the time of a record."""
     field = _time_field(known) if argument in _DAYS and main_type(schema) == "string" else None
-    if field is None or field.schema.get("format") not in {"date-time", "date"}:
+    if field is None or main_type(field.schema) != "string":
         return None
     return _found(field, "contains", f"'{argument}' is a day, and '{field.name}' a time")
 

@@ -28,7 +28,7 @@ from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -238,10 +238,28 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
+    sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
+
+
+def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
+    """Return the only list of objects that a create takes, and the only one of the record, if they share properties.
+
+    So `items` become the `lines` of an order.
+    """
+    given = {path: schema for path, schema in arguments.items() if _shown_in(schema)}
+    kept = [field for field in known.fields.values() if field.name not in taken and _shown_in(field.schema)]
+    pairs = [(path, field.name) for path, schema in given.items() for field in kept
+             if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
+    return dict(pairs) if len(pairs) == 1 else {}
+
+
+def _shown_in(schema: Record) -> frozenset[str]:
+    """Return the properties of the objects in a list; empty for other values."""
+    return frozenset(map(snake, properties(items(schema)))) if main_type(schema) == "array" else frozenset()
 
 
 def _changed_number(

@@ -14,6 +14,7 @@ from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.plans.records.effects import Effect, Write
 from mcp_sim.plans.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.plans.records.implied_links import implied_links, linked_records
+from mcp_sim.plans.records.lines import line_completer
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.updates import changing
 from mcp_sim.plans.refusal import conflict
@@ -42,6 +43,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     fixed = fixed_values(plan, entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
     complete, divide = linked_records(entity, domain), child_records(entity, domain)
+    with_lines = line_completer(entity, domain, sets)
     stored = frozenset(entity.fields)
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     is_marked = name in domain.unspecified or name in domain.given
@@ -63,6 +65,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return values
         values = nest_paths(values, dotted)
         values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
+        values = with_lines(turn, values)
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:

@@ -88,3 +88,55 @@ async def test_a_change_of_a_number_is_added_to_it(
         sku = (await answered(world, "add_item", name="Lamp", stock=5))["sku"]
         assert await answered(world, name, sku=sku, **{argument: change}) == {"sku": sku, "stock": after}
         assert (await answered(world, "get_item", sku=sku))["stock"] == after
+
+
+ROW: Json = thing(sku=TEXT, quantity={"type": "integer"}, unit_price={"type": "number"}, line_total={"type": "number"})
+
+
+@pytest.mark.parametrize("argument", ["items", "entries", "positions"])
+async def test_lines_show_what_they_name_and_what_they_cost(argument: str, tmp_path: Path) -> None:
+    item = thing(sku=TEXT, name=TEXT, unit_price={"type": "number"})
+    order = thing(order_id=TEXT, lines={"type": "array", "items": ROW}, total={"type": "number"})
+    asked = {"type": "array", "items": thing(sku=TEXT, quantity={"type": "integer"})}
+    tools = [
+        tool("add_item", needed="name", name=TEXT, unit_price={"type": "number"}, output=item),
+        tool("get_item", needed="sku", sku=TEXT, output=item),
+        tool("create_order", needed=argument, **{argument: asked}, output=order),
+        tool("get_order", needed="order_id", order_id=TEXT, output=order),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        skus = [(await answered(world, "add_item", name=name, unit_price=price))["sku"]
+                for name, price in (("Lamp", 39.5), ("Stapler", 8.25))]  # fmt: skip
+        wanted = [{"sku": sku, "quantity": number} for sku, number in zip(skus, (2, 3), strict=True)]
+        made = await answered(world, "create_order", **{argument: wanted})
+        assert made["lines"] == [
+            {"sku": skus[0], "quantity": 2, "unit_price": 39.5, "line_total": 79.0},
+            {"sku": skus[1], "quantity": 3, "unit_price": 8.25, "line_total": 24.75},
+        ]
+        assert made["total"] == 103.75
+        assert await answered(world, "get_order", order_id=made["order_id"]) == made
+
+
+@pytest.mark.parametrize(
+    ("filters", "shown"),
+    [
+        ({"skus": ["a", "c"]}, ["a", "c"]),
+        ({"below_stock": 5}, ["a"]),
+        ({"name": "lamp"}, ["a", "b"]),
+        ({"day": "2030-03-02"}, ["b"]),
+    ],
+)
+async def test_lists_are_filtered_by_plurals_bounds_ends_of_names_and_days(
+    filters: Json, shown: list[str], tmp_path: Path
+) -> None:
+    row = thing(
+        sku=TEXT, full_name=TEXT, stock={"type": "integer"}, bought_at={"type": "string", "format": "date-time"}
+    )
+    arguments: Json = {"skus": {"type": "array", "items": TEXT}, "below_stock": {"type": "integer"}, "name": TEXT}
+    found = thing(items={"type": "array", "items": row})
+    tools = [tool("search_items", needed="", **arguments, day={"type": "string", "format": "date"}, output=found)]
+    rows = [("a", "Desk lamp", 3, 1), ("b", "Floor lamp", 8, 2), ("c", "Chair", 9, 3)]
+    state = [{"sku": sku, "full_name": name, "stock": stock, "bought_at": f"2030-03-0{day}T10:00:00Z"}
+             for sku, name, stock, day in rows]  # fmt: skip
+    async with simulator(tmp_path, tools, {"items": state}).open() as world:
+        assert [item["sku"] for item in (await answered(world, "search_items", **filters))["items"]] == shown
