@@ -56,16 +56,17 @@ class Shaped:
         self._parts: dict[str, Shaped] = {}
 
     def __call__(self, value: Json, chance: Chance, moment: Moment) -> Json:
-        if self._allows(value):
+        if self.allows(value):
             return value
         for way in self._ways if value is not None else ():
             shaped = self._by_type(way, value, chance, moment)
-            if shaped is not ABSENT and self._allows(shaped):
+            if shaped is not ABSENT and self.allows(shaped):
                 return shaped
         return ABSENT
 
     @cached_property
-    def _allows(self) -> Callable[[Json], bool]:
+    def allows(self) -> Callable[[Json], bool]:
+        """Whether a value has the form already."""
         return validity_test(self._schema)
 
     @cached_property

@@ -164,6 +164,8 @@ def converter(plan: Plan, domain: Domain, entity: Entity, field: str) -> Convert
         return lambda value, _turn: value
 
     def convert(value: Json, turn: Turn) -> Json:
+        if how == "set" and any(shape.allows(value) for shape in shapes):
+            return value  # nearly always
         chance, moment = Chance(turn.draws.key + f"{entity.name}.{field}".encode()), Moment(turn.now, turn.now)
         if how == "append" and isinstance(value, list):
             entered = [_shaped(shapes, item, chance, moment) for item in as_list(value)]

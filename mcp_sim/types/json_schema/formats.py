@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import Final
 from uuid import UUID
@@ -64,6 +64,8 @@ _STRICT: Final[Mapping[str, str]] = {
 TypeScript client uses."""
 
 RESULT_FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
-    name: partial(_is_whole, re.compile(pattern, re.IGNORECASE)) for name, pattern in _STRICT.items()
+    name: lru_cache(maxsize=4096)(partial(_is_whole, re.compile(pattern, re.IGNORECASE)))
+    for name, pattern in _STRICT.items()
 }
-"""Format -> whether a text in a result has it, besides the formats that jsonschema-rs checks by itself."""
+"""Format -> whether a text in a result has it, besides the formats that jsonschema-rs checks by itself. Lists show the
+same texts again and again."""
