@@ -36,11 +36,6 @@ MOST_SHOWN = 60
 LINE = "{:28} {:>9} {:>9} {:>8} {:>9}  {}"
 TEXT, NUMBER, OBJECT = {"type": "string"}, {"type": "number"}, {"type": "object"}
 TEXTS = {"type": "array", "items": TEXT}
-NODES = {
-    "type": "array",
-    "items": {"type": "object", "properties": {"name": TEXT, "entityType": TEXT, "observations": TEXTS}},
-}
-EDGES = {"type": "array", "items": {"type": "object", "properties": {"from": TEXT, "to": TEXT, "relationType": TEXT}}}
 MILLION = 1_000_000
 
 
@@ -75,30 +70,11 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("diff_files", "Show the differences between two files", path1=TEXT, path2=TEXT),
         tool("run_command", "Run a shell command.", command=TEXT),
     ],
-    "calculator": [
-        tool("calculate", "Evaluate a math expression", expression=TEXT),
-        tool("factorial", "Factorial of a number", number=NUMBER),
-        tool("power", "Power", base=NUMBER, exponent=NUMBER),
-    ],
     "sheets": [
         tool("write_range", "Write cells of a sheet", sheet=TEXT, range=TEXT, values={"type": "array"}),
         tool("read_range", "Read cells of a sheet", sheet=TEXT, range=TEXT),
         tool("create_sheet", "Create a sheet", sheet=TEXT),
         tool("search_cells", "Search for cells of a sheet", sheet=TEXT, query=TEXT),
-    ],
-    "keys": [
-        tool("set", "Set a key.", key=TEXT, value={}),
-        tool("get", "Get the value of a key.", key=TEXT),
-        tool("delete", "Delete a key.", key=TEXT),
-        tool("list_keys", "List keys that match a pattern", pattern=TEXT),
-    ],
-    "graph": [
-        tool("create_entities", "Create entities", entities=NODES),
-        tool("create_relations", "Create relations", relations=EDGES),
-        tool("read_graph", "Read the graph"),
-        tool("search_nodes", "Search nodes", query=TEXT),
-        tool("find_path", "Find the path between entities", source=TEXT, target=TEXT),
-        tool("get_neighbors", "Get neighbors", name=TEXT, depth={"type": "integer"}),
     ],
     "git": [
         tool("git_status", "Show the status", repo_path=TEXT),
@@ -114,6 +90,9 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
     "program": [tool("loop", "Loop", text=TEXT), tool("grow", "Grow", text=TEXT)],
 }
 
+
+SHIPPED = {"calculator": "calculator", "keys": "redis_strings", "graph": "memory"}
+"""Server -> the service of the catalogue that it is."""
 
 PROGRAMS = {
     "program": """
@@ -374,9 +353,7 @@ ATTACKS: Mapping[str, Attack | Flood] = {
     "expression, many matches": expression("", "a" * MILLION),
     "wildcards [": Attack("files", [("search_files", {"pattern": "[" * 5_000, "path": "/"})], [file_of("x")]),
     "wildcards **/": Attack("files", [("search_files", {"pattern": "**/" * 20_000, "path": "/"})], [file_of("x")]),
-    "wildcards for keys": Attack(
-        "keys", [("list_keys", {"pattern": "[" * 5_000})], [("set", {"key": "a", "value": 1})]
-    ),
+    "wildcards for keys": Attack("keys", [("list", {"pattern": "[" * 5_000})], [("set", {"key": "a", "value": "1"})]),
     "300,000 keys": Attack("desk", [("create_item", {"title": "a", "data": {f"k{n}": 1 for n in range(300_000)}})]),
     "19,000 keys": Attack("desk", [("create_item", {"title": "a", **{f"k{n}": n for n in range(19_000)}})]),
     "1,000,000 items": Attack("desk", [("create_item", {"title": "a", "data": {"a": [0] * MILLION}})]),
@@ -537,7 +514,7 @@ def scenario() -> Generator[Path]:
                 spec["program"] = f"{name}.py"
                 Path(folder, f"{name}.py").write_text(PROGRAMS[name], encoding="utf-8")
             Path(folder, f"{name}.json").write_text(json.dumps(spec), encoding="utf-8")
-        tools = {name: f"{name}.json" for name in SERVERS}
+        tools = {name: f"{name}.json" for name in SERVERS} | SHIPPED
         document = {"mcp_sim": 1, "name": "attacks", "tools": tools, "world": {"namespaces": True}}
         path = Path(folder, "attacks.json")
         path.write_text(json.dumps(document), encoding="utf-8")

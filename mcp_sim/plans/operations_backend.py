@@ -57,11 +57,10 @@ class OperationsBackend(Backend):
             matched += self._with_declared(listed, tools, self.accepts(tools, listed), evidence.declared(self.name))
         if not matched:
             return None
-        entities = self.entities_for(matched)
         whole = {tool.profile.tool.id for tool in matched} == set(evidence.tools)
-        given = self.given(evidence.state, matched, entities, is_whole=whole)
-        first = next((entity.name for entity in entities), None)
-        return Match(plans_of(matched, self.name, first), entities, given.records, given.rest)
+        given = self.given(evidence.state, matched, self.entities, is_whole=whole)
+        first = next((entity.name for entity in self.entities), None)
+        return Match(plans_of(matched, self.name, first), self.entities, given.records, given.rest)
 
     def profiles(self, evidence: ServerEvidence) -> Sequence[Sequence[ToolProfile]]:
         """Return the profiles of the tools of each server: one for each choice of an argument that selects."""
@@ -111,10 +110,6 @@ class OperationsBackend(Backend):
         """
         return tools
 
-    def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
-        """Return the entities that these tools work on."""
-        return self.entities
-
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
@@ -134,7 +129,7 @@ class OperationsBackend(Backend):
 
         operation = self.planned(tool, plan)
         binding = self.bind(operation, tool, plan, domain)
-        render = outcome_renderer(tool, plan, domain, {**self.result_names(binding), **operation.names})
+        render = outcome_renderer(tool, plan, domain, {**self.names, **operation.names})
         run, request_type = self.function(operation), self.request_type
 
         def answer(turn: Turn, invent: Invent) -> Transition:
@@ -151,10 +146,6 @@ class OperationsBackend(Backend):
 
     def may_take_long(self, plan: Plan) -> bool:
         return any(variant.operation in self.lengthy for variant in plan.variants)
-
-    def result_names(self, binding: Binding) -> Names:
-        """Return other names that the results of a tool may have for facts."""
-        return self.names
 
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation."""

@@ -24,8 +24,6 @@ class Outcome:
     """Whether the main fact (all facts, if there is no main one) is shown as JSON where no form is known."""
     guessed: bool = False
     """Whether it is a guess, as a translation is."""
-    is_absent: bool = False
-    """Whether the requested thing does not exist; only the text is shown where no form is known."""
 
     @property
     def text(self) -> str:
@@ -46,12 +44,6 @@ def shown(value: Json) -> str:
 def as_text(value: Json) -> str:
     """Render a value as text."""
     return value if isinstance(value, str) else encode(value).decode()
-
-
-def value_outcome(value: Json, **facts: Json) -> Outcome:
-    """Return an outcome with this value as the main fact. Lists and objects are shown as JSON."""
-    has_parts = isinstance(value, dict | list)
-    return Outcome(as_text(value), {**facts, "value": value}, "value", is_json=has_parts)
 
 
 def done(sentence: str, **facts: Json) -> Outcome:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.plans.infer import Inferred
@@ -130,19 +129,11 @@ def suggestions(
 ) -> Iterator[tuple[Tool, Mapping[str, str]]]:
     """Yield tools, and what to declare of each under `sim:`, that may make it use a part of the state; likeliest first.
 
-    The tools are those whose names share a word with the part, and which neither a spec nor the state determines. Each
-    backend is asked whether it would take the part.
+    The tools are those whose names share a word with the part, and which neither a spec nor the state determines.
     """
-    value = shown = _some(_at(state, path))
-    for name in reversed(path):
-        shown = {name: shown}
-    names = (*as_object(value), *path)
+    names = (*as_object(_some(_at(state, path))), *path)
     free = [tool for name, tool in evidence.tools.items() if _is_free(inferred.plans[name], inferred, evidence)]
     tools = [*islice(_named_alike(names, free, inferred.plans), _MOST_TOOLS)]
-    for tool in tools:
-        kind = _taking_backend(tool, names, replace(evidence, state=shown))
-        if kind is not None:
-            yield tool, {"backend": kind}
     entity = next((name for name, place in inferred.paths.items() if place == path), "")
     if entity.isidentifier() and not inferred.entities[entity].singleton:
         yield from ((tool, {"verb": _verb(tool, inferred.plans[tool.id]), "entity": entity}) for tool in tools)
@@ -175,19 +166,3 @@ def _named_alike(names: Sequence[str], tools: Iterable[Tool], plans: Mapping[str
 
 def _nouns(names: Sequence[str]) -> frozenset[str]:
     return frozenset(singular(word) for name in names for word in words(name))
-
-
-def _taking_backend(tool: Tool, names: Sequence[str], evidence: ServerEvidence) -> str | None:
-    """Return a backend that would take the state; if several would, one for things so named."""
-    kinds = {kind: _taken(kind, tool, evidence) for kind in matching_backends()}
-    taking = [kind for kind, entities in kinds.items() if entities]
-    return next((kind for kind in taking if not _nouns(names).isdisjoint(kinds[kind])), next(iter(taking), None))
-
-
-def _taken(kind: str, tool: Tool, evidence: ServerEvidence) -> list[str]:
-    """Return the entities whose records a backend would take from the state if a spec chose it for a tool."""
-    declared = replace(evidence, overrides={**evidence.overrides, tool.id: {"backend": kind}})
-    match = backends[kind]().match(declared)
-    if match is None or match.state == evidence.state or tool.id not in {plan.tool for plan in match.plans}:
-        return []
-    return [entity for entity, rows in match.records.items() if rows]

@@ -103,8 +103,8 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
 
 
 def test_the_manual_of_a_backend_has_its_operations_as_python_calls_them(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = listed(capsys, "backends", "key_value")
-    assert "  exists(key, space=None)\n      Return whether a key exists." in shown
+    shown = listed(capsys, "backends", "document")
+    assert "  delete(document=None)\n      Delete a `document`." in shown
     assert "operations" not in listed(capsys, "backends", "records")
 
 

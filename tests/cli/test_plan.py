@@ -67,13 +67,13 @@ def test_plan_writes_json_for_the_tools_that_were_asked_for(listed: Path, capsys
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
     """A spec that declares the backend of one of two tools, and what the choices of the other are is inferred."""
-    jobs = {"type": "string", "enum": ["set", "get"]}
+    jobs = {"type": "string", "enum": ["add", "read"]}
     tools = [
-        tool("look_around", {"key": STRING}),
-        tool("cache", {"action": jobs, "key": STRING, "value": {}}, "action"),
+        tool("look_around", {"index": INTEGER}),
+        tool("paragraph", {"action": jobs, "index": INTEGER, "text": STRING}, "action"),
     ]
     text = json.dumps(
-        {"mcp_sim": 1, "tools": tools, "sim": {"look_around": {"backend": "key_value", "operation": "get"}}}
+        {"mcp_sim": 1, "tools": tools, "sim": {"look_around": {"backend": "document", "operation": "read_part"}}}
     )
     path = tmp_path / "shelf.yaml"
     path.write_text(text, encoding="utf-8")
@@ -83,11 +83,11 @@ def shelf(tmp_path: Path) -> Path:
 def test_plan_shows_where_the_value_of_each_field_comes_from(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shelf)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    at = next(n for n, line in enumerate(lines) if line.startswith("look_around  get     entry   1.00  declared"))
+    at = next(n for n, line in enumerate(lines) if line.startswith("look_around  get     document  1.00  declared"))
     assert lines[at + 1 : at + 5] == [
-        "    backend   declared 1.00  key_value",
-        "    operation declared 1.00  get",
-        "    arguments inferred 0.85  key = key",
+        "    backend   declared 1.00  document",
+        "    operation declared 1.00  read_part",
+        "    arguments inferred 0.85  index = index",
         "    because   declared in the spec",
     ]
 
@@ -97,9 +97,9 @@ def test_a_chosen_tool_is_shown_with_the_reasons_for_each_field_and_with_its_cho
 ) -> None:
     assert main(["plan", str(shelf), "--tool", "*"]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    at = lines.index("    arguments inferred 0.85  key = key")
+    at = lines.index("    arguments inferred 0.85  index = index")
     assert lines[at + 1] == f"{'':<29}because the arguments fit its roles"
-    assert any(line.startswith("cache action=get  ") for line in lines)
+    assert any(line.startswith("paragraph action=read  ") for line in lines)
 
 
 def test_the_json_of_a_plan_has_the_basis_of_its_fields(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +108,7 @@ def test_the_json_of_a_plan_has_the_basis_of_its_fields(shelf: Path, capsys: pyt
     declared = {"source": "declared", "confidence": 1.0, "reasons": ["declared in the spec"]}
     assert plans["look_around"]["basis"]["operation"] == declared
     assert plans["look_around"]["reasons"] == ["declared in the spec", "the arguments fit its roles"]
-    assert plans["cache"]["choices"]["get"].keys() >= {"basis", "confidence", "reasons", "guessed"}
+    assert plans["paragraph"]["choices"]["read"].keys() >= {"basis", "confidence", "reasons", "guessed"}
 
 
 def test_plan_refuses_a_glob_that_matches_nothing(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:

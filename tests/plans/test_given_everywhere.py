@@ -37,8 +37,6 @@ def shapes(name: str, rows: list[dict[str, Json]], key: str, texts: Json = None)
 
 
 FILES = [{"path": "/docs/a.md", "content": "Hello\n"}, {"path": "/docs/b.md", "content": "World\n"}]
-NODES = [{"name": "Ada", "entityType": "person", "observations": ["Likes tea"]},
-         {"name": "Bo", "entityType": "person", "observations": ["Rows"]}]  # fmt: skip
 COMMITS = [{"hash": "a1b2c3d4", "message": "Begin", "author": "Ada", "date": "2026-03-02T09:00:00+00:00"},
            {"hash": "b2c3d4e5", "message": "Go on", "author": "Ada", "date": "2026-03-03T09:00:00+00:00"}]  # fmt: skip
 CASES = {
@@ -50,11 +48,6 @@ CASES = {
         "files", FILES, "path", {row["path"]: row["content"] for row in FILES},
     )),
     "git": Case("log", {}, "Go on", shapes("commits", COMMITS, "hash")),
-    "graph": Case("read", {}, "Likes tea", shapes("entities", NODES, "name")),
-    "key_value": Case("get", {"key": "greeting"}, "hello", shapes(
-        "entries", [{"key": "greeting", "value": "hello"}, {"key": "farewell", "value": "bye"}], "key",
-        {"greeting": "hello", "farewell": "bye"},
-    )),
     "pages": Case("read", {"url": "https://a.example/x"}, "Tides rise", shapes(
         "pages", [{"url": "https://a.example/x", "title": "X", "text": "Tides rise."},
                   {"url": "https://a.example/y", "title": "Y", "text": "Tides fall."}], "url",
@@ -64,13 +57,12 @@ CASES = {
         "customers", [{"id": 1, "name": "Freya"}, {"id": 2, "name": "Dario"}], "id",
     )),
 }  # fmt: skip
-WITHOUT_STATE = {"compute"}
 SHAPES = [(name, shape) for name, case in CASES.items() for shape in case.states]
 
 
 def test_every_backend_with_operations_has_a_case() -> None:
     kinds = {name for name in backends.names() if isinstance(backends[name](), OperationsBackend)}
-    assert kinds == CASES.keys() | WITHOUT_STATE
+    assert kinds == CASES.keys()
 
 
 @pytest.mark.parametrize("around", ["nothing", "wrappers", "other tools"])

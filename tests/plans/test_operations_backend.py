@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.backend_answers import STRING, simulator, success_value, tool
+from support.backend_answers import INTEGER, STRING, simulator, success_value, tool
 from support.matched_tools import backends
 from support.matched_tools import simulator as of_spec
 
@@ -21,25 +21,25 @@ NOW = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 
 
 async def test_an_argument_that_selects_the_operation_makes_a_plan_with_choices(tmp_path: Path) -> None:
-    action = {"type": "string", "enum": ["set", "get", "clear"]}
-    manage = tool("manage_cache", {"action": action, "key": STRING, "value": STRING}, optional=["key", "value"])
+    action = {"type": "string", "enum": ["add", "read", "remove"]}
+    manage = tool("manage_paragraph", {"action": action, "index": INTEGER, "text": STRING}, optional=["index", "text"])
     async with simulator(tmp_path, [manage]) as sim, sim.open() as world:
-        plan = sim.scenario.domain.plans["manage_cache"]
-        assert (plan.backend, plan.choice, sorted(plan.choices)) == ("key_value", "action", ["clear", "get", "set"])
-        success_value(await world.call("manage_cache", {"action": "set", "key": "drink", "value": "milk"}))
-        assert success_value(await world.call("manage_cache", {"action": "get", "key": "drink"})) == "milk"
+        plan = sim.scenario.domain.plans["manage_paragraph"]
+        assert (plan.backend, plan.choice, sorted(plan.choices)) == ("document", "action", ["add", "read", "remove"])
+        success_value(await world.call("manage_paragraph", {"action": "add", "text": "milk"}))
+        assert success_value(await world.call("manage_paragraph", {"action": "read", "index": 0}))["text"] == "milk"
 
 
 async def test_a_spec_chooses_a_backend_for_a_tool_that_does_not_match(tmp_path: Path) -> None:
-    tools = [tool("keep_in_mind", {"key": STRING, "value": STRING}), tool("show_my_mind", {"key": STRING})]
+    tools = [tool("keep_in_mind", {"text": STRING}), tool("show_my_mind", {"index": INTEGER})]
     sim = {
-        "keep_in_mind": {"backend": "key_value", "operation": "set"},
-        "show_my_mind": {"backend": "key_value", "operation": "get"},
+        "keep_in_mind": {"backend": "document", "operation": "add"},
+        "show_my_mind": {"backend": "document", "operation": "read_part"},
     }
     async with of_spec(tmp_path, tools, spec={"sim": sim}) as simulated, simulated.open() as world:
-        assert backends(simulated) == {"keep_in_mind": "key_value set", "show_my_mind": "key_value get"}
-        success_value(await world.call("keep_in_mind", {"key": "drink", "value": "milk"}))
-        assert success_value(await world.call("show_my_mind", {"key": "drink"})) == "milk"
+        assert backends(simulated) == {"keep_in_mind": "document add", "show_my_mind": "document read_part"}
+        success_value(await world.call("keep_in_mind", {"text": "milk"}))
+        assert success_value(await world.call("show_my_mind", {"index": 0}))["text"] == "milk"
 
 
 async def test_a_wrapped_text_is_plain_in_the_value_and_in_the_content(tmp_path: Path) -> None:
@@ -54,20 +54,20 @@ async def test_a_wrapped_text_is_plain_in_the_value_and_in_the_content(tmp_path:
 
 async def test_a_library_is_called_like_python(tmp_path: Path) -> None:
     async with simulator(tmp_path, [tool("ping")]) as sim, sim.open() as world:
-        keys = Library("key_value", world.view, NOW)
-        with pytest.raises(AttributeError, match="did you mean 'clear'"):
-            keys.clean()
+        documents = Library("document", world.view, NOW)
+        with pytest.raises(AttributeError, match="did you mean 'count'"):
+            documents.cuont()
         with pytest.raises(TypeError, match="takes 2 arguments, 3 were given"):
-            keys.exists("milk", "cold", "eggs")
-        with pytest.raises(TypeError, match="no argument 'ky'; did you mean 'key'"):
-            keys.exists(ky="milk")
-        with pytest.raises(TypeError, match="several values for 'key'"):
-            keys.exists("milk", key="eggs")
-        assert "exists" in dir(keys)
+            documents.count("slide", "milk", "eggs")
+        with pytest.raises(TypeError, match="no argument 'knd'; did you mean 'kind'"):
+            documents.count(knd="slide")
+        with pytest.raises(TypeError, match="several values for 'kind'"):
+            documents.count("slide", kind="cell")
+        assert "count" in dir(documents)
         with pytest.raises(TypeError, match="has no operations"):
             Library("records", world.view, NOW)
         with pytest.raises(UnknownKind):
-            Library("key_values", world.view, NOW)
+            Library("documents", world.view, NOW)
 
 
 def test_every_operation_is_found_and_has_an_explanation() -> None:

@@ -33,15 +33,6 @@ def test_a_part_that_no_tool_uses_is_named_with_a_line_that_would_use_it(tmp_pat
     ]
 
 
-def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: Path) -> None:
-    tools = [*TASKS, tool("recall_store", {"key": STRING})]
-    state = {"tasks": [{"id": "t1", "title": "a"}], "desk": {"store": {"milk": "two"}}}
-    (found,) = warnings(tmp_path, tools, state)
-    assert found == "world.state.desk: no tool uses this part; `recall_store: {backend: key_value}` under sim: would"
-    sim = {"recall_store": {"backend": "key_value"}}
-    assert not warnings(tmp_path, tools, state, sim=sim)
-
-
 @pytest.mark.parametrize("held", [{"balance": 1810}, {"balance": 1810.5, "frozen": False}, {"holder": "Ada"}])
 def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> None:
     assert len(warnings(tmp_path, TASKS, {"tasks": [{"id": "t1", "title": "a"}], "account": held})) == 1

@@ -49,14 +49,14 @@ def value_of(node):
 
 
 def check_size(op, left, right):
-    """Raise `TooLarge` where a power or a repeated text would take too long."""
-    numbers = [abs(value) for value in (left, right) if isinstance(value, int)]
-    if isinstance(op, ast.Pow) and len(numbers) == 2:
-        size = numbers[0].bit_length() * right
+    """Raise `ValueError` where a number would become too long to compute, or a repeated text too long."""
+    if isinstance(left, int) and isinstance(right, int):
+        bits = left.bit_length(), right.bit_length()
+        size = {ast.Pow: bits[0] * right, ast.Mult: sum(bits)}.get(type(op), 0)
     else:
-        size = max(numbers, default=0) if isinstance(op, ast.Mult) and len(numbers) == 1 else 0
-        size *= isinstance(left, str | bytes) or isinstance(right, str | bytes)
-    if size > MOST:
+        texts = isinstance(left, str | bytes), isinstance(right, str | bytes)
+        size = 0 if not any(texts) else right if texts[0] else left
+    if isinstance(size, int) and size > MOST:
         raise ValueError(TOO_LARGE)
 
 

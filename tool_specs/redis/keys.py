@@ -4,7 +4,11 @@ import json
 import re
 from datetime import datetime, timedelta
 
+from mcp_sim.libraries.patterns import search_test
+
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
+LONGEST = 500
+"""The longest pattern that is matched; longer ones are no use, and their expressions are refused."""
 SHOP = {
     "config:currency": "EUR",
     "counter:orders": "4817",
@@ -50,8 +54,15 @@ def later(world, seconds):
 
 def matching(world, pattern):
     """Return the keys that a glob of Redis matches."""
-    test = re.compile(regex(pattern), re.DOTALL)
-    return [row["key"] for row in world.entry if not is_over(world, row) and test.fullmatch(row["key"])]
+    test = test_of(pattern)
+    return [row["key"] for row in world.entry if not is_over(world, row) and test(row["key"])]
+
+
+def test_of(pattern):
+    """Return a test whether a glob matches the whole of a text."""
+    if len(pattern) > LONGEST:
+        return lambda text: text == pattern
+    return search_test(rf"\A(?s:{regex(pattern)})\z")
 
 
 def regex(pattern):

@@ -648,7 +648,7 @@ def publish(world, channel, message):
         for target in row["targets"]:
             if row["mode"] == "channel" and target == channel:
                 row["messages"].append({"type": "message", "pattern": None, "channel": channel, "data": message})
-            elif row["mode"] == "pattern" and re.fullmatch(keys.regex(target), channel, re.DOTALL):
+            elif row["mode"] == "pattern" and keys.test_of(target)(channel):
                 row["messages"].append({"type": "pmessage", "pattern": target, "channel": channel, "data": message})
     return f"Message published to channel '{channel}'."
 

@@ -69,12 +69,10 @@ def _usual_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
     if shape is None and not examples and _answers_in_data(tool, domain):
         shape, form = _OPEN, "json"
     if shape is not None:
-        fit, is_open = schema_renderer(shape, names), shape is _OPEN
+        fit = schema_renderer(shape, names)
         is_text = text_place(tool) is not None and not returns_data(tool.description)
 
         def fitted(turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
-            if is_open and outcome.is_absent:
-                return Observation(ToolResult(outcome.text, form="text"))
             content = Content(turn, outcome, changed, outcome.is_json and not is_text)
             return Observation(ToolResult(fit(content), form=form))
 

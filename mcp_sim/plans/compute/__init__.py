@@ -1,1 +1,0 @@
-"""Compute: results that depend on the arguments, the time and the seed only."""

@@ -1,1 +1,0 @@
-"""Values under keys: match the tools of a store, read given entries, and operate on them."""
