@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.matched_tools import TEXT, answered, refused, simulator, tool
+from support.matched_tools import TEXT, refused, simulator, tool
 
 from mcp_sim.plans.patterns import compile_expression, find_all, matches_wildcards
 from mcp_sim.plans.refusal import Refused
@@ -46,12 +46,7 @@ def test_matches_that_look_at_the_text_again_and_again_are_refused() -> None:
 
 @pytest.mark.parametrize("pattern", ["[" * 5_000, "*a" * 5_000])
 async def test_wildcards_that_are_too_long_are_refused(tmp_path: Path, pattern: str) -> None:
-    keys = [tool("set", "Set a key.", key=TEXT, value={}), tool("get", key=TEXT), tool("delete", key=TEXT)]
-    keys.append(tool("list_keys", "List keys that match a pattern", pattern=TEXT))
     files = [tool("write_file", path=TEXT, content=TEXT), tool("read_file", path=TEXT)]
     files.append(tool("search_files", "Find files whose name matches a pattern", pattern=TEXT, path=TEXT))
-    async with simulator(tmp_path, keys).open() as world:
-        await answered(world, "set", key="a", value="b")
-        assert "longer than 1,000 characters" in await refused(world, "list_keys", pattern=pattern)
     async with simulator(tmp_path, files, {"files": {"/a": "b"}}).open() as world:
         assert "longer than 1,000 characters" in await refused(world, "search_files", pattern=pattern, path="/")

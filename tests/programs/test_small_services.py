@@ -36,7 +36,7 @@ async def test_a_memory_begins_with_a_team_and_shows_nodes_with_their_edges() ->
 async def test_a_memory_skips_what_it_knows_and_refuses_unknown_nodes() -> None:
     async with Simulator.load("memory").open() as world:
         kite = {"name": "Kite", "entityType": "service", "observations": ["new"]}
-        mira = {"name": "Mira Okafor", "entityType": "person", "observations": []}
+        mira: dict[str, Any] = {"name": "Mira Okafor", "entityType": "person", "observations": []}
         assert json.loads(await text(world, "create_entities", {"entities": [mira, kite]})) == [kite]
         additions = [{"entityName": name, "contents": ["x"]} for name in ("Kite", "Nobody")]
         refused = await world.call("add_observations", {"observations": additions})
@@ -181,3 +181,29 @@ async def test_keys_are_matched_by_globs(pattern: str, expected: list[str], tmp_
     scenario.write_text(json.dumps(document))
     async with Simulator.load(scenario).open() as world:
         assert await text(world, "list", {"pattern": pattern}) == "\n".join(["Found keys:", *expected])
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("service", "tool", "arguments"),
+    [
+        ("redis", "expire", {"name": "user:17", "expire_seconds": HUGE}),
+        ("redis", "zadd", {"key": "z", "score": HUGE, "member": "a"}),
+        ("redis", "xdel", {"key": "log", "entry_id": "9" * 5000}),
+        ("redis", "json_get", {"name": "doc", "path": f"$[{'9' * 5000}]"}),
+        ("redis", "set_vector_in_hash", {"name": "v", "vector": [HUGE, 1e300]}),
+        ("redis_strings", "set", {"key": "a", "value": "b", "expireSeconds": HUGE}),
+        ("redis_strings", "list", {"pattern": "[" * 5000}),
+        ("redis_strings", "list", {"pattern": "*a" * 240}),
+        ("sequential_thinking", "sequentialthinking",
+         {"thought": "", "nextThoughtNeeded": True, "thoughtNumber": HUGE, "totalThoughts": "9" * 5000}),
+        ("time", "convert_time", {"source_timezone": "UTC", "time": "9" * 5000, "target_timezone": "\0"}),
+    ],
+)  # fmt: skip
+async def test_huge_values_are_answered_without_a_crash(service: str, tool: str, arguments: dict[str, Any]) -> None:
+    async with Simulator.load(service).open() as world:
+        await world.call("xadd", {"key": "log", "fields": {"a": 1}})
+        await world.call("json_set", {"name": "doc", "path": "$", "value": "[1]"})
+        assert await text(world, tool, arguments)

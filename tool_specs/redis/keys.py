@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from mcp_sim.libraries.patterns import search_test
 
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
+LAST = "9999-12-31T23:59:59+00:00"
 LONGEST = 500
 """The longest pattern that is matched; longer ones are no use, and their expressions are refused."""
 SHOP = {
@@ -49,7 +50,10 @@ def write(world, key, kind, value, seconds=None):
 
 
 def later(world, seconds):
-    return (world.now + timedelta(seconds=seconds)).isoformat()
+    try:
+        return (world.now + timedelta(seconds=seconds)).isoformat()
+    except OverflowError:
+        return LAST
 
 
 def matching(world, pattern):

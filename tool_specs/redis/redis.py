@@ -24,6 +24,7 @@ tables = {
                                 "mode": "channel", "targets": [], "messages": []}},
 }  # fmt: skip
 
+LARGEST = 1.7e308
 SCALARS = {"str": ("a valid string", "string_type"), "int": ("a valid integer", "int_type"),
            "float": ("a valid number", "float_type")}  # fmt: skip
 FIELDS = {
@@ -283,11 +284,11 @@ def zadd(world, key, score, member, expiration=None):
     row = opened(world, key, "zset", f"adding to sorted set {key}", {})
     if isinstance(row, str):
         return row
-    row["value"][member] = float(score)
+    row["value"][member] = number = float(max(min(score, LARGEST), -LARGEST))
     if expiration:
         expire_after(world, row, expiration)
     ends = after(expiration, " and expiration {} seconds")
-    return f"Successfully added {member} to {key} with score {float(score)}{ends}"
+    return f"Successfully added {member} to {key} with score {number}{ends}"
 
 
 @tool(verb="get", entity="entry", key="key")
@@ -551,7 +552,7 @@ def set_vector_in_hash(world, name, vector, vector_field="vector"):
     row = opened(world, name, "hash", f"storing vector in hash '{name}' with field '{vector_field}'", {})
     if isinstance(row, str):
         return row
-    row["value"][vector_field] = {"float32": [float(number) for number in vector]}
+    row["value"][vector_field] = vectors.vector_of(vector)
     return True
 
 

@@ -14,7 +14,7 @@ NO_KEY = (
 
 def parsed(text):
     """Return an id as numbers, or None if it is none."""
-    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    match = re.fullmatch(r"(\d{1,19})(?:-(\d{1,19}))?", text)
     return match and (int(match[1]), int(match[2] or 0))
 
 

@@ -7,6 +7,13 @@ import keys
 
 from mcp_sim.programs import Refused
 
+LARGEST = 3.4e38
+"""The largest number of 32 bits, about."""
+
+
+def vector_of(numbers):
+    return {"float32": [float(max(min(number, LARGEST), -LARGEST)) for number in numbers]}
+
 
 def decoded(tool, value):
     """Return a field as text. A vector seldom is: the server then reports the byte that it cannot convert."""

@@ -1,5 +1,7 @@
 """A simulated log of an agent's thoughts, with branches."""
 
+from math import isfinite
+
 from mcp_sim.programs import initial, records, tool
 from mcp_sim.programs.helpers import javascript_type, shown, zod_refused
 
@@ -22,9 +24,9 @@ def number(value):
     """Convert a value as JavaScript does, and return it with what is wrong with it."""
     try:
         converted = float(value or 0) if isinstance(value, str | int | float) or value is None else None
-    except ValueError:
+    except (ValueError, OverflowError):
         converted = None
-    if converted is None:
+    if converted is None or not isfinite(converted):
         return value, WRONG_NUMBER
     if converted != int(converted):
         return value, "Invalid input: expected int, received number"
