@@ -11,6 +11,7 @@ from mcp_sim.programs.results import Contents, Refused, Rpc, contents_of, observ
 from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
 from mcp_sim.programs.world import World
 from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
+from mcp_sim.types.calls import NESTED
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.frozen import frozen
@@ -123,6 +124,8 @@ class _Call:
         except Overrun as error:
             raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
         except Exception as error:
+            if isinstance(error, RecursionError) and turn.size >= NESTED:
+                raise  # the world's step refuses such a call
             raise self._crash(turn, error, reason(error)) from error
 
     def _result(self, world: World, arguments: Record) -> tuple[Any, tuple[Change, ...]]:

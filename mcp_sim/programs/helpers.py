@@ -141,9 +141,10 @@ def _pydantic_problem(schema: Record, value: Json) -> tuple[str, str] | None:
         *first, last = map(repr, as_list(schema["enum"]))
         words = f"{', '.join(first)} or {last}" if first else last
         return None if value in as_list(schema["enum"]) else (f"Input should be {words}", "literal_error")
-    if schema.get("type") not in _PYDANTIC:
+    kinds = [kind for kind in as_list(schema.get("type", [])) or [schema.get("type")] if kind != "null"]
+    if not kinds or str(kinds[0]) not in _PYDANTIC:
         return None
-    classes, word, short = _PYDANTIC[str(schema["type"])]
+    classes, word, short = _PYDANTIC[str(kinds[0])]
     if isinstance(value, classes) and (short == "bool" or not isinstance(value, bool)):
         least, most = schema.get("minimum"), schema.get("maximum")
         if isinstance(value, int | float) and least is not None and value < least:

@@ -8,7 +8,6 @@ import re
 import signal
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from subprocess import DEVNULL
 from typing import IO, Literal
 
 import anyio
-from anyio.abc import Process
+from anyio.abc import ByteReceiveStream, Process
 
 from mcp_sim.runs.left_processes import kill_left_processes
 from mcp_sim.types import Record
@@ -27,6 +26,7 @@ from mcp_sim.types.scenario import Scenario
 
 Transport = Literal["http", "stdio"]
 
+_LAST_SECONDS = 2.0  # for what is still in the pipes
 PREFIX = "MCP_SIM_"
 LONGEST_ANSWER = 1024 * 1024  # an agent that prints without an end must not fill the memory; the answer is at the end
 LONGEST_STDERR = 1024 * 1024
@@ -113,25 +113,27 @@ class AgentCommand:
             answer_file.unlink(missing_ok=True)
         words = [_filled(word, values) for word in self.words]
         began = time.monotonic()
-        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-            try:
-                process = await anyio.open_process(
-                    words,
-                    stdin=DEVNULL,
-                    stdout=stdout,
-                    stderr=stderr,
-                    env=self._environment(values, urls),
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise AgentNotStarted(words[0], error.strerror or str(error)) from None
+        try:
+            process = await anyio.open_process(
+                words, stdin=DEVNULL, env=self._environment(values, urls), start_new_session=True
+            )
+        except OSError as error:
+            raise AgentNotStarted(words[0], error.strerror or str(error)) from None
+        stdout, stderr = _End(LONGEST_ANSWER), _End(LONGEST_STDERR)
+        code, seconds = None, 0.0
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stdout.read, process.stdout)
+            tasks.start_soon(stderr.read, process.stderr)
             try:
                 code = await _ended(process, self.timeout)
             finally:
                 kill_left_processes(PREFIX + "DIR", values["dir"])
             seconds = time.monotonic() - began
-            answer = _tail(stdout, LONGEST_ANSWER) if answer_file is None else _answer(answer_file)
-            return Exit(code, seconds, answer, _bounded(stderr, LONGEST_STDERR))
+            # A process that left the group may hold the pipes open.
+            tasks.cancel_scope.deadline = anyio.current_time() + _LAST_SECONDS
+        await process.aclose()
+        answer = stdout.text if answer_file is None else _answer(answer_file)
+        return Exit(code, seconds, answer, stderr.text_with_note())
 
     def _environment(self, values: Mapping[str, str], urls: Mapping[str, str]) -> dict[str, str]:
         """Return this process's environment without settings of mcp-sim, and with those of the run."""
@@ -212,11 +214,31 @@ def _tail(file: IO[bytes], size: int) -> str:
     return file.read(size).decode("utf-8", "replace").strip()
 
 
-def _bounded(file: IO[bytes], size: int) -> str:
-    """Return the text of a file, or its end below a line that says how much is left out."""
-    left_out = os.fstat(file.fileno()).st_size - size
-    text = _tail(file, size)
-    return f"(the first {left_out:,} bytes are left out)\n{text}" if left_out > 0 else text
+class _End:
+    """The end of what a process writes. The rest is dropped: an agent may write gigabytes."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._count, self._kept = size, 0, bytearray()
+
+    async def read(self, stream: ByteReceiveStream | None) -> None:
+        """Read until all have closed the pipe."""
+        assert stream is not None
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for data in stream:
+                self._count += len(data)
+                self._kept += data
+                if len(self._kept) > 2 * self._size:
+                    del self._kept[: -self._size]
+
+    @property
+    def text(self) -> str:
+        """Return it as text."""
+        return self._kept[-self._size :].decode("utf-8", "replace").strip()
+
+    def text_with_note(self) -> str:
+        """Return it below a line that says how much is left out."""
+        left_out = self._count - self._size
+        return f"(the first {left_out:,} bytes are left out)\n{self.text}" if left_out > 0 else self.text
 
 
 def model_keys(scenario: Scenario) -> frozenset[str]:

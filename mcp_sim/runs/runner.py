@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 import anyio
 
@@ -13,6 +13,7 @@ from mcp_sim import __version__
 from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.grading.grade import failed_by_agent
 from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, Exit
+from mcp_sim.runs.folders import remove_tree
 from mcp_sim.runs.host import Host, open_host
 from mcp_sim.runs.results import (
     Condition,
@@ -125,8 +126,11 @@ class _Runner:
             world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
             name, urls = self._host.add(world)
             try:
-                with TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True) as folder:
-                    ended = await self._settings.agent.run(self._scenario.task, urls, Path(folder))
+                folder = Path(mkdtemp(prefix="mcp-sim-"))
+                try:
+                    ended = await self._settings.agent.run(self._scenario.task, urls, folder)
+                finally:
+                    remove_tree(folder)
             finally:
                 self._host.remove(name)
             for sink in sinks:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from mcp_sim.types import UNABLE, Attempt, Json, KeptAnswer, Observation, RpcError, ToolResult, Transition, Turn
+from mcp_sim.types.calls import NESTED
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.error_templates import invalid_arguments, refused_as
 from mcp_sim.types.errors import Crash, Rejected, Unmatched
@@ -96,7 +97,10 @@ class WorldStep:
             return None
         if self._failed_check(turn) is not None:
             return None
-        transition = source.predict_at_once(turn) if self.arguments.is_valid(turn.call.arguments) else None
+        try:
+            transition = source.predict_at_once(turn) if self.arguments.is_valid(turn.call.arguments) else None
+        except RecursionError:
+            return None
         if transition is None or self._problems(turn, transition, is_planned=source.is_planned):
             return None
         if self.interaction is not NO_INTERACTION:
@@ -238,6 +242,9 @@ class WorldStep:
         staged = dict(turn.memories.staged)
         try:
             transition = await predictor.predict(turn, rejected)
+        except RecursionError:
+            turn.memories.staged = staged
+            return _too_deep(turn), Attempt("", ())
         except Rejected as error:
             turn.memories.staged = staged
             return None, Attempt(error.raw[:MOST_RAW], error.problems)
@@ -298,6 +305,13 @@ class WorldStep:
         if body.form != "structured":
             return ("the tool declares an outputSchema, but the result is not structured",)
         return () if output.is_valid(body.value) else output.problems(body.value)
+
+
+def _too_deep(turn: Turn) -> Transition:
+    """Return the refusal of a call in whose arguments a text nests too deeply. Raises `Crash` if they are too short."""
+    if turn.size < NESTED:
+        raise Crash(turn.tool.id, "RecursionError")
+    return Transition(turn.tool.failure("invalid", "Invalid arguments: they nest too deeply", **turn.call.arguments))
 
 
 def _kept(turn: Turn, kept: KeptAnswer) -> Transition:

@@ -27,6 +27,10 @@ Kept: TypeAlias = Literal["", "truth", "served"]
 """Which answer of a call is kept under its idempotency key, if any."""
 
 
+NESTED = 200
+"""Characters of arguments from which on a `RecursionError` is their fault: texts may nest brackets or quotes deeply."""
+
+
 @dataclass(slots=True)
 class Call:
     """One tool call as it came."""

@@ -8,18 +8,21 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import anyio
 import pytest
 from support.places import ROOT, SUPPORT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.runs.agent import AgentCommand, model_keys
+from mcp_sim.runs.agent import AgentCommand, Exit, model_keys
+from mcp_sim.runs.folders import remove_tree
 from mcp_sim.simulator.compile import load
 
 PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
@@ -436,3 +439,35 @@ def test_a_trace_of_a_run_has_the_final_answer_that_it_is_judged_by(
     assert main(["grade", str(trace), "--answer", "No."]) == 1
     assert main(["show", str(trace)]) == 0
     assert "final answer: All done." in capsys.readouterr().out
+
+
+LEAVING = """\
+import os, sys
+for _ in range(3000):
+    os.mkdir("d")
+    os.chdir("d")
+os.chmod(".", 0)
+"""
+
+
+def test_an_agent_cannot_end_a_run_by_what_it_leaves_or_prints(tmp_path: Path) -> None:
+    flood = "import sys\nfor _ in range(200): sys.stdout.write('x' * 500_000); sys.stderr.write('y' * 500_000)\n"
+    script = tmp_path / "agent.py"
+    script.write_text(f"import os\nos.chdir(os.environ['MCP_SIM_DIR'])\n{LEAVING}{flood}print('the end')\n")
+    before = {*Path(tempfile.gettempdir()).glob("mcp-sim-*")}
+    used: list[int] = []
+
+    async def watched() -> Exit:
+        folder = Path(tempfile.mkdtemp(prefix="mcp-sim-"))
+        command = AgentCommand((sys.executable, str(script)), 60)
+        ended = await command.run("", {"s": "http://127.0.0.1:1"}, folder)
+        used.append(len(ended.answer) + len(ended.errors))
+        remove_tree(folder)
+        return ended
+
+    ended = anyio.run(watched)
+    assert ended.code == 0
+    assert ended.answer.endswith("the end")
+    assert "bytes are left out" in ended.errors
+    assert used[0] < 10 << 20
+    assert {*Path(tempfile.gettempdir()).glob("mcp-sim-*")} <= before

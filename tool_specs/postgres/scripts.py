@@ -78,6 +78,8 @@ def parsed(sql, text, start):
     word = WORD.match(text)
     if word[1].lower() not in BEGINNINGS:
         at = word.start(1)
+        if not text[at:]:
+            raise Failed(f"syntax error at end of input{pointer(sql, start + at)}")
         near = word[1] or re.match(r'"[^"]*"|.', text[at:], re.DOTALL)[0]
         raise Failed(f'syntax error at or near "{near}"{pointer(sql, start + at)}')
     try:

@@ -644,7 +644,7 @@ def get_comments_by_author(world, filename, author):
 def get_comments_for_paragraph(world, filename, paragraph_index):
     document = world.document.get(completed(filename))
     paragraphs = [] if document is None else document["paragraphs"]
-    text = paragraphs[paragraph_index]["text"] if paragraph_index < len(paragraphs) else ""
+    text = paragraphs[paragraph_index]["text"] if 0 <= paragraph_index < len(paragraphs) else ""
     about = {"paragraph_index": paragraph_index, "paragraph_text": text}
     return comments(world, filename, about, lambda comment: comment.get("paragraph_index") == paragraph_index)
 

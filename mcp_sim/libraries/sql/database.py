@@ -73,12 +73,18 @@ class StatementResult:
     last: int | None = None
 
 
+def _as_text(data: bytes) -> str:
+    """Return a text of the database, also one that a CAST has made of other bytes."""
+    return data.decode("utf-8", "replace")
+
+
 class Database:
     """SQLite over the tables of a world: those of the given state, and those that statements create."""
 
     def __init__(self, prefix: str = "") -> None:
         self._schema, self._prefix = prefix + SCHEMA, prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection.text_factory = _as_text
         execute = self._connection.execute
         execute("PRAGMA recursive_triggers = ON")
         execute("PRAGMA temp_store = MEMORY")

@@ -75,6 +75,11 @@ class StatementResult:
     last: int | None = None
 
 
+def _as_text(data: bytes) -> str:
+    """Return a text of the database, also one that a CAST has made of other bytes."""
+    return data.decode("utf-8", "replace")
+
+
 class Database:
     """SQLite over the tables of a world: its entities, and tables from the given state or from SQL.
 
@@ -87,6 +92,7 @@ class Database:
         self._kinds = {name: {column: main_type(field.schema) for column, field in its} for name, its in fields.items()}
         self._schema, self._prefix = prefix + SCHEMA, prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection.text_factory = _as_text
         execute = self._connection.execute
         execute("PRAGMA recursive_triggers = ON")
         execute("PRAGMA temp_store = MEMORY")
