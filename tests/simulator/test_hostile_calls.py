@@ -76,6 +76,7 @@ def nested(depth: int) -> Json:
     return value
 
 
+EMPTY: Json = {}
 VALUES: list[Json] = [
     *TEXTS,
     *TEXTS,
@@ -88,7 +89,7 @@ VALUES: list[Json] = [
     [],
     {},
     nested(60),
-    cast("list[Json]", [{}]) * 300,
+    [EMPTY] * 300,
     [*range(500)],
     {"": ""},
     {"id": {"id": {"id": []}}},
@@ -103,7 +104,8 @@ def usual(schema: Json) -> Json:
     known = cast("dict[str, Json]", schema) if isinstance(schema, dict) else {}
     if known.get("enum"):
         return known["enum"][0]
-    return {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}.get(str(known.get("type")), "x")
+    values: dict[str, Json] = {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
+    return values.get(str(known.get("type")), "x")
 
 
 @pytest.mark.parametrize("name", shipped("tool_specs"))
@@ -117,7 +119,7 @@ async def test_odd_arguments_crash_no_service(name: str) -> None:
             names = [name for name in known if draws.random() < 0.5 or name in tool.input_schema.get("required", ())]
             arguments: Json = {name: usual(known[name]) for name in names}
             for odd in draws.sample([*known, "odd"], min(2, len(known) + 1)):
-                kind = type(usual(known.get(odd)))
+                kind: type[Any] = type(usual(known.get(odd)))
                 fitting = [value for value in VALUES if isinstance(value, kind)] if draws.random() < 0.8 else VALUES
                 arguments[odd] = draws.choice(fitting or VALUES)
             began = monotonic()
