@@ -27,10 +27,11 @@ from mcp_sim.world.world import World
 async def failing_tools(scenario: Scenario) -> list[str]:
     """Return which tools crash, or contradict what is inferred about them, as sentences.
 
-    Nothing is tried where a program, a language model, a recording or a real server would answer.
+    Nothing is tried where a program, a language model, a recording or a real server would answer, or where the document
+    needs the user's trust.
     """
     is_planned = all(entry.kind == "builtin" for entry in scenario.world_models)
-    if scenario.domain.programs or not is_planned:
+    if scenario.domain.programs or scenario.untrusted or scenario.relying or not is_planned:
         return []
     calm = replace(scenario, perturbations=(), expectations=())
     sentences = list[str]()
