@@ -23,13 +23,16 @@ from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import invalid, not_found, noun, sentence_of
-from mcp_sim.types import Observation, Tool, Transition, Turn
+from mcp_sim.types import Json, Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import is_nullable, properties, required
+from mcp_sim.types.json_schema.shapes import is_nullable, is_open, properties, required
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import result_schema, text_place
 
 Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
@@ -191,14 +194,27 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
             return Transition(page)
         row = choose(page.rows, turn.now)
         if row is None:
-            if page.rows:
-                return Transition(tool.failure("not_found", f"No {noun(entity)} is left", entity=entity))
             name = next((name for name in names if name in turn.call.arguments), None)
+            if page.rows or name is None:
+                return Transition(_nothing_left(tool, entity))
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
         key, record = row
         return show(Facts(turn, turn.view, record, key, page))
 
     return answer
+
+
+def _nothing_left(tool: Tool, entity: str) -> Observation:
+    """Return the answer to a question such as that for the next task, if there is none: no failure, where it may be."""
+    sentence, place = f"No {noun(entity)} is left", text_place(tool)
+    if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
+        return tool.failure("not_found", sentence, entity=entity)
+    value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
+    if place is not None:
+        return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
+    return Observation(
+        ToolResult(value, form="text" if tool.prose else "json" if tool.output_schema is None else "structured")
+    )
 
 
 def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:

@@ -136,3 +136,13 @@ async def test_no_success_contains_an_invented_failure(tmp_path: Path, name: str
         for called, arguments in (("get_note", {"note_id": "note_00001"}), ("frobnicate", {"knob": "left"})):
             shown = value(await world.call(called, arguments))
             assert (shown["ok"], shown[name]) == (True, "")
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("name", ["get_next_chore", "get_current_chore"])
+async def test_that_nothing_is_left_is_no_failure(tmp_path: Path, name: str, result: dict[str, Json]) -> None:
+    tools = [tool("add_chore", result, title=TEXT), tool(name, result), tool("complete_chore", result, chore_id=TEXT)]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "records: {chore: 0}") as sim, sim.open() as world:
+        assert data(await world.call(name, {})) == {"chore": None, "message": "No chore is left"}
+        await world.call("add_chore", {"title": "Sweep"})
+        assert data(await world.call(name, {}))["title"] == "Sweep"
