@@ -63,7 +63,7 @@ def with_program(imported: Imported, folder: Path) -> Imported:
     match = None if is_described or (folder / f"{imported.name}.yaml").exists() else recognise(imported.tools)
     if match is None:
         return imported
-    return replace(imported, spec={"errors": match.errors, **imported.spec, "program": match.name})
+    return replace(imported, spec={"errors": match.errors, "sim": match.sim, **imported.spec, "program": match.name})
 
 
 def tool_list_text(tools: Sequence[Json]) -> str:

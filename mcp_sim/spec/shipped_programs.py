@@ -21,7 +21,7 @@ from mcp_sim.types.programs import ProgramFunction
 FEWEST = 3
 """The fewest tools by which a server is recognised, unless it has the same tools with the same arguments.
 
-With half of the names, 54 published lists of other servers are not recognised: none has more than a fifth.
+With more than half of the names, none of 54 published lists of other servers is recognised; the nearest one has half.
 """
 
 
@@ -35,6 +35,8 @@ class Match:
     """How many of the tools are answered, of those of the server or of the program, whichever are fewer."""
     errors: Json
     """How the shipped spec words failures; None if it does not say."""
+    sim: Record
+    """What the shipped spec says of the tools that keep their plans, where they take the same arguments."""
 
 
 def attach_program(place: Place, name: str, sources: Sources, tools: Mapping[str, Record]) -> DeclaredProgram | None:
@@ -109,8 +111,10 @@ def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
     known = by_name | (known_tools.keys() & tools.keys())
     fewer = min(len(tools), len(known_tools))
     share = len(answered) / fewer
+    theirs, ours = _arguments(tools), _arguments(known_tools)
+    sim = {tool: said for tool, said in as_object(document.get("sim")).items() if theirs.get(tool) == ours[tool]}
     is_match = len(answered) >= fewest and 2 * len(known) > fewer and 2 * len(answered) >= len(by_name)
-    return Match(name, tuple(answered), share, document.get("errors")) if is_match or is_same else None
+    return Match(name, tuple(answered), share, document.get("errors"), sim) if is_match or is_same else None
 
 
 def _by_name(tools: Iterable[Json]) -> dict[str, Record]:
