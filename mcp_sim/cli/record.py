@@ -39,7 +39,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host and Origin"
     )
     parser.add_argument(
-        "--from", dest="files", nargs="+", type=Path, metavar="FILE", help="convert traces of mcp-sim, or HAR files"
+        "--from",
+        dest="files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="convert traces of mcp-sim, HAR files, or lines of JSON-RPC",
     )
     trust_option(parser)
     secrets = parser.add_argument_group("secrets")

@@ -1,17 +1,22 @@
-"""`mcp-sim record --from FILE...`: convert traces of mcp-sim and HAR files to recorded sessions."""
+"""`mcp-sim record --from FILE...`: convert traces of mcp-sim, HAR files and JSON-RPC messages to recorded sessions."""
 
 from __future__ import annotations
 
 import argparse
+from codecs import BOM_UTF8
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 from mcp_sim.cli.grade import reference_of
 from mcp_sim.cli.recorded_folder import new_folder, report
 from mcp_sim.cli.traces import read_entries, read_header
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
-from mcp_sim.recordings.capture.har import har_events, is_har, urls
+from mcp_sim.recordings.capture.har import by_url, har_events, is_har, without_bodies
 from mcp_sim.recordings.capture.http import HttpRecorder
+from mcp_sim.recordings.capture.messages import MessagesRecorder, is_message
+from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.capture.traces import session_of
 from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.simulator.compile import load
@@ -27,15 +32,17 @@ from mcp_sim.types.tools import Tool
 def from_files(args: argparse.Namespace) -> int:
     """Return 0. Raises `UsageError` for a file in another format."""
     folder, redactor = new_folder(args)
-    sources = [(file, _har(file)) for file in args.files]
-    for file, har in sources:
-        if har is None:
+    sources = [(file, _content(file)) for file in args.files]
+    for file, content in sources:
+        if content is None:
             read_header(file)
-    for file, har in sources:
-        if har is not None:
-            _convert_har(har, folder, redactor)
-        else:
+    for file, content in sources:
+        if content is None:
             _convert_trace(file, folder, args)
+        elif isinstance(content, bytes):
+            MessagesRecorder(folder, file).read(content)
+        else:
+            _convert_har(file, content, folder, redactor)
     if not folder.sessions:
         raise UsageError("the files have no calls of MCP tools")
     for place in sorted({path.parent for path in folder.sessions}):
@@ -45,28 +52,50 @@ def from_files(args: argparse.Namespace) -> int:
     return 0
 
 
-def _har(file: Path) -> Json:
-    """Return the value of a HAR file, None for another file."""
+def _content(file: Path) -> Json | bytes:
+    """Return the value of a HAR file, the bytes of a file with JSON-RPC messages, or None for another file."""
     try:
         with file.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-        value = decode(data) if len(data) <= LARGEST else None
-    except ValueError:
-        return None
+            data = stream.read(LARGEST + 1).removeprefix(BOM_UTF8)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    return value if is_har(value) else None
+    if len(data) > LARGEST:
+        return None
+    first = data.lstrip().partition(b"\n")[0]
+    with suppress(ValueError):
+        if is_message(decode(first)):
+            return data
+    with suppress(ValueError):
+        if is_har(value := decode(data)):
+            return value
+    return None
 
 
-def _convert_har(har: Json, folder: Folder, redactor: Any) -> None:
-    about = {"url": ", ".join(urls(har))}
-    if redactor is not None:
-        about["url"] = ", ".join(redactor.redact_command(urls(har)))
-    recorder = HttpRecorder(folder, redactor, about)
-    at = 0.0
-    for at, number, kind, data in har_events(har):
-        recorder.take(kind, number, data, at)
-    recorder.finish(at)
+def _convert_har(file: Path, har: Json, folder: Folder, redactor: Redactor | None) -> None:
+    """Write the sessions with each server of a HAR file; several have a folder each."""
+    answers, missing = without_bodies(har)
+    if missing:
+        warn(f"{file}: {missing} of {answers} answers have no body; save the HAR file with its content")
+    servers = by_url(har)
+    for url, exchanges in servers.items():
+        (shown,) = [url] if redactor is None else redactor.redact_command([url])
+        recorder = HttpRecorder(folder.within(_name(url, servers)), redactor, {"url": shown})
+        at = 0.0
+        for at, number, kind, data in har_events(exchanges):
+            recorder.take(kind, number, data, at)
+        recorder.finish(at)
+
+
+def _name(url: str, urls: Collection[str]) -> str:
+    """Return the name of the folder of one of several servers: its host, with its path if others have this host."""
+    if len(urls) == 1:
+        return ""
+    host = _host(url)
+    return host if sum(_host(other) == host for other in urls) == 1 else f"{host}{urlsplit(url).path}"
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2] or "server"
 
 
 def _convert_trace(file: Path, folder: Folder, args: argparse.Namespace) -> None:

@@ -86,6 +86,89 @@ def test_a_har_file_of_another_server_is_refused(capfd: Any) -> None:
     assert [path.name for path in Path("notes").iterdir()] == ["notes.jsonl"]
 
 
+def har(*entries: dict[str, Any]) -> str:
+    return json.dumps({"log": {"version": "1.2", "entries": entries}})
+
+
+def at_url(url: str, exchange: dict[str, Any]) -> dict[str, Any]:
+    return {**exchange, "request": {**exchange["request"], "url": url}}
+
+
+@pytest.mark.parametrize(
+    ("urls", "folders"),
+    [
+        (["https://a.example/mcp", "https://b.example/mcp?key=1"], ["a.example", "b.example"]),
+        (["http://localhost:8000/mcp", "http://localhost:8001/mcp"], ["localhost_8000", "localhost_8001"]),
+        (
+            ["https://a.example/notes/mcp", "https://a.example/tasks/mcp"],
+            ["a.example_notes_mcp", "a.example_tasks_mcp"],
+        ),
+        (["https://user:pass@a.example/mcp"], [""]),
+    ],
+)
+def test_each_server_of_a_har_file_has_a_folder_of_its_own(urls: list[str], folders: list[str]) -> None:
+    call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
+    entries = [
+        at_url(url, entry(at, call, reply(3, content=[{"type": "text", "text": url.partition("?")[0]}])))
+        for at, url in enumerate(urls)
+    ]
+    Path("web.har").write_text(har(*entries), encoding="utf-8")
+    assert main(["record", "-o", "out", "--no-redact", "--from", "web.har"]) == 0
+    for url, folder in zip(urls, folders, strict=True):
+        [path] = (Path("out") / folder).glob("*.jsonl")
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        texts = [line["result"]["content"][0]["text"] for line in lines if line["type"] == "call"]
+        assert texts == [url.partition("?")[0]]
+
+
+def test_answers_without_a_body_in_a_har_file_are_counted(capfd: Any) -> None:
+    call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
+    whole, bare = entry(1, call, reply(3, content=[])), entry(2, call, "")
+    del bare["response"]["content"]["text"]
+    notice = at_url("https://mcp.example.com/mcp", entry(3, {"jsonrpc": "2.0", "method": "notifications/x"}, ""))
+    del notice["response"]["content"]["text"]
+    Path("web.har").write_text(har(whole, bare, notice), encoding="utf-8")
+    assert main(["record", "-o", "out", "--from", "web.har"]) == 0
+    assert "web.har: 1 of 2 answers have no body" in capfd.readouterr().err
+
+
+MESSAGES = [
+    request(0, "initialize", clientInfo={"name": "c"}),
+    json.loads(reply(0, protocolVersion="2025-11-25", capabilities={}, serverInfo={"name": "notes"})),
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    request(1, "tools/list"),
+    json.loads(reply(1, tools=[{"name": "add_note", "inputSchema": {"type": "object"}}])),
+    request(2, "tools/call", name="add_note", arguments={"text": "hi"}),
+    request(2, "elicitation/create", message="Sure?"),  # of the server, which counts for itself
+    json.loads(reply(2, action="accept")),
+    json.loads(reply(2, content=[{"type": "text", "text": "Added"}])),
+]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_of_json_rpc_become_a_session_for_each_handshake(mark: str, ending: str) -> None:
+    text = mark + ending.join(map(json.dumps, [*MESSAGES, *MESSAGES]))
+    Path("wire.log").write_bytes(text.encode())
+    assert main(["record", "-o", "notes", "--from", "wire.log"]) == 0
+    first, second = read_sessions(Path("notes"))
+    for session in (first, second):
+        [call] = session.calls
+        assert (call.tool, call.arguments) == ("add_note", {"text": "hi"})
+        assert call.answer["result"]["content"][0]["text"] == "Added"
+        assert [tool["name"] for tool in session.tools] == ["add_note"]
+        assert session.header["server_info"] == {"name": "notes"}
+
+
+def test_a_byte_order_mark_before_a_har_file_is_skipped() -> None:
+    call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
+    text = "\ufeff" + har(entry(1, call, reply(3, content=[])))
+    Path("web.har").write_text(text, encoding="utf-8")
+    assert main(["record", "-o", "out", "--from", "web.har"]) == 0
+    [path] = Path("out").glob("*.jsonl")
+    assert '"type": "call"' in path.read_text(encoding="utf-8")
+
+
 def test_a_trace_becomes_a_session_that_its_scenario_answers_alike(capfd: Any) -> None:
     calls = [CREATE, {"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}]
     Path("calls.jsonl").write_text("\n".join(map(json.dumps, calls)), encoding="utf-8")

@@ -73,7 +73,7 @@ class Folder:
         """Return the folder of one of several servers; this one if the name is empty."""
         if not name:
             return self
-        inner = Folder(self.place / name, self._redactor, self.session)
+        inner = Folder(self.place / _file_name(name), self._redactor, self.session)
         inner.sessions = self.sessions
         return inner
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -33,13 +33,25 @@ def har_events(value: Json) -> list[Event]:
     return sorted(events, key=lambda event: event[0])
 
 
-def urls(value: Json) -> Sequence[str]:
-    """Return the URLs of those exchanges, without their queries."""
+def by_url(value: Json) -> dict[str, Json]:
+    """Return a HAR file for each URL, without its query, that exchanges with JSON-RPC have: a server each."""
     entries = [as_object(entry) for entry in as_list(as_object(value)["log"]["entries"])]
-    addresses = [
-        str(as_object(entry.get("request")).get("url", "")).partition("?")[0] for entry in entries if _body(entry)
+    urls = dict.fromkeys(_url(entry) for entry in entries if _body(entry) is not None)
+    return {url: {"log": {"entries": [entry for entry in entries if _url(entry) == url]}} for url in urls}
+
+
+def without_bodies(value: Json) -> tuple[int, int]:
+    """Return how many answers with JSON-RPC the exchanges must have, and of how many the file has no body."""
+    contents = [
+        as_object(as_object(entry.get("response")).get("content"))
+        for entry in map(as_object, as_list(as_object(value)["log"]["entries"]))
+        if b'"id"' in (_body(entry) or b"")
     ]
-    return list(dict.fromkeys(addresses))
+    return len(contents), sum("text" not in content for content in contents)
+
+
+def _url(entry: Record) -> str:
+    return str(as_object(entry.get("request")).get("url", "")).partition("?")[0]
 
 
 def _events(number: int, entry: Record) -> Iterator[Event]:
