@@ -26,7 +26,7 @@ Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "r
 UNKNOWN: Any = object()
 
 _SLOT = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}")
-_VARIABLE = re.compile(r"\{(\+?)([A-Za-z_]\w*)\}")
+_VARIABLE = re.compile(r"\{(\+?)([A-Za-z_]\w*)(\*?)\}")
 
 
 # tools ----------------------------------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ def slot_roots(template: Json) -> set[str]:
 
 
 def variables(template: str) -> list[str]:
-    """Return the variables of a URI template: `{name}`, or `{+name}`, which may hold slashes."""
-    return [name for _, name in _VARIABLE.findall(template)]
+    """Return the variables of a URI template: `{name}`, or `{+name}` and FastMCP's `{name*}`, which may hold slashes."""
+    return [name for _, name, _ in _VARIABLE.findall(template)]
 
 
 def has_unknown_expressions(template: str) -> bool:
@@ -201,14 +201,17 @@ def has_unknown_expressions(template: str) -> bool:
 
 def shape_of(template: str) -> str:
     """Return a URI template without the names of its variables: templates of one shape match the same URIs."""
-    return _VARIABLE.sub(r"{\1}", template)
+    return _VARIABLE.sub(lambda match: "{+}" if match[1] or match[3] else "{}", template)
 
 
 def match_uri(template: str, uri: str) -> dict[str, str] | None:
     """Return the variables of a URI that matches a template; None if it does not match."""
     parts, at = list[str](), 0
     for match in _VARIABLE.finditer(template):
-        parts += [re.escape(template[at : match.start()]), f"(?P<{match[2]}>{'.+' if match[1] else '[^/?#]+'})"]
+        parts += [
+            re.escape(template[at : match.start()]),
+            f"(?P<{match[2]}>{'.+' if match[1] or match[3] else '[^/?#]+'})",
+        ]
         at = match.end()
     shape = re.fullmatch("".join(parts) + re.escape(template[at:]), uri)
     return None if shape is None else {name: unquote(value) for name, value in shape.groupdict().items()}

@@ -157,6 +157,8 @@ def test_namespaces_keep_the_records_of_resources_apart(tmp_path: Path) -> None:
     [
         ("crm://contact/{id}", "crm://contact/a%20b", {"id": "a b"}),
         ("crm://{+path}", "crm://a/b/c", {"path": "a/b/c"}),
+        ("crm://{path*}", "crm://a/b/c", {"path": "a/b/c"}),
+        ("crm://{user}/{path*}/raw", "crm://ada/b/c%20d/raw", {"user": "ada", "path": "b/c d"}),
         ("crm://{a}/x/{b}", "crm://1/x/2", {"a": "1", "b": "2"}),
         ("crm://c.d/{id}", "crm://cxd/1", None),
         ("crm://contact/{id}", "crm://contact/a/b", None),
