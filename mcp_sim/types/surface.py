@@ -190,7 +190,7 @@ def slot_roots(template: Json) -> set[str]:
 
 
 def variables(template: str) -> list[str]:
-    """Return the variables of a URI template: `{name}`, or `{+name}` and FastMCP's `{name*}`, which may hold slashes."""
+    """Return the variables of a URI template: `{name}`; `{+name}` and `{name*}` of FastMCP may hold slashes."""
     return [name for _, name, _ in _VARIABLE.findall(template)]
 
 
