@@ -16,7 +16,7 @@ from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.recordings.columns import COLUMNS
-from mcp_sim.recordings.measure import measure
+from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Responders, recorded_answers
 from mcp_sim.spec.sessions import Session, read_sessions

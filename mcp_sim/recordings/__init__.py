@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_sim.recordings.columns import COLUMNS, Column, Mark
-    from mcp_sim.recordings.measure import measure, score_sessions
+    from mcp_sim.recordings.measuring import measure, score_sessions
     from mcp_sim.recordings.report import Report, Scores
     from mcp_sim.recordings.responders import (
         RecordedServer,
@@ -50,7 +50,7 @@ __all__ = [
 
 _HOMES = {
     "recordings.columns": "COLUMNS Column Mark",
-    "recordings.measure": "measure score_sessions",
+    "recordings.measuring": "measure score_sessions",
     "recordings.report": "Report Scores",
     "recordings.responders": (
         "RecordedServer Responder Responders SimulatedServer Simulations answer_of recorded_answers"

@@ -18,7 +18,7 @@ from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
 from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
-from mcp_sim.recordings.measure import score_sessions
+from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, WHOLE, Lesson, Piece, taught
-from mcp_sim.recordings.measure import score_sessions
+from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore
