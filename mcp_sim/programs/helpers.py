@@ -6,6 +6,7 @@ from mcp_sim.programs.helpers import known, shown, stamp
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,7 +16,9 @@ from mcp_sim.programs.results import Refused, Result
 from mcp_sim.programs.rows import Row
 from mcp_sim.programs.tables import Table
 from mcp_sim.programs.world import World
+from mcp_sim.spec import yaml12
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
 
@@ -70,6 +73,33 @@ def byte_size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
     raise AssertionError
+
+
+# notes ----------------------------------------------------------------------------------------------------------------
+
+
+def front_matter(text: str) -> tuple[str, str]:
+    """Split a Markdown text into its YAML, without the lines `---` around it, and its body. No YAML: an empty text."""
+    match = re.match(r"---\r?\n(?:(.*?)\r?\n)?---\r?\n", text, re.DOTALL)
+    return (match[1] or "", text[match.end() :]) if match else ("", text)
+
+
+def with_front_matter(yaml: str, body: str) -> str:
+    """Return a Markdown text with this YAML before its body; the body alone without YAML."""
+    return f"---\n{yaml}\n---\n{body}" if yaml else body
+
+
+def yaml_value(text: str) -> Any:
+    """Return what a YAML text says. Raises `ValueError` for invalid YAML."""
+    try:
+        return yaml12.load(text.encode(), "front matter", is_foreign=True).value
+    except DocumentError as error:
+        raise ValueError(str(error)) from None
+
+
+def javascript_length(text: str) -> int:
+    """Return how long JavaScript considers a text: letters beyond the basic plane count twice."""
+    return len(text.encode("utf-16-le")) // 2
 
 
 # wrong arguments ------------------------------------------------------------------------------------------------------

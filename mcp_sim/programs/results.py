@@ -39,9 +39,9 @@ class Result:
 
 
 class Refused(Exception):
-    """A failure (isError) whose call writes nothing. The value is a text, or JSON."""
+    """A failure (isError) whose call writes nothing. The value is a text, JSON, or a result in parts."""
 
-    def __init__(self, value: Json) -> None:
+    def __init__(self, value: Json | Result) -> None:
         self.value = value
         super().__init__(value)
 
@@ -75,6 +75,8 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
     match value:
         case Rpc():
             return Observation(RpcError(value.code, value.message, plain(value.data)))
+        case Refused(value=Result() as parts):
+            return Observation(_of_parts(replace(parts, is_error=True), tool))
         case Refused():
             return Observation(_body(value.value, tool, is_error=True))
         case Result():
