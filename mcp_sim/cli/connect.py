@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from mcp_sim.server.access import TOKEN_VARIABLE
+from mcp_sim.server.access import AROUND, TOKEN_VARIABLE
 from mcp_sim.server.bridge import Bridge
 from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.server.standard_streams import standard_streams
@@ -60,7 +60,7 @@ def _checked(url: str) -> str:
 
 
 def _token(name: str) -> str | None:
-    token = os.environ.get(name)
+    token = os.environ.get(name, "").strip(AROUND)
     if token and not token.isprintable():
         raise UsageError(f"the environment's {name} cannot be sent as a token: it must be one line of text")
     return token

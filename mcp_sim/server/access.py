@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -89,12 +90,18 @@ class Access:
         return self.principals[hashed]
 
 
+AROUND = " \t\r\n\ufeff"
+"""What editors and shells leave around a token."""
+
+
 def access(bound: str, names: Collection[str], token_file: Path | None, environment: Mapping[str, str]) -> Access:
     """Return the rules of a server bound to a host. Raises `UsageError` for an invalid token file."""
     tokens = _from_file(token_file) if token_file is not None else {}
-    if environment.get(TOKEN_VARIABLE):
-        hashed = digest(environment[TOKEN_VARIABLE].encode())
+    if token := environment.get(TOKEN_VARIABLE, "").strip(AROUND):
+        hashed = digest(token.encode("utf-8", "replace"))
         tokens.setdefault(hashed, _world_of(hashed))
+    elif environment.get(TOKEN_VARIABLE):
+        raise UsageError(f"{TOKEN_VARIABLE} is set, but blank")
     return Access(names_of(bound, names), tokens)
 
 
@@ -111,7 +118,7 @@ def environment() -> Mapping[str, str]:
 def _from_file(path: Path) -> dict[str, str]:
     """Read one token per line, preceded by the name of its world where the line has two words."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_private(path).splitlines()
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read the tokens in {path}: {getattr(error, 'strerror', None) or error}") from error
     entries = [line.split() for line in lines if line.strip() and not line.startswith("#")]
@@ -119,6 +126,14 @@ def _from_file(path: Path) -> dict[str, str]:
         raise UsageError(f"{path} must have lines of the form TOKEN, or NAME TOKEN")
     digests = [(digest(words[-1].encode()), words) for words in entries]
     return {hashed: checked_name(words[0]) if len(words) == 2 else _world_of(hashed) for hashed, words in digests}
+
+
+def read_private(path: Path) -> str:
+    """Return the text of a file with tokens, without a BOM. Raises `UsageError` if others can read it."""
+    mode, text = path.stat().st_mode, path.read_text(encoding="utf-8-sig")
+    if os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
+        raise UsageError(f"{path}: every user can read this token; restrict it with `chmod 600 {path}`")
+    return text.strip(AROUND)
 
 
 def digest(token: bytes) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import re
 import socket
 import struct
 from collections import OrderedDict
@@ -34,6 +36,7 @@ STUCK_SECONDS = 35.0
 MOST_SILENT = 4096
 """With more connections that have not sent a request, those older than HASTE_SECONDS are closed."""
 
+WARNING_SECONDS = 60.0  # a flood makes thousands
 HASTE_SECONDS = 2.0  # shorter would close clients that have just connected
 
 LOST_MILLISECONDS = 60_000
@@ -50,16 +53,34 @@ A call with short arguments fits into one."""
 NO_LINGERING = struct.pack("ii", 1, 0)
 """Unsent data is discarded on close, and the peer sees a reset."""
 
+MOST_FILES = 65_536  # a system without a limit has other ones
+
 MOST_UNREAD = 256 * 1024 * 1024
 """Bytes of unread answers beyond which connections are closed, those stalled longest first."""
 
+
+_UPGRADE = re.compile(rb"(?im)^upgrade(?=[ \t]*:)")
+"""A header that asks for another protocol, such as `h2c` of Java's client. A server may ignore it (RFC 9110, 7.8); the
+parser would take the body for what that protocol sends."""
 
 _OF_THE_BODY = frozenset({b"content-length", b"transfer-encoding", b"trailer", b"expect"})
 """Headers about how a body is sent."""
 
 
+logger = logging.getLogger(__name__)
+
 AnswerAtOnce: TypeAlias = Callable[[bytes, Sequence[tuple[bytes, bytes]], bytes], bytes | None]
 """Returns the response to a POST request, by its target, headers and body, or None if the application has to answer."""
+
+
+def most_files() -> int:
+    """Return how many files this process may have open, sockets included."""
+    try:
+        import resource  # noqa: PLC0415 (not on every platform)
+
+        return min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], MOST_FILES)
+    except (ImportError, ValueError, OSError):
+        return 512  # of the C library of Windows
 
 
 def answer_nothing(_url: bytes, _headers: Sequence[tuple[bytes, bytes]], _body: bytes) -> None:
@@ -73,22 +94,37 @@ class ConnectionLimits:
         self.unread_seconds = unread
         self.rations = Rations()
         self._silent: OrderedDict[Connection, float] = OrderedDict()
+        self._idle: OrderedDict[Connection, float] = OrderedDict()
+        files = most_files()
+        self._most_silent, self._most_idle = min(MOST_SILENT, files // 4), files // 3
+        self._warned = -WARNING_SECONDS
         self._unread: dict[Connection, int] = {}
         self._held = 0
 
     def arrived(self, connection: Connection, now: float) -> None:
         """Register a new connection. If there are too many without a request, close the oldest."""
-        self._silent[connection] = now
-        while len(self._silent) > MOST_SILENT:
-            oldest, since = next(iter(self._silent.items()))
-            if now - since < HASTE_SECONDS:
+        self._register(connection, self._silent, self._most_silent, now)
+
+    def answered(self, connection: Connection, now: float) -> None:
+        """Register a connection whose requests are all answered. If there are too many, close the oldest."""
+        self._register(connection, self._idle, self._most_idle, now)
+
+    def _register(self, connection: Connection, known: OrderedDict[Connection, float], most: int, now: float) -> None:
+        known[connection] = now
+        while len(known) > most:
+            oldest, since = next(iter(known.items()))
+            if now - since < HASTE_SECONDS and len(known) <= 1.5 * most:
                 return
-            del self._silent[oldest]
+            del known[oldest]
             oldest.cut()
+            if now - self._warned > WARNING_SECONDS:
+                self._warned = now
+                logger.warning("more than %d idle connections: the oldest are closed", most)
 
     def forget_silent(self, connection: Connection) -> None:
         """Unregister a connection that sent a request, or was lost."""
         self._silent.pop(connection, None)
+        self._idle.pop(connection, None)
 
     def stalled(self, connection: Connection, size: int) -> None:
         """Register unread bytes of a connection. If all connections hold too many, close those stalled longest."""
@@ -210,6 +246,9 @@ class Connection(HttpToolsProtocol):
         """Parse a part of a request."""
         if self._is_refused or self.parser is None or self.transport.is_closing():
             return
+        if not self._in_body and b"pgrade" in piece.partition(b"\r\n\r\n")[0]:
+            head, end, body = piece.partition(b"\r\n\r\n")
+            piece = _UPGRADE.sub(b"ignored", head) + end + body
         self._piece = b"" if self._in_head or self._in_body else piece
         super().data_received(piece)
         self._piece = b""
@@ -226,6 +265,8 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the next request; what was sent ahead is parsed then."""
         super().on_response_complete()
+        if not self.transport.is_closing() and not self._has_more():
+            self._limits.answered(self, self.loop.time())
         if self._has_more():
             self.flow.pause_reading()
         if self._ahead and not self.pipeline:
@@ -347,6 +388,7 @@ class Connection(HttpToolsProtocol):
     def _send_whole(self, answer: bytes) -> None:
         """Send an answer. Close the connection if no other request begins for a while, as the application does."""
         self._buffered.write_whole(answer)
+        self._limits.answered(self, self.loop.time())
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def pause_writing(self) -> None:

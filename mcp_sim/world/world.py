@@ -89,6 +89,10 @@ class Judge(Protocol):
     def __call__(self, world: World, answer: str | None, *, strict: bool, exercised: Exercised) -> Grade: ...
 
 
+CALL_BYTES = 350
+"""About the size of the counter of one distinct call, by which it draws."""
+
+
 class World:
     """One agent's world.
 
@@ -206,7 +210,8 @@ class World:
     @property
     def size(self) -> int:
         """About how many bytes it holds that no other world holds: writes, ledger, and answers under keys."""
-        return self.version.state.size + self.ledger.size + self.keyed_calls.size + self.version.kept.size
+        counted = CALL_BYTES * len(self.version.occurrences)
+        return self.version.state.size + self.ledger.size + self.keyed_calls.size + self.version.kept.size + counted
 
     @property
     def scenario(self) -> Scenario:

@@ -71,6 +71,7 @@ def test_a_server_over_http_is_asked_with_headers_from_the_environment(
 ) -> None:
     tokens = here / "tokens"
     tokens.write_text(f"{SECRET}-long-enough\n", encoding="utf-8")
+    tokens.chmod(0o600)
     monkeypatch.setenv("PET_TOKEN", f"{SECRET}-long-enough")
     with listening("crm", "--token-file", str(tokens)) as server:
         url = f"{server.url}/w/any/mcp"

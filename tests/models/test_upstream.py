@@ -170,6 +170,7 @@ async def test_a_command_that_does_not_exist_is_a_crash_without_its_secrets(tmp_
 
 async def test_a_server_over_http_is_asked_with_headers_from_the_environment(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "token").write_text("a-token-of-more-than-sixteen-letters")
+    (tmp_path / "token").chmod(0o600)
     monkeypatch.setenv("CRM_TOKEN", "a-token-of-more-than-sixteen-letters")
     with listening("crm", "--token-file", str(tmp_path / "token")) as server:
         options = {"url": server.url + "/mcp", "headers": {"Authorization": "Bearer ${CRM_TOKEN}"}}

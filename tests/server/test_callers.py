@@ -14,6 +14,7 @@ from support.over_http import ERAS, caller, listening
 async def test_a_program_gets_the_principal_of_the_token(tmp_path: Path, era: str) -> None:
     tokens, trace = tmp_path / "tokens", tmp_path / "trace.jsonl"
     tokens.write_text("anne tiptop\nbo secret\n", encoding="utf-8")
+    tokens.chmod(0o600)
     scenario = library(tmp_path, small("return world.caller"), ACT)
     options = ("--token-file", str(tokens), "--trust", str(tmp_path), "--trace", str(trace))
     with listening(str(scenario), *options) as served:

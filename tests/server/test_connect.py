@@ -132,6 +132,7 @@ async def test_a_broken_answer_is_an_error_and_the_bridge_continues(
 async def test_the_token_comes_from_the_environment(tmp_path: Path, mode: str) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("anne tiptop\n", encoding="utf-8")
+    tokens.chmod(0o600)
     with listening("calm_crm", "--token-file", str(tokens)) as served:
         async with bridged(f"{served.url}/w/a/mcp", mode, MCP_SIM_TOKEN="tiptop") as client:
             assert len((await client.list_tools()).tools) == 14
@@ -221,6 +222,7 @@ async def test_every_odd_request_is_answered_and_the_bridge_continues() -> None:
 def test_a_token_may_be_any_text_of_one_line(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("anne tür\n", encoding="utf-8")
+    tokens.chmod(0o600)
     with listening("calm_crm", "--token-file", str(tokens)) as served:
         done = connected(f"{served.url}/w/a/mcp", hello(1), lines=1, MCP_SIM_TOKEN="tür")
         assert "result" in json.loads(done.stdout)

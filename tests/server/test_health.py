@@ -18,6 +18,7 @@ from mcp_sim.server.worlds import Worlds
 async def test_a_serving_server_is_healthy_and_shows_nothing_else(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("a-token-that-is-long\n", encoding="utf-8")
+    tokens.chmod(0o600)
     with listening("flaky_crm", "--token-file", str(tokens)) as served:
         async with httpx2.AsyncClient(base_url=served.url, headers={"host": "any.example"}) as client:
             healthy = await client.get("/health")

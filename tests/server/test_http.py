@@ -90,6 +90,7 @@ def named() -> Generator[Served]:
 async def test_with_tokens_only_their_bearers_are_served(tmp_path: Path, era: str) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("# who\nanne tiptop\nlonely\n", encoding="utf-8")
+    tokens.chmod(0o600)
     with listening("calm_crm", "--token-file", str(tokens), env={"MCP_SIM_TOKEN": "from-outside"}) as served:
         for token in ("tiptop", "lonely", "from-outside"):
             async with caller(f"{served.url}/w/x/mcp", era, headers={"authorization": f"Bearer {token}"}) as one:
@@ -108,6 +109,7 @@ async def test_with_tokens_only_their_bearers_are_served(tmp_path: Path, era: st
 async def test_the_operator_sees_why_a_request_is_refused_and_the_client_does_not(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("tiptop\n", encoding="utf-8")
+    tokens.chmod(0o600)
     options = ("--token-file", str(tokens), "--worlds", "declared", "--world", "a", "--max-sessions", "1")
     right = {"authorization": "Bearer tiptop"}
     heard = list[bytes]()

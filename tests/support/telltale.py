@@ -36,6 +36,7 @@ def telltale_tokens(folder: Path) -> str:
     """Write a file with TOKEN, whose world has a secret name too, and another token."""
     path = folder / "tokens"
     path.write_text(f"telltale-bearer {TOKEN}\ntelltale-other\n", encoding="utf-8")
+    path.chmod(0o600)
     return str(path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from hmac import compare_digest
@@ -11,7 +10,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 from tempfile import mkstemp
 
-from mcp_sim.server.access import digest
+from mcp_sim.server.access import AROUND, digest, read_private
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 
@@ -42,8 +41,8 @@ def control_token(file: Path | None, environment: Mapping[str, str]) -> Generato
     if file is not None:
         yield _checked(_read(file), str(file))
         return
-    if environment.get(CONTROL_VARIABLE):
-        yield _checked(environment[CONTROL_VARIABLE], CONTROL_VARIABLE)
+    if token := environment.get(CONTROL_VARIABLE, "").strip(AROUND):
+        yield _checked(token, CONTROL_VARIABLE)
         return
     token = token_urlsafe(32)
     path = _write_private(f"{token}\n")
@@ -63,15 +62,12 @@ def _checked(token: str, source: str) -> ControlToken:
 def _read(path: Path) -> str:
     """Return the token in a file. Raises `UsageError` if it cannot be read, or others can read it."""
     try:
-        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
+        return read_private(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
             f"cannot read the token in {path}: {reason}; without --control-token-file, a new token is made"
         ) from error
-    if os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
-        raise UsageError(f"{path}: every user can read this token; restrict it with `chmod 600 {path}`")
-    return text.strip()
 
 
 def _write_private(text: str) -> Path:

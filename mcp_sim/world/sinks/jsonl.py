@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
+
+
+def own_alone(file: int) -> None:
+    """Empty an open file that no other process writes to, and keep others from it. Raises `OSError`.
+
+    Pipes and devices may have several writers.
+    """
+    if not S_ISREG(os.fstat(file).st_mode):
+        return
+    if sys.platform != "win32":
+        import fcntl  # noqa: PLC0415 (missing on Windows)
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OSError(0, "another process writes to it; give each server a file of its own") from None
+    os.ftruncate(file, 0)
 
 
 class Jsonl:
@@ -19,11 +39,15 @@ class Jsonl:
         self._path = path
         self._end = 0
         try:
-            self._file = path.open("wb", buffering=0)
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise self._unwritable(error) from None
         try:
+            own_alone(self._file.fileno())
             self.write(header)
+        except OSError as error:
+            self.close()
+            raise self._unwritable(error) from None
         except Unwritable:
             self.close()
             raise

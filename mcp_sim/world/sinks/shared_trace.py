@@ -11,6 +11,7 @@ from stat import S_ISREG
 
 from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
+from mcp_sim.world.sinks.jsonl import own_alone
 
 
 class SharedTrace:
@@ -28,7 +29,7 @@ class SharedTrace:
             if not S_ISREG(os.fstat(self._file).st_mode):
                 self.close()
                 raise self._unwritable("with several workers the trace must be a file")
-            os.ftruncate(self._file, 0)
+            own_alone(self._file)
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from None
         self.write(header)

@@ -45,6 +45,11 @@ class Sqlite(Store):
     @contextmanager
     def open(self, identity: str) -> Generator[OpenSqlite]:
         """Open the file. Raises `StoreFailure` if it cannot be opened, or is not a store of this scenario."""
+        with suppress(OSError):
+            if self.path.stat().st_nlink > 1:
+                raise StoreFailure(
+                    f"the store {self.path} has another name (a hard link), under which SQLite damages it"
+                )
         with _reported(self.path):
             connection = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
         try:

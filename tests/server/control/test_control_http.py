@@ -283,6 +283,7 @@ async def test_agents_cannot_reach_the_control_plane_with_any_token_path_or_head
 ) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("anne agents-token\n", encoding="utf-8")
+    tokens.chmod(0o600)
     with controlled(*VIRTUAL, *(("--token-file", str(tokens)) if with_tokens else ())) as (served, operator):
         hosts: list[dict[str, str]] = [
             {},
