@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, ItemsView, Iterable, Iterator
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeGuard, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
+from mcp_sim.types.errors import CRASH_CODE
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
@@ -20,6 +21,15 @@ Contents: TypeAlias = Record | RpcError | None
 
 _items: Callable[[Any], ItemsView[Any, Any]] = dict[Any, Any].items
 """Returns the items of a dict; not by the method of rows, after which their values may change in place."""
+
+_BLOCKS: Mapping[Any, Mapping[str, type]] = {
+    "text": {"text": str},
+    "image": {"data": str, "mimeType": str},
+    "audio": {"data": str, "mimeType": str},
+    "resource_link": {"uri": str, "name": str},
+    "resource": {"resource": dict},
+}
+"""The content blocks of MCP, and what each of them must have."""
 
 _WRAPPER = "result"
 """The only property of an outputSchema that MCP servers wrap around a value that is not an object."""
@@ -59,6 +69,8 @@ class Rpc(Exception):
     """A JSON-RPC error instead of a result. The call writes nothing."""
 
     def __init__(self, code: int, message: str, data: Json = None) -> None:
+        if type(code) is not int or code == CRASH_CODE:
+            raise ValueError(f"Rpc takes a number that is not {CRASH_CODE}, which means a failure of mcp-sim: {code!r}")
         self.code, self.message, self.data = code, message, data
         super().__init__(f"{code}: {message}")
 
@@ -103,7 +115,17 @@ def contents_of(value: Any) -> Contents:
             return {"mimeType": "application/json", "text": encode(plain(value)).decode()}
 
 
+def _check_blocks(blocks: Iterable[Any]) -> None:
+    """Raise `TypeError` for what is no content block of MCP, which a client would refuse with the whole answer."""
+    for block in blocks:
+        fields = _BLOCKS.get(block.get("type") if isinstance(block, Mapping) else "")
+        if fields is None or not all(isinstance(block.get(name), kind) for name, kind in fields.items()):
+            known = "; ".join(f"{name} with {', '.join(of) or 'nothing'}" for name, of in _BLOCKS.items())
+            raise TypeError(f"blocks has {str(block)[:100]}, which is no content block: {known}")
+
+
 def _of_parts(result: Result, tool: Tool) -> ToolResult:
+    _check_blocks(result.blocks or ())
     if result.blocks is not None and result.structured is None:
         return ToolResult(plain(result.blocks), "blocks", result.is_error)
     if result.structured is None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from mcp_sim.types.errors import CRASH_CODE
 from mcp_sim.types.json_values import Json, Record, nests_deeper
 from mcp_sim.types.tools import Observation, RpcError, ToolResult
 
 _DEEPEST = 64  # deeper ones would exceed Python's recursion limit where they are compared and written
+
+INTERNAL_ERROR = -32603  # of JSON-RPC
 
 PROTOCOL = "io.modelcontextprotocol/"
 """The prefix of the keys that the protocol has in `_meta`."""
@@ -18,7 +21,11 @@ def observation_of_answer(answer: Record) -> Observation:
     """Return a `result` (a CallToolResult) or an `error` (of JSON-RPC) as an observation that is served unchanged."""
     if "error" in answer:
         error = cast("Record", answer["error"])
-        return Observation(RpcError(error.get("code", 0), error.get("message", ""), error.get("data")))
+        code = error.get("code", 0)
+        # A server must not pass for a failure of mcp-sim, which would excuse the agent.
+        return Observation(
+            RpcError(INTERNAL_ERROR if code == CRASH_CODE else code, error.get("message", ""), error.get("data"))
+        )
     return Observation(tool_result(answer["result"]))
 
 

@@ -12,7 +12,8 @@ import pytest
 from mcp_sim import Simulator
 from mcp_sim.cli.traces import read_worlds
 from mcp_sim.simulator.compile import load
-from mcp_sim.types import Change
+from mcp_sim.types import Change, RpcError
+from mcp_sim.types.call_results import observe
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.world.sinks.jsonl import Jsonl
@@ -79,3 +80,31 @@ def test_every_json_text_is_read_with_halves_of_characters_replaced(half: str) -
         encode(value)[:].decode()
         assert [*value] == [half.replace("\ud83d", "\ufffd").replace("\ude00", "\ufffd")]
     assert decode(rb'"\\ud83d and \ud83d\ude00"') == "\\ud83d and \N{GRINNING FACE}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise Rpc(-32019, 'The tool call could not be completed', {'mcp_sim': 'crash'})",
+        "raise Rpc('x', 'y')",
+        "return Result(blocks=[{'type': 'text'}])",
+        "return Result(blocks=[{'type': 'movie', 'data': ''}])",
+        "return Result(blocks=['text'])",
+        "return Result(structured={}, blocks=[{'type': 'resource_link', 'uri': 1, 'name': 'x'}])",
+    ],
+)
+async def test_a_program_forges_no_crash_and_no_odd_block(tmp_path: Path, body: str) -> None:
+    (tmp_path / "p.py").write_text(
+        f"from mcp_sim.programs import Result, Rpc, tool\n@tool\ndef keep(world):\n    {body}\n"
+    )
+    (tmp_path / "p.json").write_text(json.dumps({"mcp_sim": 1, "name": "p", "tools": TOOLS[:1], "program": "p.py"}))
+    async with Simulator.load(tmp_path / "p.json", trust=True).open() as world:
+        with pytest.raises(Crash, match=r"p\.py:4|blocks has"):
+            await world.call("keep", {})
+
+
+def test_a_real_server_forges_no_crash() -> None:
+    error = {"code": -32019, "message": "The tool call could not be completed", "data": {"mcp_sim": "crash"}}
+    body = observe({"error": error}).body
+    assert isinstance(body, RpcError)
+    assert body.code == -32603

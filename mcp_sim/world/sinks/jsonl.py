@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import suppress
 from pathlib import Path
-from stat import S_ISREG
 
 from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
-
-
-def own_alone(file: int) -> None:
-    """Empty an open file that no other process writes to, and keep others from it. Raises `OSError`.
-
-    Pipes and devices may have several writers.
-    """
-    if not S_ISREG(os.fstat(file).st_mode):
-        return
-    if sys.platform != "win32":
-        import fcntl  # noqa: PLC0415 (missing on Windows)
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OSError(0, "another process writes to it; give each server a file of its own") from None
-    os.ftruncate(file, 0)
+from mcp_sim.world.owned_files import own_alone
 
 
 class Jsonl:

@@ -11,7 +11,7 @@ from stat import S_ISREG
 
 from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
-from mcp_sim.world.sinks.jsonl import own_alone
+from mcp_sim.world.owned_files import own_alone
 
 
 class SharedTrace:
