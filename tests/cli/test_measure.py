@@ -62,7 +62,7 @@ def test_details_have_a_line_for_each_call_that_differs(notebook: Path, tmp_path
     assert json.loads(lines[0]["recorded"]["result"]["content"][0]["text"])["id"] == "note-41"
     assert lines[0]["answered"]["result"]["content"]
     assert lines[0]["columns"]["exact"] == 0.0
-    assert lines[0]["reasons"]["structure"] == ["unexpected: $.created_at: string"]
+    assert lines[0]["reasons"]["structure"] == ["unexpected: $.created_at: string, $.note_id: string"]
 
 
 def test_a_crash_is_reported_and_never_scored_as_an_answer(

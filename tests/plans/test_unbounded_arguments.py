@@ -61,7 +61,7 @@ async def test_a_statement_writes_a_limited_number_of_rows(tmp_path: Path) -> No
         assert (await answered(world, "query", sql="SELECT count(*) AS n FROM users"))[0]["n"] == 16
 
 
-@pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, '["\\ud800"]', f"[{LONG}]"])
+@pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, f"[{LONG}]"])
 async def test_invalid_json_stays_a_text_in_a_column_of_lists(tmp_path: Path, text: str) -> None:
     tables = {"users": [{"id": 1, "tags": ["a"]}]}
     async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
