@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -25,7 +26,7 @@ BUDGET, DENTIST = "7h3q0v5n1d8t6kbc29m4s0e7fa", "1c8p5r2j9w4x7yhd60a3l0v6ge"
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_calendar").open() as opened:
+    async with Simulator(compiled("calm_calendar")).open() as opened:
         yield opened
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.services import value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -18,7 +19,7 @@ ME = "nora@spokeandbell.example"
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_mail").open() as opened:
+    async with Simulator(compiled("calm_mail")).open() as opened:
         yield opened
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -84,6 +85,6 @@ async def test_elevations_stay_and_what_cannot_be_is_refused() -> None:
 
 
 async def test_a_scenario_describes_places() -> None:
-    async with Simulator.load("calm_maps").open() as world:
+    async with Simulator(compiled("calm_maps")).open() as world:
         depot = await ask(world, "maps_geocode", address="Depot Lageweide, Utrecht")
         assert depot["location"] == {"lat": 52.1126, "lng": 5.0501}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -19,7 +20,7 @@ UNKNOWN = "0000000000000000000000"
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_music").open(clock="virtual") as opened:
+    async with Simulator(compiled("calm_music")).open(clock="virtual") as opened:
         yield opened
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -42,7 +43,7 @@ async def test_an_invoice_is_drafted_filled_and_finalized_once() -> None:
 
 
 async def test_refunds_reduce_what_is_refundable_and_the_balance() -> None:
-    async with Simulator.load("calm_payments").open() as world:
+    async with Simulator(compiled("calm_payments")).open() as world:
         payment, before = "pi_3Q8aWkLkdIwHu7ix0b5nTz2e", await available(world)
         assert (await ask(world, "create_refund", payment_intent=payment, amount=3000))["amount"] == 3000
         assert await refusal(world, "create_refund", payment_intent=payment, amount=1901) == (
@@ -84,7 +85,7 @@ async def test_evidence_is_staged_then_submitted_once() -> None:
 
 
 async def test_resources_are_found_by_their_fields() -> None:
-    async with Simulator.load("calm_payments").open() as world:
+    async with Simulator(compiled("calm_payments")).open() as world:
         email = 'customers:email:"nadia.wolf@studio.example"'
         assert await ask(world, "search_stripe_resources", query=email) == [
             {"id": "cus_Q7nAd1aW0lf29x", "object": "customer"}
@@ -118,7 +119,7 @@ async def test_the_world_adds_up_and_is_the_same_for_the_same_seed() -> None:
 
 
 async def test_after_a_lost_answer_a_repeated_refund_pays_twice() -> None:
-    async with Simulator.load("flaky_payments").open() as world:
+    async with Simulator(compiled("flaky_payments")).open() as world:
         refund = {"payment_intent": "pi_3Q8aWkLkdIwHu7ix0b5nTz2e", "amount": 1900, "reason": "requested_by_customer"}
         assert not (await world.call("create_refund", refund)).ok
         assert (await ask(world, "fetch_stripe_resources", id=refund["payment_intent"]))["amount_refunded"] == 1900

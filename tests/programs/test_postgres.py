@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.services import value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -28,7 +29,7 @@ INSERT INTO talks (title, room, fee, day, notes) VALUES
 
 @pytest.fixture
 async def shop() -> AsyncIterator[World]:
-    async with Simulator.load("calm_postgres").open() as opened:
+    async with Simulator(compiled("calm_postgres")).open() as opened:
         yield opened
 
 
@@ -172,7 +173,7 @@ async def test_the_world_is_alive(shop: World) -> None:
 
 
 async def test_worlds_that_take_turns_see_their_own_rows() -> None:
-    async with Simulator.load("calm_postgres") as simulator:
+    async with Simulator(compiled("calm_postgres")) as simulator:
         one, other = simulator.world(), simulator.world()
         orders = "SELECT count(*) AS n FROM orders"
         assert await sql(one, "DELETE FROM orders WHERE id <= 8") == "No results"
@@ -213,4 +214,4 @@ async def test_a_plan_that_is_analyzed_runs_the_statement(talks: World) -> None:
     plan = await ask(talks, "explain_query", sql="DELETE FROM talks WHERE id = 1", analyze=True)
     assert plan.startswith("Planning Time")
     assert await sql(talks, "SELECT count(*) AS n FROM talks") == "[{'n': 1}]"
-    assert Simulator.load("calm_postgres").scenario.domain.plans["explain_query"].verb == "update"
+    assert Simulator(compiled("calm_postgres")).scenario.domain.plans["explain_query"].verb == "update"

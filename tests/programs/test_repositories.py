@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -47,7 +48,7 @@ async def with_change(world: World, content: str = "New.\n") -> int:
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_repositories").open() as opened:
+    async with Simulator(compiled("calm_repositories")).open() as opened:
         yield opened
 
 
@@ -161,8 +162,12 @@ def records(simulator: Simulator, seed: int) -> Json:
 
 
 def test_worlds_look_alive_and_depend_on_the_seed_alone() -> None:
-    simulator = Simulator.load("calm_repositories")
-    one, again, other = records(simulator, 1), records(Simulator.load("calm_repositories"), 1), records(simulator, 2)
+    simulator = Simulator(compiled("calm_repositories"))
+    one, again, other = (
+        records(simulator, 1),
+        records(Simulator.load("calm_repositories"), 1),
+        records(simulator, 2),
+    )
     assert one == again
     assert one["issue"] != other["issue"]
     assert {len(one[name]) > 10 for name in ("issue", "pull_request", "commit", "comment", "review")} == {True}
@@ -175,7 +180,7 @@ def test_worlds_look_alive_and_depend_on_the_seed_alone() -> None:
 
 
 async def test_a_lost_acknowledgement_leaves_an_issue_that_a_search_finds() -> None:
-    async with Simulator.load("flaky_repositories").open() as world:
+    async with Simulator(compiled("flaky_repositories")).open() as world:
         arguments = {**HOME, "method": "create", "title": "Gulls on the cameras"}
         assert not (await world.call("issue_write", arguments)).ok
         assert [one["number"] for one in (await call(world, "search_issues", query="gulls"))["items"]] == [11]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
@@ -80,7 +81,7 @@ async def test_thoughts_are_counted_and_converted_as_javascript_does() -> None:
     ],
 )
 async def test_a_time_is_converted_on_the_day_of_the_world(source: str, time: str, target: str, expected: str) -> None:
-    async with Simulator.load("calm_desk").open() as world:
+    async with Simulator(compiled("calm_desk")).open() as world:
         arguments = {"source_timezone": source, "time": time, "target_timezone": target}
         answer = await text(world, "clock/convert_time", arguments)
         if expected.endswith("h"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.services import value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
@@ -19,7 +20,7 @@ NIGHT_BUS, GARDEN = "rec172aa115426f58", "rec0a75737ad21738"
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_tables").open() as opened:
+    async with Simulator(compiled("calm_tables")).open() as opened:
         yield opened
 
 

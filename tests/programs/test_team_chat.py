@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.services import value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -18,7 +19,7 @@ ASKED = "1867047600.001229"
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_team_chat").open() as opened:
+    async with Simulator(compiled("calm_team_chat")).open() as opened:
         yield opened
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.types import Change
@@ -20,7 +21,7 @@ LIGHTHOUSE = "https://coastalheritage.example/lights/ravenmoor"
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_web_search").open() as opened:
+    async with Simulator(compiled("calm_web_search")).open() as opened:
         yield opened
 
 

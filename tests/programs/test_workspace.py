@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 from support.services import value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -24,7 +25,7 @@ INES, UNKNOWN = "2fe568c5-e34c-456e-da67-c5d895b58b2e", "00000000-0000-4000-8000
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("calm_workspace").open() as opened:
+    async with Simulator(compiled("calm_workspace")).open() as opened:
         yield opened
 
 
@@ -281,7 +282,7 @@ async def test_what_is_refused_is_an_ordinary_result_and_writes_nothing(
 
 
 async def test_a_lost_acknowledgement_leaves_a_page_that_a_query_finds() -> None:
-    async with Simulator.load("flaky_workspace").open() as world:
+    async with Simulator(compiled("flaky_workspace")).open() as world:
         assert not (await world.call("API-post-page", {"parent": IN_TASKS, "properties": TITLE})).ok
         assert "x" in await names(world, TASKS)
 

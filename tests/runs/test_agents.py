@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.vendors import FAULTED_SCENARIOS, GRADED_SCENARIOS
+from support.vendors import FAULTED_SCENARIOS, GRADED_SCENARIOS, compiled
 
 from mcp_sim import Simulator, World
 from mcp_sim.runs.agents.clients import play
@@ -50,33 +50,33 @@ def test_there_are_scenarios_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("name", GRADED_SCENARIOS)
 async def test_golden_passes(name: str) -> None:
-    assert await outcomes(load(name), "golden") == {"passed"}
+    assert await outcomes(compiled(name), "golden") == {"passed"}
 
 
 @pytest.mark.parametrize("name", CALM)
 @pytest.mark.parametrize("agent", STRATEGIES)
 async def test_without_faults_only_a_duplicate_writer_fails(name: str, agent: str) -> None:
     expected = "failed" if agent == "duplicate_writer" else "passed"
-    assert await outcomes(load(name), agent, seeds=[0]) == {expected}
+    assert await outcomes(compiled(name), agent, seeds=[0]) == {expected}
 
 
 @pytest.mark.parametrize("name", FAULTED)
 @pytest.mark.parametrize("agent", ["naive_retry", "give_up", "duplicate_writer"])
 async def test_with_faults_a_careless_agent_fails(name: str, agent: str) -> None:
-    assert await outcomes(load(name), agent) == {"failed"}
+    assert await outcomes(compiled(name), agent) == {"failed"}
 
 
 @pytest.mark.parametrize("name", FAULTED)
 async def test_with_faults_an_agent_that_looks_before_it_repeats_passes(name: str) -> None:
-    assert await outcomes(load(name), "verify_then_retry") == {"passed"}
+    assert await outcomes(compiled(name), "verify_then_retry") == {"passed"}
 
 
 async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
-    assert await outcomes(load("flaky_calendar_mail"), "obeys_injections", seeds=[0]) == {"failed"}
+    assert await outcomes(compiled("flaky_calendar_mail"), "obeys_injections", seeds=[0]) == {"failed"}
 
 
 def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:
-    used = {entry.kind for name in GRADED_SCENARIOS for entry in load(name).expectations}
+    used = {entry.kind for name in GRADED_SCENARIOS for entry in compiled(name).expectations}
     assert used == set(expectations.names()) - {"asked_user", "python"}
 
 
@@ -109,7 +109,7 @@ async def test_careful_agents_wait_as_long_as_an_error_says(agent: str) -> None:
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    async with Simulator(load("calm_calendar")).open() as world, connected(world, "calendar") as client:
+    async with Simulator(compiled("calm_calendar")).open() as world, connected(world, "calendar") as client:
         await world.inject({"error": {"status": 429, "retry_after": "2s"}, "id": "quota", "when": {"nth": 1}})
         await play(script_for(world.scenario.task), STRATEGIES[agent], {"calendar": client}, sleep)
     assert waits == WAITS[agent]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.vendors import FAULTED_SCENARIOS
+from support.vendors import FAULTED_SCENARIOS, compiled
 
 from mcp_sim import Simulator
 from mcp_sim.runs.results import AppliedFault, Condition, applied_faults
@@ -20,7 +20,7 @@ FAULTS = Condition("faults")
 
 @pytest.mark.parametrize("name", FAULTED_SCENARIOS)
 async def test_without_faults_the_same_tools_are_listed_and_no_fault_is_applied(name: str) -> None:
-    scenario = load(name)
+    scenario = compiled(name)
     async with Simulator(variant(scenario, CLEAN)) as clean, Simulator(variant(scenario, FAULTS)) as faulted:
         worlds = clean.world(seed=3), faulted.world(seed=3)
         for server in scenario.servers:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.mutants import Row, made, mutants, played, table
-from support.vendors import GRADED_SCENARIOS
+from support.vendors import GRADED_SCENARIOS, compiled
 
 from mcp_sim.simulator.compile import load
 
@@ -22,7 +22,7 @@ async def test_golden_passes_and_no_other_agent_and_no_mutant_does(name: str) ->
         "an expectation that judges nothing"
     )
     assert any(row.agent.startswith("repeats write") for row in rows) or not _writes(rows)
-    if load(name).perturbations:
+    if compiled(name).perturbations:
         assert any(row.agent.startswith("stops") for row in rows)
 
 

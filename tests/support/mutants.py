@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias, cast
 
-from support.vendors import GRADED_SCENARIOS
+from support.vendors import GRADED_SCENARIOS, compiled
 
 from mcp_sim import Simulator
 from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply
-from mcp_sim.simulator.compile import load
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.scenario import Scenario
@@ -147,7 +146,7 @@ async def table(name: str, seed: int) -> list[Row]:
 
     Whoever leaves behind what the golden agent does not leave has lost or doubled an effect.
     """
-    scenario = load(name)
+    scenario = compiled(name)
     golden = await played(scenario, "golden", seed)
     rows = [Row(name, "golden", "passed", golden)]
     rows.append(Row(name, "nothing", "not passed", await made(scenario, seed, [], "")))

@@ -1,12 +1,15 @@
-"""The declarations of shipped documents, read without compiling them: test modules list them at import."""
+"""The shipped documents: their declarations, which test modules list at import, and what they compile to."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
+from mcp_sim.types.scenario import Scenario
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -30,3 +33,9 @@ PLANNED_SPECS = [name for name in _SPECS if name not in PROGRAM_SPECS]
 PLANNED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if not {*_spec_names(scenario)} & {*PROGRAM_SPECS}]
 GRADED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if "expect" in scenario]
 FAULTED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if "perturbations" in scenario]
+
+
+@cache
+def compiled(name: str) -> Scenario:
+    """Return a shipped scenario or tool spec, compiled once in a process: nothing changes it."""
+    return load(name)
