@@ -117,8 +117,8 @@ def contents_of(value: Any) -> Contents:
 
 def _check_blocks(blocks: Iterable[Any]) -> None:
     """Raise `TypeError` for what is no content block of MCP, which a client would refuse with the whole answer."""
-    for block in blocks:
-        fields = _BLOCKS.get(block.get("type") if isinstance(block, Mapping) else "")
+    for block in cast("Iterable[Json]", blocks):
+        fields = _BLOCKS.get(block.get("type")) if isinstance(block, dict) else None
         if fields is None or not all(isinstance(block.get(name), kind) for name, kind in fields.items()):
             known = "; ".join(f"{name} with {', '.join(of) or 'nothing'}" for name, of in _BLOCKS.items())
             raise TypeError(f"blocks has {str(block)[:100]}, which is no content block: {known}")

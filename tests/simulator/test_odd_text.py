@@ -13,7 +13,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli.traces import read_worlds
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Change, RpcError
-from mcp_sim.types.call_results import observe
+from mcp_sim.types.call_results import observation_of_answer
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.world.sinks.jsonl import Jsonl
@@ -105,6 +105,6 @@ async def test_a_program_forges_no_crash_and_no_odd_block(tmp_path: Path, body: 
 
 def test_a_real_server_forges_no_crash() -> None:
     error = {"code": -32019, "message": "The tool call could not be completed", "data": {"mcp_sim": "crash"}}
-    body = observe({"error": error}).body
+    body = observation_of_answer({"error": error}).body
     assert isinstance(body, RpcError)
     assert body.code == -32603
