@@ -83,7 +83,7 @@ def file_name(subject: Subject) -> str:
 def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     """Show the prompt, or have the program written. Return the exit code."""
     if args.show_prompt:
-        print(prompt_text(subject, Gate(subject).plans.built_in), end="")
+        print(prompt_text(subject), end="")
         return 0
     if args.by is None and args.reply is None:
         raise UsageError(
@@ -120,7 +120,7 @@ async def _written(gate: Gate, source: str | EndpointSettings, most: int, progre
     progress.say("trying the inferred plans out")
     await anyio.to_thread.run_sync(lambda: gate.plans)  # it is kept
     async with _author(source) as (author, longest):
-        prompt = prompt_text(gate.subject, gate.plans.built_in, longest)
+        prompt = prompt_text(gate.subject, longest)
         rounds = 1 if isinstance(source, str) else most
         async with progress.ticking():
             return await write_program(gate, prompt, author, rounds, progress.say)

@@ -6,9 +6,7 @@ limited. It supports neither look-around nor back-references.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -67,62 +65,6 @@ def check_work(text: str, size: int) -> int:
     if work > MOST_WORK:
         raise _too_much()
     return work
-
-
-def path_test(wildcards: str) -> Callable[[str], bool]:
-    """Return a test whether a whole path matches. `**` spans directories, `*` and `?` do not."""
-    escaped = re.escape(_short(wildcards))
-    for sign, meaning in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
-        escaped = escaped.replace(sign, meaning)
-    return _whole(escaped, ignores_case=False).counted
-
-
-def matches_wildcards(text: str, wildcards: str) -> bool:
-    """Return whether a whole text matches `*`, `?` and sets such as `[a-z]` or `[!x]`, as in the names of files."""
-    test = _wildcards_test(wildcards)
-    check_work(text, test.size)
-    return test(text)
-
-
-@lru_cache(maxsize=128)
-def _wildcards_test(wildcards: str) -> Test:
-    parts, at = list[str](), 0
-    while at < len(_short(wildcards)):
-        sign, at = wildcards[at], at + 1
-        end = wildcards.find("]", at + 1 + wildcards.startswith("!", at)) if sign == "[" else -1
-        if end > 0:
-            parts.append(_set(wildcards[at:end]))
-            at = end + 1
-        else:
-            parts.append({"*": ".*", "?": "."}.get(sign) or re.escape(sign))
-    return _whole("".join(parts), ignores_case=False)
-
-
-def _set(content: str) -> str:
-    """Return a set of characters as an expression. A range whose end is before its start is empty."""
-    is_not, items, at = content.startswith("!"), list[str](), int(content.startswith("!"))
-    while at < len(content):
-        first = last = content[at]
-        if content[at + 1 : at + 2] == "-" and at + 2 < len(content):
-            last, at = content[at + 2], at + 2
-        at += 1
-        if first <= last:
-            items.append(f"{re.escape(first)}-{re.escape(last)}" if first != last else re.escape(first))
-    if not items:
-        return "." if is_not else r"[^\x00-\x{10FFFF}]"
-    return f"[{'^' if is_not else ''}{''.join(items)}]"
-
-
-def _short(wildcards: str) -> str:
-    if len(wildcards) > LONGEST_WILDCARDS:
-        raise PatternError(f"The pattern is longer than {LONGEST_WILDCARDS:,} characters")
-    return wildcards
-
-
-def _whole(expression: str, *, ignores_case: bool) -> Test:
-    """Return a test whether a whole text matches."""
-    compiled = _compiled(_encoded(f"(?s){expression}"), ignores_case=ignores_case, captures=False)
-    return Test(compiled.fullmatch, compiled.programsize)
 
 
 def _compiled(expression: str | bytes, *, ignores_case: bool, captures: bool) -> Any:

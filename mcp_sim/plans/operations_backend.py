@@ -144,7 +144,7 @@ class OperationsBackend(Backend):
 
         return answer
 
-    def may_take_long(self, plan: Plan) -> bool:
+    def may_take_long(self, plan: Plan, domain: Domain) -> bool:
         return any(variant.operation in self.lengthy for variant in plan.variants)
 
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:

@@ -33,6 +33,11 @@ Bind: TypeAlias = Callable[[Turn], Record]
 class Program(Backend):
     """Calls the function of the program that answers the tool. An exception of the function is a crash."""
 
+    def may_take_long(self, plan: Plan, domain: Domain) -> bool:
+        """Return whether the program works on files, repositories or a database, which run what callers wrote."""
+        program = domain.program_of(plan.tool)
+        return program is not None and bool(program.libraries)
+
     def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         program = domain.program_of(tool.id)
         if program is None:

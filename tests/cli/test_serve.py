@@ -174,7 +174,7 @@ def test_several_servers_are_more_than_one_process_can_be(tmp_path: Path) -> Non
 def test_serving_does_not_load_what_it_does_not_need() -> None:
     late = {
         "openai", "jsonschema", "cel", "common_expression_language", "mimesis", "mcp_sim.generate.values",
-        "mcp_sim.plans.rendering.outcomes", "mcp_sim.plans.files.tree",
+        "mcp_sim.plans.rendering.outcomes", "mcp_sim.libraries.sql.database",
     }  # fmt: skip
     code = (
         "import sys; from mcp_sim.cli import main; code = main(['serve', 'flaky_crm']);"

@@ -269,17 +269,55 @@ DESCRIPTIONS = {
 }
 
 
+SQL_PROGRAM = """
+from mcp_sim.programs import initial, tool
+
+@initial
+def begin(given, world):
+    world.sql.load(given)
+
+@tool(verb="update")
+def write_query(world, query):
+    return world.sql.run(query).affected
+
+@tool(reads=True, verb="search")
+def read_query(world, query):
+    return world.sql.run(query).rows
+"""
+FILES_PROGRAM = """
+from mcp_sim.programs import tool
+
+@tool(verb="update", entity="file", key="path")
+def write_file(world, path, content):
+    world.files.write(path, content, parents=True)
+
+@tool(verb="update", entity="file", key="path")
+def append_file(world, path, content):
+    known = world.files.find(path)
+    world.files.write(path, (known.text if known else "") + content, parents=True)
+
+@tool(verb="update", entity="file", key="source")
+def move_file(world, source, destination):
+    world.files.move(source, destination)
+
+@tool(verb="delete", entity="file", key="path")
+def delete_file(world, path):
+    world.files.remove(path)
+"""
+
+
 def simulator(folder: Path, kind: str, fault: str) -> Simulator:
-    """Return a simulator of one of three servers: a program, SQL tools, or files."""
+    """Return a simulator of one of three programs: on tables, on a database, or on files."""
     tools = {"shop": SHOP, "sql": SQL, "files": FILES}[kind]
     listed = [
         {"name": name, "description": DESCRIPTIONS.get(name, ""), "inputSchema": schema}
         for name, schema in tools.items()
     ]
     spec: dict[str, Any] = {"mcp_sim": 1, "name": kind, "tools": listed}
-    if kind == "shop":
-        (folder / "shop.py").write_text(PROGRAM, encoding="utf-8")
-        spec["program"] = "shop.py"
+    spec["program"] = f"{kind}.py"
+    (folder / spec["program"]).write_text(
+        {"shop": PROGRAM, "sql": SQL_PROGRAM, "files": FILES_PROGRAM}[kind], encoding="utf-8"
+    )
     (folder / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
     world = f"world:\n  records:\n{RECORDS}" if kind == "shop" else ""
     if kind == "sql":

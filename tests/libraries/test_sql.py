@@ -87,3 +87,23 @@ def test_tables_of_a_given_state_are_read_in_all_shapes(state: Json) -> None:
     ]
     assert {entity.name for entity in entities(state)} == {"sql_table", "pets"}
     assert not Sql(new_store()).load({"note": "nothing"})
+
+
+def test_a_statement_writes_a_limited_number_of_rows() -> None:
+    sql = Sql(new_store())
+    sql.load({"users": [{"id": 1, "name": "x" * 900_000}]})
+    more = "INSERT INTO users (name) SELECT name FROM users"
+    for _ in range(4):
+        sql.run(more)
+    with pytest.raises(SqlError, match="write fewer"):
+        sql.run(more)
+    assert sql.run("SELECT count(*) AS n FROM users").rows == [{"n": 16}]
+
+
+@pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, f"[{'9' * 5000}]"])
+def test_invalid_json_stays_a_text_in_a_column_of_lists(text: str) -> None:
+    store = new_store()
+    sql = Sql(store)
+    sql.load({"users": [{"id": 1, "tags": ["a"]}]})
+    sql.run(f"UPDATE users SET tags = '{text}'")
+    assert store.get("users", 1) == {"id": 1, "tags": text}

@@ -181,10 +181,10 @@ def warnings_of(folder: Path, tools: list[Any]) -> list[str]:
 
 def test_check_says_what_a_shadow_does_not_show(tmp_path: Path) -> None:
     tools = [
-        {"name": "write_file", "inputSchema": {"type": "object", "properties": PATH | {"content": {"type": "string"}}}},
-        {"name": "read_file", "inputSchema": {"type": "object", "properties": PATH}},
+        {"name": "add_slide", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}},
+        {"name": "delete_slide", "inputSchema": {"type": "object", "properties": {"slide_index": {"type": "integer"}}}},
         {"name": "next_ticket", "inputSchema": {"type": "object"}},
         {"name": "get_ticket", "inputSchema": {"type": "object", "properties": {"ticket_id": {"type": "string"}}}},
     ]
     found = warnings_of(tmp_path, tools)
-    assert any(message.startswith("write_file (files): writes to other stores") for message in found)
+    assert any(message.startswith("add_slide, delete_slide (document): writes to other stores") for message in found)

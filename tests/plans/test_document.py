@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from support.backend_answers import INTEGER, STRING, error_text, simulator, success_value, tool
-
-from mcp_sim.plans.library import Library
-from mcp_sim.plans.refusal import Refused
 
 FILE = {"filename": STRING}
 WORD = [
@@ -78,32 +73,3 @@ async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
         await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
         arguments = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
         assert "too long" in error_text(await world.call("search_and_replace", arguments))
-
-
-async def test_operations_are_called_from_python(tmp_path: Path) -> None:
-    async with simulator(tmp_path, WORD).open() as world:
-        document = Library("document", world.view, datetime(2026, 1, 1, tzinfo=UTC))
-        document.create("facts.docx", {"author": "Ada"})
-        document.add("heading", "Facts", fields={"level": 1})
-        document.add("paragraph", text="Water is wet.")
-        document.add("paragraph", "Ice is cold.", index=1)
-        document.add("footnote", "Below zero.", index=1, holder="paragraph")
-        assert document.text().value == "Facts\nIce is cold.\nWater is wet.\nBelow zero."
-        assert document.outline("paragraph").text.splitlines()[1] == "[1] paragraph: Ice is cold."
-        assert document.find("is").value["total_count"] == 2
-        document.move(0, 1)
-        document.change(0, "Ice is ice.", fields={"style": "bold"})
-        assert document.read_part(0).value == {"index": 0, "kind": "paragraph", "text": "Ice is ice.", "style": "bold"}
-        document.remove(1)
-        document.remove(1)
-        document.copy("more.docx")
-        document.replace("ice", "water", document="facts.docx")
-        assert document.text("facts.docx").text.startswith("Ice is water.")
-        assert document.text().text.startswith("Ice is ice.")
-        document.create("deck")
-        document.add("slide", "Plan")
-        assert document.list_documents().value == ["facts.docx", "more.docx", "deck"]
-        with pytest.raises(Refused, match="There are 1 slides"):
-            document.remove(3, "slide")
-        document.delete("deck")
-        assert all(one.entity == "document" for one in document.changes)

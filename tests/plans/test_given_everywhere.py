@@ -36,25 +36,10 @@ def shapes(name: str, rows: list[dict[str, Json]], key: str, texts: Json = None)
     return {shape: {name: value} for shape, value in found.items()}
 
 
-FILES = [{"path": "/docs/a.md", "content": "Hello\n"}, {"path": "/docs/b.md", "content": "World\n"}]
-COMMITS = [{"hash": "a1b2c3d4", "message": "Begin", "author": "Ada", "date": "2026-03-02T09:00:00+00:00"},
-           {"hash": "b2c3d4e5", "message": "Go on", "author": "Ada", "date": "2026-03-03T09:00:00+00:00"}]  # fmt: skip
 CASES = {
     "document": Case("read", {"filename": "facts"}, "Water is wet", shapes(
         "documents", [{"name": "facts", "content": "Water is wet."}, {"name": "more", "content": "Ice is cold."}],
         "name", {"facts": "Water is wet.", "more": "Ice is cold."},
-    )),
-    "files": Case("read", {"path": "/docs/a.md"}, "Hello", shapes(
-        "files", FILES, "path", {row["path"]: row["content"] for row in FILES},
-    )),
-    "git": Case("log", {}, "Go on", shapes("commits", COMMITS, "hash")),
-    "pages": Case("read", {"url": "https://a.example/x"}, "Tides rise", shapes(
-        "pages", [{"url": "https://a.example/x", "title": "X", "text": "Tides rise."},
-                  {"url": "https://a.example/y", "title": "Y", "text": "Tides fall."}], "url",
-        {"https://a.example/x": "Tides rise.", "https://a.example/y": "Tides fall."},
-    )),
-    "sql": Case("query", {"statement": "SELECT name FROM customers WHERE id = 2"}, "Dario", shapes(
-        "customers", [{"id": 1, "name": "Freya"}, {"id": 2, "name": "Dario"}], "id",
     )),
 }  # fmt: skip
 SHAPES = [(name, shape) for name, case in CASES.items() for shape in case.states]

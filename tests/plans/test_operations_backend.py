@@ -5,15 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from support.backend_answers import INTEGER, STRING, simulator, success_value, tool
 from support.matched_tools import backends
 from support.matched_tools import simulator as of_spec
 
-from mcp_sim.plans.library import Library
 from mcp_sim.plans.operations_backend import OperationsBackend
-from mcp_sim.types import ToolResult
-from mcp_sim.types.errors import UnknownKind
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH
 from mcp_sim.types.kinds import backends as kinds
 
@@ -40,34 +36,6 @@ async def test_a_spec_chooses_a_backend_for_a_tool_that_does_not_match(tmp_path:
         assert backends(simulated) == {"keep_in_mind": "document add", "show_my_mind": "document read_part"}
         success_value(await world.call("keep_in_mind", {"text": "milk"}))
         assert success_value(await world.call("show_my_mind", {"index": 0}))["text"] == "milk"
-
-
-async def test_a_wrapped_text_is_plain_in_the_value_and_in_the_content(tmp_path: Path) -> None:
-    wrapped = {"result": STRING}
-    tools = [tool("read_file", {"path": STRING}, wrapped), tool("write_file", {"path": STRING, "content": STRING})]
-    async with simulator(tmp_path, tools, {"files": {"/list.txt": "1. milk"}}) as sim, sim.open() as world:
-        listed = await world.call("read_file", {"path": "/list.txt"})
-        assert success_value(listed) == {"result": "1. milk"}
-        assert isinstance(listed.body, ToolResult)
-        assert listed.body.content == [{"type": "text", "text": "1. milk"}]
-
-
-async def test_a_library_is_called_like_python(tmp_path: Path) -> None:
-    async with simulator(tmp_path, [tool("ping")]) as sim, sim.open() as world:
-        documents = Library("document", world.view, NOW)
-        with pytest.raises(AttributeError, match="did you mean 'count'"):
-            documents.cuont()
-        with pytest.raises(TypeError, match="takes 2 arguments, 3 were given"):
-            documents.count("slide", "milk", "eggs")
-        with pytest.raises(TypeError, match="no argument 'knd'; did you mean 'kind'"):
-            documents.count(knd="slide")
-        with pytest.raises(TypeError, match="several values for 'kind'"):
-            documents.count("slide", kind="cell")
-        assert "count" in dir(documents)
-        with pytest.raises(TypeError, match="has no operations"):
-            Library("records", world.view, NOW)
-        with pytest.raises(UnknownKind):
-            Library("documents", world.view, NOW)
 
 
 def test_every_operation_is_found_and_has_an_explanation() -> None:

@@ -86,7 +86,7 @@ class _Answers:
 
         plan = self._domain.plans[tool]
         backend = backends[plan.backend]()
-        if backend.may_take_long(plan):
+        if backend.may_take_long(plan, self._domain):
             self._lengthy.add(tool)
         compiled = backend.compile_answer(self._domain.tools[tool], plan, self._domain)
         answer = open_answer(compiled, plan, self._domain)

@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
-from mcp_sim.recordings.compiling.built_in import BuiltIn
 from mcp_sim.recordings.compiling.evidence import representative_sessions
 from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
@@ -100,8 +99,6 @@ class Judged:
     differences: Sequence[Difference] = ()
     determined: Sequence[Record] = ()
     """Of plans: calls that they answer from the given state."""
-    built_in: Mapping[str, BuiltIn] = field(default_factory=dict[str, BuiltIn])
-    """Of plans: how tools are answered that need no function."""
     hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     """What answers unknown tools, invalid arguments and resources, by its name in findings."""
 
@@ -180,15 +177,11 @@ class Judged:
         """Return which sessions decide."""
         return "gate sessions" if self.held.score is not None else "shown sessions"
 
-    def merit(self, tools: int, built_in: Collection[str]) -> float:
-        """Return how good the program is, to choose among several: negative if it cannot be used.
-
-        `built_in`: the tools that need no function.
-        """
+    def merit(self, tools: int) -> float:
+        """Return how good the program is, to choose among several: negative if it cannot be used."""
         if self.whole or not self.functions:
             return -1.0
-        left = {*built_in} - self.functions.keys()
-        passing = len((self.functions.keys() - self.failing().keys() - self._defective()) | left) / tools
+        passing = len(self.functions.keys() - self.failing().keys() - self._defective()) / tools
         scores = [agreement.score for agreement in (self.held, self.shown) if agreement.score is not None]
         return passing + 2 * (sum(scores) / len(scores) if scores else 0.0)
 
@@ -213,7 +206,6 @@ class Gate:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(problem) for problem in plans['problems'])}")
         findings = [Finding(**finding) for finding in plans["findings"]]
         held, shown = (Agreement.of(plans[which]) for which in ("held", "shown"))
-        built_in = {tool: BuiltIn(**answer) for tool, answer in plans["built_in"].items()}
         return Judged(
             "",
             findings=findings,
@@ -221,7 +213,6 @@ class Gate:
             shown=shown,
             writes=plans["writes"],
             determined=plans["determined"],
-            built_in=built_in,
         )
 
     def score(self, text: str | None) -> float | None:

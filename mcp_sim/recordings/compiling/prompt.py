@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from inspect import cleandoc
 from typing import cast
 
 from mcp_sim.models.language_model.prompt import encodable
-from mcp_sim.recordings.compiling.built_in import BuiltIn
 from mcp_sim.recordings.compiling.evidence import distinct_states, sessions_text, shortened, violated_schemas
 from mcp_sim.recordings.compiling.shared_schemas import shared_parts, with_references
 from mcp_sim.recordings.compiling.static_checks import MODULES
@@ -27,12 +26,9 @@ _LEAST = 2_000
 """What each optional part gets at least, in characters."""
 
 
-def prompt_text(subject: Subject, built_in: Mapping[str, BuiltIn], longest: int = LONGEST) -> str:
-    """Return the prompt for a server. State, documentation and recordings are shortened to fit `longest` characters.
-
-    `built_in`: how tools are answered that need no function.
-    """
-    fixed = [_guide(), "\n\n".join(_server(subject, built_in)), _request(subject, built_in)]
+def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
+    """Return the prompt for a server. State, documentation and recordings are shortened to fit `longest` characters."""
+    fixed = [_guide(), "\n\n".join(_server(subject)), _request(subject)]
     left = longest - sum(map(len, fixed))
     state = _state(subject, max(min(_STATE, left // 3), _LEAST))
     documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
@@ -46,7 +42,7 @@ def _guide() -> str:
     return text.strip().replace("{modules}", ", ".join(sorted(MODULES)))
 
 
-def _server(subject: Subject, built_in: Mapping[str, BuiltIn]) -> Iterator[str]:
+def _server(subject: Subject) -> Iterator[str]:
     """Yield what the server says about itself, and its tools."""
     yield f"# The server: {subject.title}"
     for name in ("title", "description", "instructions", "website"):
@@ -67,10 +63,10 @@ def _server(subject: Subject, built_in: Mapping[str, BuiltIn]) -> Iterator[str]:
         shortened_tool = tool | {
             schema: with_references(tool[schema], names) for schema in _SCHEMAS if tool.get(schema)
         }
-        yield "\n".join(_tool(shortened_tool, built_in.get(tool["name"]), is_violated=tool["name"] in violated))
+        yield "\n".join(_tool(shortened_tool, is_violated=tool["name"] in violated))
 
 
-def _tool(tool: Record, built_in: BuiltIn | None, *, is_violated: bool) -> Iterator[str]:
+def _tool(tool: Record, *, is_violated: bool) -> Iterator[str]:
     yield f"### {tool['name']}"
     if tool.get("description"):
         yield cleandoc(str(tool["description"]))
@@ -78,9 +74,6 @@ def _tool(tool: Record, built_in: BuiltIn | None, *, is_violated: bool) -> Itera
     for name in ("outputSchema", "annotations"):
         if tool.get(name):
             yield f"{name}: {_json(tool[name])}"
-    if built_in is not None:
-        yield f"Built in: world.{built_in.operation}{f', such as {built_in.call}' if built_in.call else ''}"
-        yield from filter(None, (built_in.answer, built_in.returned))
     if is_violated:
         yield (
             "The recorded answers below are not valid under this outputSchema: answer as recorded, in a function with "
@@ -182,9 +175,8 @@ def _recordings(subject: Subject, most: int) -> str:
     )
 
 
-def _request(subject: Subject, built_in: Mapping[str, BuiltIn]) -> str:
+def _request(subject: Subject) -> str:
     names = ", ".join(str(tool["name"]) for tool in subject.tools)
-    names += " (none for tools that are best left to what is built in)" if built_in else ""
     return (
         "# Your answer\n\n"
         f"Write the program of {subject.title}, with a function for each of its {len(subject.tools)} tools: "

@@ -50,7 +50,7 @@ def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
         "checks": [] if shown is None else [*shown.checks.get(tool, ())],
         "held_back": None if shown is None else shown.held.tools.get(tool),
         "plan": plans.held.tools.get(tool),
-        "why": [] if kept else _why(tool, gate, outcome),
+        "why": [] if kept else _why(tool, outcome),
     }
 
 
@@ -60,7 +60,7 @@ def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
     return "dropped" if had else "missing"
 
 
-def _why(tool: str, gate: Gate, outcome: Outcome) -> list[str]:
+def _why(tool: str, outcome: Outcome) -> list[str]:
     """Return why a tool has no function of the program."""
     best = outcome.best
     if best is None:
@@ -71,9 +71,4 @@ def _why(tool: str, gate: Gate, outcome: Outcome) -> list[str]:
         return [*best.whole]
     if tool in best.functions:
         return ["the rest failed with it"]
-    is_built_in = tool in gate.plans.built_in
-    return [
-        "it is built in, and the program has no function for it"
-        if is_built_in
-        else "the program has no function for it"
-    ]
+    return ["the program has no function for it"]

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import NO_FUNCTION, Difference, Gate, Judged
+from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
@@ -83,8 +83,7 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
         notify(f"round {number} of {rounds}: trying the program out")
         judged, complaints = await _judged(gate, reply)
         tools = len(gate.subject.tools)
-        built_in = gate.plans.built_in
-        if judged is not None and (best is None or judged.merit(tools, built_in) > best.merit(tools, built_in)):
+        if judged is not None and (best is None or judged.merit(tools) > best.merit(tools)):
             best = judged
         is_advice = judged is not None and not judged.is_wrong()
         if not complaints or (is_advice and was_advice):
@@ -128,15 +127,13 @@ def complaints_about(judged: Judged, tools: Sequence[str], plans: Judged) -> str
 
 
 def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator[str]:
-    if [*judged.whole] == [NO_FUNCTION] and not {*tools} - {*plans.built_in}:
-        return  # the author leaves all tools to what is built in
     if judged.whole or judged.removed or judged.flaws:
         yield "\n".join(f"- {problem}" for problem in (*judged.removed, *judged.whole, *judged.flaws))
     if judged.whole:
         return
     for tool, why in judged.left_out.items():
         yield "\n".join([f"## {tool}", *(f"- {reason}" for reason in why)])
-    known = {*judged.functions, *judged.left_out, *plans.built_in}
+    known = {*judged.functions, *judged.left_out}
     missing = [tool for tool in tools if tool not in known]
     if missing:
         yield f"These tools have no function: {', '.join(missing)}."

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
-from mcp_sim.recordings.compiling.built_in import built_in_answers
 from mcp_sim.recordings.compiling.determined import check_determined, determined_calls
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
 from mcp_sim.recordings.compiling.hooks import check_hooks
@@ -121,7 +120,6 @@ async def _tried(job: Record, folder: Path) -> Record:
         "problems": [],
         "writes": {tool: _written(plan, fields) for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
         "filled": probe.filled,
-        "built_in": {tool: asdict(answer) for tool, answer in built_in_answers(probe).items()},
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
         "checks": {tool: sorted(check) for tool, check in probe.checks.items()},
         "answers": probe.answers,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from textwrap import wrap
 from typing import cast
 from unicodedata import normalize
 
+from mcp_sim.runs.starter.adapters import Adapter, adapters, beginning
 from mcp_sim.spec.program_tables import is_table_name
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity
@@ -25,9 +26,9 @@ _USED = frozenset({"Refused", "found", "given", "known", "list", "row", "rows", 
 _HEAD = '''\
 """A program for {name}: a first version, from what was inferred of its tools. Edit it."""
 
-from mcp_sim.programs import Refused, tool
+{imports}
 
-{tables}
+{tables}{begin}
 
 
 def given(**values):
@@ -47,15 +48,29 @@ def known(table, key):
 def program_text(name: str, domain: Domain) -> str:
     """Return the text of a program for the tools of a server.
 
-    It has a function for each tool that creates, gets, lists, searches, updates or deletes records in a plain way.
+    It has a function for each tool that creates, gets, lists, searches, updates or deletes records in a plain way, and
+    for each that works on files, a repository or a database.
     """
     tools = {tool.id: tool for tool in domain.tools.values() if tool.server == name}
-    plans = [domain.plans[tool] for tool in tools if _is_plain(domain.plans[tool], tools[tool], domain)]
+    adapted = {tool: adapter for tool, adapter in adapters(tools).items() if _has_parameters(tools[tool])}
+    plans = [
+        domain.plans[tool] for tool in tools if tool in adapted or _is_plain(domain.plans[tool], tools[tool], domain)
+    ]
     functions = _function_names([tools[plan.tool].name for plan in plans])
-    entities = dict.fromkeys(plan.entity for plan in plans if plan.entity is not None)
+    entities = dict.fromkeys(plan.entity for plan in plans if plan.entity is not None and plan.tool not in adapted)
     tables = [line for entity in entities for line in _table(domain.entities[entity], entities)]
-    parts = [_HEAD.format(name=re.sub(r"[^\w .-]", "_", name), tables="\n".join(["tables = {", *tables, "}"]))]
-    parts += ["\n\n" + "\n".join(_function(plan, tools[plan.tool], functions)) + "\n" for plan in plans]
+    libraries = [*dict.fromkeys(adapter.library for adapter in adapted.values())]
+    head = {
+        "name": re.sub(r"[^\w .-]", "_", name),
+        "imports": "\n".join(_imports(adapted.values(), libraries)),
+        "tables": "\n".join(["tables = {", *tables, "}"]),
+        "begin": "\n".join(beginning(libraries)) if libraries else "",
+    }
+    parts = [_HEAD.format(**head)]
+    parts += [
+        "\n\n" + "\n".join(_function(plan, tools[plan.tool], functions, adapted.get(plan.tool))) + "\n"
+        for plan in plans
+    ]
     left = [_printable(tools[tool].name) for tool in tools if tool not in {plan.tool for plan in plans}]
     comment = wrap(f"These tools keep the plan that was inferred: {', '.join(left)}", _WIDTH, break_on_hyphens=False)
     parts += ["\n\n", *(f"# {line}\n" for line in comment)] if left else []
@@ -129,14 +144,25 @@ def _literal(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _function(plan: Plan, tool: Tool, functions: Mapping[str, str]) -> Iterator[str]:
+def _imports(adapted: Iterable[Adapter], libraries: Sequence[str]) -> list[str]:
+    """Return the imports of a program, those of Python first."""
+    lines = {line for adapter in adapted for line in adapter.imports}
+    ours = sorted(line for line in lines if "mcp_sim" in line)
+    ours.append(f"from mcp_sim.programs import Refused, {'initial, ' if libraries else ''}tool")
+    others = sorted(line for line in lines if "mcp_sim" not in line)
+    return [*others, *([""] if others else []), *ours]
+
+
+def _function(plan: Plan, tool: Tool, functions: Mapping[str, str], adapter: Adapter | None) -> Iterator[str]:
     name = functions[tool.name]
     needed = required(tool.input_schema)
     arguments = sorted(properties(tool.input_schema), key=lambda argument: argument not in needed)
     taken = ", ".join(f"{parameter_name(argument)}{'' if argument in needed else '=None'}" for argument in arguments)
-    yield "@tool" if name == tool.name else f"@tool({_literal(tool.name)})"
+    options = [] if name == tool.name else [_literal(tool.name)]
+    options += [] if adapter is None else [adapter.decorator]
+    yield f"@tool({', '.join(options)})" if options else "@tool"
     yield f"def {name}(world{', ' if taken else ''}{taken}):"
-    yield from (f"    {line}" for line in _body(plan))
+    yield from (f"    {line}" for line in (_body(plan) if adapter is None else adapter.lines))
 
 
 def _body(plan: Plan) -> Iterator[str]:

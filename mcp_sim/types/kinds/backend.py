@@ -123,7 +123,7 @@ class Backend:
         """
         return tables
 
-    def may_take_long(self, plan: Plan) -> bool:
+    def may_take_long(self, plan: Plan, domain: Domain) -> bool:
         """Return whether a short call may take long, such as one that runs a statement or a pattern of the caller.
 
         Such calls run in a thread, so that other worlds go on meanwhile.
