@@ -33,7 +33,9 @@ def adapters(tools: Mapping[str, Tool]) -> dict[str, Adapter]:
     `adapters.json` has for each function of a library the words of tools that mean it, one of each group, and usual
     names of the arguments that it takes.
     """
-    table: dict[str, Any] = json.loads(files(__package__).joinpath("adapters.json").read_text(encoding="utf-8"))
+    table: dict[str, Any] = json.loads(
+        files("mcp_sim.runs.starter").joinpath("adapters.json").read_text(encoding="utf-8")
+    )
     written: dict[str, Adapter] = {}
     for library, declared in table.items():
         mentions = frozenset(declared["mentions"].split())

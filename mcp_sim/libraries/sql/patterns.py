@@ -1,0 +1,49 @@
+"""Match texts against regular expressions that a caller wrote.
+
+RE2 does the matching: its time grows with the length of the text and the size of the compiled expression only. Both are
+limited. It supports neither look-around nor back-references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from mcp_sim.libraries.sql.errors import SqlError
+
+_LONGEST = 4_000  # characters of an expression; RE2 parses it recursively
+_MOST_INSTRUCTIONS = 5_000
+"""Maximum size of a compiled expression: repetitions within repetitions multiply it."""
+_MOST_MEMORY = 1 << 20  # RE2 compiles expressions of callers: it refuses those that need more
+
+
+@dataclass(slots=True)
+class Pattern:
+    """A compiled expression. `size` is its number of instructions."""
+
+    search: Callable[[bytes], object]
+    size: int
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a part of a text matches."""
+        return self.search(text.encode("utf-8", "replace")) is not None
+
+
+def compile_pattern(expression: str) -> Pattern:
+    """Compile an expression. Raises `SqlError` if it is invalid or too large."""
+    library: Any = import_module("re2")  # it has no types; imported here because few statements need it
+    if len(expression) > _LONGEST:
+        raise SqlError(f"The regular expression is longer than {_LONGEST:,} characters", "forbidden")
+    options = library.Options()
+    options.log_errors, options.max_mem, options.never_capture = False, _MOST_MEMORY, True
+    try:
+        compiled = library.compile(expression.encode("utf-8", "replace"), options)
+    except library.error as error:
+        reason: Any = error.args[0]
+        message = reason.decode() if isinstance(reason, bytes) else str(reason)
+        raise SqlError(f"Invalid regular expression {expression!r}: {message}") from None
+    if compiled.programsize > _MOST_INSTRUCTIONS:
+        raise SqlError("The regular expression is too large: use smaller repetitions", "forbidden")
+    return Pattern(compiled.search, compiled.programsize)
