@@ -121,6 +121,8 @@ class Domain:
         known = self.entities[entity]
         if known.singleton or known.open or known.inside is not None:
             return False
+        if any("initial" in program.hooks and entity in program.entities for program in self.programs):
+            return False  # the program fills its tables itself
         return all(plan.backend == "records" for plan in self.plans.values() if plan.entity == entity)
 
     def only_reads(self, tool: Tool) -> bool:

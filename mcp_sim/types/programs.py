@@ -104,6 +104,11 @@ class Program:
     code: Mapping[Path, bytes] = field(default_factory=dict[Path, bytes])
     """Its files as they were read, and as the user trusts them: nothing else is run. The first one is at `path`."""
 
+    @property
+    def entities(self) -> frozenset[str]:
+        """The entities of its tables, by their names in the domain."""
+        return frozenset(f"{self.prefix}{table}" for table in self.tables)
+
 
 def parameter_name(argument: str) -> str:
     """Return the parameter that takes an argument: `from` arrives as `from_`, `due-date` as `due_date`."""

@@ -131,7 +131,7 @@ def test_what_does_not_exist_is_reported_with_the_nearest_that_does(
     assert message in err
 
 
-@pytest.mark.parametrize("name", ["files", "git", "sql"])
+@pytest.mark.parametrize("name", ["document"])
 def test_operations_are_listed_as_python_declares_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, _, listing = listed(capsys, "backends", name).partition("\noperations\n")
     calls = [line.strip() for line in listing.splitlines() if line.endswith(")") and not line.startswith("   ")]

@@ -47,7 +47,6 @@ def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> 
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]}),
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
-        ([tool("query", {"sql": STRING}), *TASKS], {"tasks": [{"id": "t1"}], "books": [{"id": "b1", "title": "x"}]}),
         ([tool("insert_cell", {"cell_index": INTEGER, "source": STRING}), tool("read_cell", {"cell_index": INTEGER}),
          tool("delete_cell", {"cell_index": INTEGER})],
          {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}}),

@@ -73,12 +73,12 @@ def checked(name, value, tool_name):
         raise failed(tool_name, f"Invalid {name}: '{value}' - cannot start with '-'")
 
 
-@tool(reads=True, verb="get", entity="repository")
+@tool(reads=True, verb="get", entity="repository", key="repo_path")
 def git_status(world, repo_path):
     return "Repository status:\n" + "\n".join(status_lines(opened(world, repo_path, "git_status")))
 
 
-@tool(reads=True, verb="get", entity="repository")
+@tool(reads=True, verb="get", entity="repository", key="repo_path")
 def git_diff_unstaged(world, repo_path, context_lines=3):
     repository = opened(world, repo_path, "git_diff_unstaged")
     return "Unstaged changes:\n" + render_patch(unstaged(repository), context_lines)
@@ -90,13 +90,13 @@ def unstaged(repository):
     return difference(index, tracked)
 
 
-@tool(reads=True, verb="get", entity="repository")
+@tool(reads=True, verb="get", entity="repository", key="repo_path")
 def git_diff_staged(world, repo_path, context_lines=3):
     repository = opened(world, repo_path, "git_diff_staged")
     return "Staged changes:\n" + render_patch(difference(repository.tree(), repository.index), context_lines)
 
 
-@tool(reads=True, verb="get", entity="repository")
+@tool(reads=True, verb="get", entity="repository", key="repo_path")
 def git_diff(world, repo_path, target, context_lines=3):
     checked("target", target, "git_diff")
     repository = opened(world, repo_path, "git_diff")

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from mcp_sim.libraries.sql.errors import SqlError
-from mcp_sim.libraries.sql.patterns import compile_pattern
+from mcp_sim.libraries.patterns import PatternError, search_test
 from mcp_sim.types.json_values import encode
 
 Rows = Sequence[tuple[Any, ...]]
@@ -50,18 +49,18 @@ def _charged(call: Callable[..., Any], charge: Charge, *, skips_null: bool) -> C
 
 
 def _matching(charge: Charge, refuse: Callable[[str], None]) -> Callable[..., Any]:
-    compiled = lru_cache(maxsize=128)(compile_pattern)
+    compiled = lru_cache(maxsize=128)(search_test)
 
     def matched(pattern: Any, text: Any) -> bool | None:
         if pattern is None or text is None:
             return None
         try:
             known = compiled(str(pattern))
-        except SqlError as error:
+        except PatternError as error:
             refuse(str(error))  # SQLite only reports that there was an error
             raise
         charge(_CALL + len(str(text)) * known.size)
-        return known.is_in(str(text))
+        return known(str(text))
 
     return matched
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_sim.libraries.sql import SqlError
-from mcp_sim.libraries.sql.patterns import compile_pattern
+from mcp_sim.libraries.patterns import PatternError, search_test
 
 
 @pytest.mark.parametrize(
@@ -18,7 +17,7 @@ from mcp_sim.libraries.sql.patterns import compile_pattern
     ],
 )
 def test_expressions_that_are_too_large_or_not_known_are_refused(text: str, pattern: str) -> None:
-    with pytest.raises(SqlError, match=r"too large|is longer than|Invalid regular expression"):
-        compile_pattern(pattern).is_in(text)
-    assert compile_pattern(r"\d").is_in("b 1")
-    assert not compile_pattern(r"\d").is_in("b")
+    with pytest.raises(PatternError, match=r"too large|is longer than|Invalid regular expression"):
+        search_test(pattern)(text)
+    assert search_test(r"\d")("b 1")
+    assert not search_test(r"\d")("b")

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from mcp_sim.libraries.sql.errors import SqlError
+from mcp_sim.libraries.store import LibraryError
 
 _LONGEST = 4_000  # characters of an expression; RE2 parses it recursively
 _MOST_INSTRUCTIONS = 5_000
 """Maximum size of a compiled expression: repetitions within repetitions multiply it."""
 _MOST_MEMORY = 1 << 20  # RE2 compiles expressions of callers: it refuses those that need more
+
+
+class PatternError(LibraryError):
+    """A pattern that is invalid or too large."""
 
 
 @dataclass(slots=True)
@@ -26,16 +30,16 @@ class Pattern:
     search: Callable[[bytes], object]
     size: int
 
-    def is_in(self, text: str) -> bool:
+    def __call__(self, text: str) -> bool:
         """Return whether a part of a text matches."""
         return self.search(text.encode("utf-8", "replace")) is not None
 
 
-def compile_pattern(expression: str) -> Pattern:
-    """Compile an expression. Raises `SqlError` if it is invalid or too large."""
+def search_test(expression: str) -> Pattern:
+    """Return a test whether a part of a text matches. Raises `PatternError` for an invalid or too large expression."""
     library: Any = import_module("re2")  # it has no types; imported here because few statements need it
     if len(expression) > _LONGEST:
-        raise SqlError(f"The regular expression is longer than {_LONGEST:,} characters", "forbidden")
+        raise PatternError(f"The regular expression is longer than {_LONGEST:,} characters")
     options = library.Options()
     options.log_errors, options.max_mem, options.never_capture = False, _MOST_MEMORY, True
     try:
@@ -43,7 +47,7 @@ def compile_pattern(expression: str) -> Pattern:
     except library.error as error:
         reason: Any = error.args[0]
         message = reason.decode() if isinstance(reason, bytes) else str(reason)
-        raise SqlError(f"Invalid regular expression {expression!r}: {message}") from None
+        raise PatternError(f"Invalid regular expression {expression!r}: {message}") from None
     if compiled.programsize > _MOST_INSTRUCTIONS:
-        raise SqlError("The regular expression is too large: use smaller repetitions", "forbidden")
+        raise PatternError("The regular expression is too large: use smaller repetitions")
     return Pattern(compiled.search, compiled.programsize)
