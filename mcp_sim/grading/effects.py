@@ -222,7 +222,8 @@ class _Reader:
                 return self._of_item(effect, cast("Literal['insert', 'drop']", kind), item)
         effect = replace(effect, value=difference.new, before=difference.old)
         how = self._how(difference.path)
-        is_target = how == "set" or (how is None and self.given.has(difference.new))
+        is_given = difference.new is not ABSENT and self.given.has(difference.new)
+        is_target = how == "set" or (how is None and is_given)
         amount = difference.amount
         if amount is not None:
             is_amount = how in ("add", "subtract") or self.given.has(abs(amount))
@@ -231,7 +232,7 @@ class _Reader:
             return replace(effect, kind="add", value=amount, is_given=is_amount)
         if isinstance(difference.new, str) and isinstance(difference.inserted, str):
             return self._of_text(effect, difference, is_target=is_target)
-        return replace(effect, is_given=is_target or self.given.has(difference.new))
+        return replace(effect, is_given=is_target or is_given)
 
     def _of_text(self, effect: Effect, difference: Difference, *, is_target: bool) -> Effect:
         inserted = str(difference.inserted)

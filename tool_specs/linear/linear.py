@@ -176,7 +176,7 @@ def checked_date(value):
     try:
         date.fromisoformat(value)
     except ValueError:
-        raise Refused(f"Argument Validation Error - dueDate must be a valid date: {value}") from None
+        raise Refused(f"Argument Validation Error - must be a valid date: {value}") from None
     return value
 
 
@@ -428,18 +428,24 @@ def get_project(world, query):
 @tool(verb="create", entity="project")
 def create_project(world, name, team, lead=None, **fields):
     now = stamp(world.now)
-    known = {field: fields[field] for field in tables["project"]["fields"] if field in fields}
-    leader = None if lead is None else user_of(world, lead)["id"]
+    leader, changes = None if lead is None else user_of(world, lead)["id"], project_changes(fields)
     row = world.project.add(
-        name=name, team=team_of(world, team)["id"], lead=leader, createdAt=now, updatedAt=now, **known
+        name=name, team=team_of(world, team)["id"], lead=leader, createdAt=now, updatedAt=now, **changes
     )
     return shown_project(world, row)
+
+
+def project_changes(fields):
+    """Return the fields of a project that arguments set."""
+    checks = {"priority": checked_priority, "startDate": checked_date, "targetDate": checked_date}
+    known = [name for name in tables["project"]["fields"] if name in fields]
+    return {name: checks.get(name, lambda value: value)(fields[name]) for name in known}
 
 
 @tool(verb="update", entity="project", key="id")
 def update_project(world, id, lead=None, **fields):
     row = project_of(world, id)
-    row.update({field: fields[field] for field in tables["project"]["fields"] if field in fields})
+    row.update(project_changes(fields))
     if lead is not None:
         row["lead"] = user_of(world, lead)["id"]
     row["updatedAt"] = stamp(world.now)
