@@ -13,8 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from mcp_sim.programs.results import Refused, Result
-from mcp_sim.programs.rows import Row
-from mcp_sim.programs.tables import Table
 from mcp_sim.programs.world import World
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Json, Record
@@ -40,14 +38,6 @@ def shown(value: Any, structured: Any = None) -> Result:
     return Result(text=indented(value), structured=value if structured is None else structured)
 
 
-def known(table: Table, key: Any, message: str) -> Row:
-    """Return the row with a key. Raises `Refused` with the message if there is none."""
-    row = table.get(key)
-    if row is None:
-        raise Refused(message)
-    return row
-
-
 # values ---------------------------------------------------------------------------------------------------------------
 
 
@@ -64,15 +54,6 @@ def new_uuid(world: World) -> str:
 def money(minor: int, currency: str) -> str:
     """Return an amount in minor units with its currency: `19.00 EUR`."""
     return f"{minor / 100:.2f} {currency.upper()}"
-
-
-def byte_size(count: float) -> str:
-    """Return a size as `1.5 KB`."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1024 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    raise AssertionError
 
 
 # notes ----------------------------------------------------------------------------------------------------------------
@@ -116,21 +97,30 @@ _PYDANTIC = {
 """JSON type -> its classes, what messages call it, and what the path of a union calls it."""
 
 
-def pydantic_refusal(world: World, tool: str, arguments: Mapping[str, Json]) -> Refused:
-    """Word wrong arguments as servers of the Python SDK do."""
-    schema = expanded(world.input_schema)
-    lines = [
-        line
-        for name, inner in properties(schema).items()
-        for line in _pydantic_lines(name, inner, arguments, name in as_list(schema.get("required")))
-    ]
-    return pydantic_refused(tool, lines)
+def pydantic_refusal(
+    world: World, tool: str, arguments: Mapping[str, Json], problems: Sequence[str], *, fastmcp: bool = False
+) -> Refused:
+    """Word wrong arguments as servers of the Python SDK do, or those of FastMCP.
+
+    `problems` are shown where pydantic's words are not known.
+    """
+    schema, wanted = expanded(world.input_schema), as_list(world.input_schema.get("required"))
+    missing = ("Missing required argument", "missing_argument") if fastmcp else ("Field required", "missing")
+    lines = list[str]()
+    for name, inner in properties(schema).items():
+        if name in arguments:
+            lines += _pydantic_lines(name, inner, arguments[name])
+        elif name in wanted:
+            lines.append(pydantic_line(name, *missing, dict(arguments)))
+    lines = lines or [*problems]
+    return pydantic_refused(f"call[{tool}]", lines, "") if fastmcp else pydantic_refused(tool, lines)
 
 
-def pydantic_refused(tool: str, lines: Sequence[str]) -> Refused:
+def pydantic_refused(tool: str, lines: Sequence[str], before: str = "Error executing tool {}: ") -> Refused:
     """Put what pydantic reports, an entry of `lines` for each problem, into the words of the Python SDK."""
+    model = f"{tool}Arguments" if before else tool
     count = f"{len(lines)} validation error{'s' * (len(lines) != 1)}"
-    return Refused("\n".join([f"Error executing tool {tool}: {count} for {tool}Arguments", *lines]))
+    return Refused("\n".join([f"{before.format(tool)}{count} for {model}", *lines]))
 
 
 def pydantic_line(name: str, message: str, kind: str, value: Any) -> str:
@@ -143,12 +133,7 @@ def pydantic_line(name: str, message: str, kind: str, value: Any) -> str:
     )
 
 
-def _pydantic_lines(name: str, schema: Record, arguments: Mapping[str, Json], is_required: bool) -> Iterator[str]:
-    if name not in arguments:
-        if is_required:
-            yield pydantic_line(name, "Field required", "missing", dict(arguments))
-        return
-    value = arguments[name]
+def _pydantic_lines(name: str, schema: Record, value: Json) -> Iterator[str]:
     branches = [branch for branch in map(as_object, as_list(schema.get("anyOf"))) if branch.get("type") != "null"]
     if not branches:
         problem = _pydantic_problem(schema, value)
@@ -195,10 +180,13 @@ def _pydantic_problem(schema: Record, value: Json) -> tuple[str, str] | None:
             return plain, {"str": "string_type"}.get(short, f"{short}_type")
 
 
-def zod_refusal(world: World, tool: str, arguments: Mapping[str, Json]) -> Refused:
-    """Word wrong arguments as servers of the TypeScript SDK do (zod 4)."""
+def zod_refusal(world: World, tool: str, arguments: Mapping[str, Json], problems: Sequence[str]) -> Refused:
+    """Word wrong arguments as servers of the TypeScript SDK do (zod 4).
+
+    `problems` are shown where zod's words are not known.
+    """
     lines = [f"{message} at {path}" for path, message in zod_problems(expanded(world.input_schema), {**arguments})]
-    return zod_refused(tool, lines)
+    return zod_refused(tool, lines or ["; ".join(problems)])
 
 
 def zod_refused(tool: str, lines: Sequence[str]) -> Refused:

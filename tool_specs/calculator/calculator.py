@@ -71,5 +71,5 @@ def calculate(_world, expression):
 
 
 @invalid_arguments
-def refuse(world, tool, arguments, _problems):
-    return pydantic_refusal(world, tool, arguments)
+def refuse(world, tool, arguments, problems):
+    return pydantic_refusal(world, tool, arguments, problems)

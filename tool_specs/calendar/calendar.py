@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from zoneinfo import ZoneInfo
 
 from mcp_sim.programs import Refused, fail, initial, tool
+from mcp_sim.programs.helpers import stamp
 
 tables = {
     "calendar": {
@@ -88,10 +89,6 @@ def within(rows, low, high, time_zone):
     return sorted(rows, key=lambda row: (at(row["start"]), row["created"], row["id"]))
 
 
-def stamp(world):
-    return world.now.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 # views ----------------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +165,7 @@ def made(world, calendar, given, start, end, time_zone, event_id=None):
     ends = {"start": stored(start, name), "end": stored(end, name)}
     if at(ends["end"]) <= at(ends["start"]):
         raise Refused("Invalid request: The specified time range is empty.")
-    now = stamp(world)
+    now = stamp(world.now)
     owner = {"email": calendar["id"], "self": True} if calendar["primary"] else {"email": calendar["id"]}
     fields = {name: given[name] for name in GIVEN if given.get(name) is not None}
     fields |= {"id": event_id} if event_id else {}
@@ -285,7 +282,7 @@ def update_event(
     row.update({name: given[name] for name in GIVEN if given.get(name) is not None})
     if attendees is not None:
         row["attendees"] = guests(attendees, row["attendees"])
-    row["updated"] = stamp(world)
+    row["updated"] = stamp(world.now)
     others = calendars(world, calendarsToCheck) if calendarsToCheck else [calendar]
     return {"event": view(row), **(collisions(world, row, others) if checkConflicts and (start or end) else {})}
 
@@ -339,7 +336,7 @@ def respond_to_event(world, calendarId, eventId, response, comment=None, sendUpd
     if row["organizer"]["email"] == ME:
         raise Refused("Cannot respond to your own event: you are the organizer of this event")
     mine.update({"responseStatus": response}, **({"comment": comment} if comment else {}))
-    row["updated"] = stamp(world)
+    row["updated"] = stamp(world.now)
     done = f'Your response has been set to "{response}"' + (f' with note: "{comment}"' if comment else "")
     return {"event": view(row), "responseStatus": response, "sendUpdates": sendUpdates, "message": done}
 

@@ -1,13 +1,12 @@
 """A simulated DuckDB with the tools of a public server: statements, tables, columns."""
 
-import json
-
 from failures import Failed, explained
 from sensors import STATEMENTS
 from statements import columns_of, kind_of, shown_value, split, typed_columns
 
 from mcp_sim.libraries.sql import SqlError, first_word
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool
+from mcp_sim.programs.helpers import indented, pydantic_refusal
 
 tables = {
     "connection": {"singleton": True, "fields": {"database": "greenhouse"}},
@@ -37,7 +36,7 @@ def begin(given, world):
 
 
 def shown(body):
-    return json.dumps(body, indent=2, ensure_ascii=False)
+    return indented(body)
 
 
 @tool(verb="update", entity="plantings")
@@ -129,12 +128,5 @@ def missing(head, reason):
 
 
 @invalid_arguments
-def invalid(_world, tool, arguments, problems):
-    """Report the first missing argument as FastMCP does; other problems as they are."""
-    name = problems[0].split("'")[1] if "required property" in problems[0] else ""
-    if not name:
-        return Refused(f"{len(problems)} validation error for call[{tool}]\n" + "\n".join(problems))
-    given = f"input_value={arguments}, input_type=dict"
-    more = "    For further information visit https://errors.pydantic.dev/2.14/v/missing_argument"
-    reason = f"  Missing required argument [type=missing_argument, {given}]"
-    return Refused(f"1 validation error for call[{tool}]\n{name}\n{reason}\n{more}")
+def invalid(world, tool, arguments, problems):
+    return pydantic_refusal(world, tool, arguments, problems, fastmcp=True)

@@ -22,6 +22,7 @@ from mcp_sim.libraries.files import (
     parent,
 )
 from mcp_sim.programs import Refused, Result, initial, invalid_arguments, tool
+from mcp_sim.programs.helpers import indented, zod_refusal
 
 tables = {
     "place": {"singleton": True, "fields": {"allowed": {"type": "array", "items": {"type": "string"}, "default": []}}}
@@ -171,7 +172,7 @@ def directory_tree(world, path, excludePatterns=()):
                 node = {"name": entry.name, "type": "file" if entry.is_file else "directory"}
                 yield node if entry.is_file else {**node, "children": [*nodes(entry.path)]}
 
-    return shown(json.dumps([*nodes(top)], indent=2, ensure_ascii=False))
+    return shown(indented([*nodes(top)]))
 
 
 def _tree_patterns(pattern):
@@ -270,6 +271,5 @@ def move_file(world, source, destination):
 
 
 @invalid_arguments
-def invalid(_world, tool, _arguments, problems):
-    where = "; ".join(problems)
-    return Refused(f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {where}")
+def invalid(world, tool, arguments, problems):
+    return zod_refusal(world, tool, arguments, problems)

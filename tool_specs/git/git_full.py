@@ -1,6 +1,5 @@
 """Simulated git repositories with the tools of a server that has most commands of git. Results are JSON."""
 
-import json
 import re
 from contextlib import suppress
 from datetime import datetime
@@ -28,6 +27,7 @@ from mcp_sim.libraries.git import (
     render_patch,
 )
 from mcp_sim.programs import Refused, Result, initial, invalid_arguments, tool
+from mcp_sim.programs.helpers import indented, zod_refusal, zod_refused
 
 tables = {"session": {"singleton": True, "fields": {"path": {"type": ["string", "null"], "default": None}}}}
 
@@ -54,7 +54,7 @@ def begin(given, world):
 def answer(nullable="", **body):
     """Return a result whose text shows what is missing as null, and whose structured content leaves it out."""
     body = {"success": True, **body}
-    text = json.dumps(body, indent=2, ensure_ascii=False)
+    text = indented(body)
     shown = {name: value for name, value in body.items() if value is not None or name == nullable}
     return Result(text=text, structured=shown)
 
@@ -398,7 +398,7 @@ def git_reset(world, path=".", mode="mixed", target="HEAD", paths=None, confirme
 def git_clean(world, path=".", force=False, dryRun=False):
     if not (force or dryRun):
         hint = "force flag must be set to true to clean untracked files (or use dryRun to preview) at force"
-        raise Refused(f"MCP error -32602: Input validation error: Invalid arguments for tool git_clean: {hint}")
+        raise zod_refused("git_clean", [hint])
     files = opened(world, path, "clean").clean(dry_run=dryRun)
     return answer(filesRemoved=files, directoriesRemoved=[], dryRun=dryRun)
 
@@ -768,7 +768,7 @@ def git_wrapup_instructions(world, acknowledgement, createTag=False):  # noqa: A
     text = "\n".join(f"{at}. {step}" for at, step in enumerate(steps, 1))
     repository = None if world.session["path"] is None else context_of(opened(world, ".", "status"))
     body = {"instructions": text, **({"repository": repository} if repository else {})}
-    return Result(text=json.dumps(body, indent=2, ensure_ascii=False), structured=body)
+    return Result(text=indented(body), structured=body)
 
 
 @tool(reads=True, verb="list", entity="commit")
@@ -786,6 +786,5 @@ def git_changelog_analyze(world, reviewTypes, path=".", maxCommits=200, branch=N
 
 
 @invalid_arguments
-def invalid(_world, tool, _arguments, problems):
-    where = "; ".join(problems)
-    return Refused(f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {where}")
+def invalid(world, tool, arguments, problems):
+    return zod_refusal(world, tool, arguments, problems)

@@ -126,8 +126,8 @@ def knowledge_graph(world):
 
 
 @invalid_arguments
-def refuse(world, tool, arguments, _problems):
-    return zod_refusal(world, tool, arguments)
+def refuse(world, tool, arguments, problems):
+    return zod_refusal(world, tool, arguments, problems)
 
 
 @initial

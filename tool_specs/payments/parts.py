@@ -50,10 +50,6 @@ def refunded(world, payment):
     return sum(refund["amount"] for refund in world.refund.find(payment_intent=payment))
 
 
-def money(amount, currency):
-    return f"{amount / 100:.2f} {currency.upper()}"
-
-
 def charged(world, customer, amount, description, *, invoice=None, **fields):
     """Add an item to an invoice, or to the next one of the customer."""
     if invoice is not None:

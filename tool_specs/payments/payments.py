@@ -7,6 +7,7 @@ it always adds up.
 import parts
 
 from mcp_sim.programs import Refused, initial, tool
+from mcp_sim.programs.helpers import money
 
 SETTLED_AFTER = 2 * parts.DAY
 """How long payments are pending, in seconds."""
@@ -219,7 +220,7 @@ def create_refund(world, payment_intent, amount=None, reason=None):
     if asked <= 0:
         raise Refused(f"Failed to {doing}: Invalid positive integer")
     if asked > left:
-        of = parts.money(asked, payment["currency"]), parts.money(left, payment["currency"])
+        of = money(asked, payment["currency"]), money(left, payment["currency"])
         raise Refused(f"Failed to {doing}: Refund amount ({of[0]}) is greater than unrefunded amount ({of[1]})")
     values = {"currency": payment["currency"], "reason": reason, "created": parts.now(world)}
     refund = world.refund.add(values, payment_intent=payment_intent, amount=asked)

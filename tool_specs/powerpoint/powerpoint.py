@@ -1,13 +1,13 @@
 """PowerPoint presentations: slides with placeholders, texts, tables and shapes, as a public server words them."""
 
 import json
-import re
 from functools import wraps
 from posixpath import dirname
 
 from decks import DECKS, LAYOUTS
 
-from mcp_sim.programs import Refused, Result, initial, invalid_arguments, tool, unknown_tool
+from mcp_sim.programs import Refused, initial, invalid_arguments, tool, unknown_tool
+from mcp_sim.programs.helpers import pydantic_refusal, shown
 
 # fmt: off
 tables = {
@@ -56,7 +56,7 @@ def worded(function):
             body = function(world, **arguments)
         except Sorry as reason:
             body = {"error": str(reason)}
-        return Result(text=json.dumps(body, indent=2, ensure_ascii=False), structured={"result": body})
+        return shown(body, {"result": body})
 
     return answer
 
@@ -67,17 +67,8 @@ def no_tool(_world, name, _arguments):
 
 
 @invalid_arguments
-def refuse(_world, name, arguments, problems):
-    missing = re.findall(r"'(\w+)' is a required property", "; ".join(problems))
-    count = len(missing) or len(problems)
-    lines = [f"Error executing tool {name}: {count} validation error{'s' * (count > 1)} for {name}Arguments"]
-    for argument in missing:
-        lines += [
-            argument,
-            f"  Field required [type=missing, input_value={arguments!r}, input_type=dict]",
-            "    For further information visit https://errors.pydantic.dev/2.14/v/missing",
-        ]
-    raise Refused("\n".join(lines if missing else [*lines, *problems]))
+def refuse(world, name, arguments, problems):
+    return pydantic_refusal(world, name, arguments, problems)
 
 
 @initial

@@ -695,8 +695,8 @@ def unsubscribe(world, subscription_id):
 
 
 @invalid_arguments
-def refuse(world, tool, arguments, _problems):
-    return pydantic_refusal(world, tool, arguments)
+def refuse(world, tool, arguments, problems):
+    return pydantic_refusal(world, tool, arguments, problems)
 
 
 @initial

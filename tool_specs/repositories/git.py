@@ -8,6 +8,7 @@ from difflib import unified_diff
 from hashlib import sha1
 
 from mcp_sim.programs import Refused
+from mcp_sim.programs.helpers import stamp
 
 API, WEB = "https://api.github.com", "https://github.com"
 CLOSES = re.compile(r"\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?) #(\d+)", re.IGNORECASE)
@@ -56,10 +57,6 @@ def known_branch(world, repository, name, what, path, method="GET", status="404 
 
 
 # Git ------------------------------------------------------------------------------------------------------------------
-
-
-def stamp(moment):
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def add_blob(world, content):

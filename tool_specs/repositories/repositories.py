@@ -39,7 +39,6 @@ from git import (
     review_view,
     search_subjects,
     short_commit,
-    stamp,
     tips,
     tree_before,
     user_view,
@@ -47,6 +46,7 @@ from git import (
 from seed import fill
 
 from mcp_sim.programs import Refused, Result, initial, tool
+from mcp_sim.programs.helpers import stamp
 
 # fmt: off
 tables = {

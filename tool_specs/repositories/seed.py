@@ -2,7 +2,9 @@
 
 from datetime import timedelta
 
-from git import add_comment, close, commit_to, merge, open_issue, open_pull, stamp
+from git import add_comment, close, commit_to, merge, open_issue, open_pull
+
+from mcp_sim.programs.helpers import stamp
 
 ORGANIZATION, UPSTREAM = "quayside", "opentide"
 PEOPLE = {

@@ -8,7 +8,8 @@ from hashlib import sha256
 from festival import BASES
 from formulas import Wrong, holds, names, parse
 
-from mcp_sim.programs import Refused, Result, initial, tool
+from mcp_sim.programs import Refused, helpers, initial, tool
+from mcp_sim.programs.helpers import compact, shown
 
 # fmt: off
 tables = {
@@ -52,11 +53,7 @@ def id_of(kind, *path):
 
 
 def stamp(time):
-    return time.strftime("%Y-%m-%dT%H:%M:%S.000Z")
-
-
-def shown(value):
-    return Result(structured=value, text=json.dumps(value, indent=2, ensure_ascii=False))
+    return helpers.stamp(time.replace(microsecond=0), "milliseconds")
 
 
 # how the service refuses ----------------------------------------------------------------------------------------------
@@ -64,7 +61,7 @@ def shown(value):
 
 def refused(status, kind, message=None):
     error = kind if message is None else {"type": kind, "message": message}
-    body = json.dumps({"error": error}, separators=(",", ":"), ensure_ascii=False)
+    body = compact({"error": error})
     return Refused(f"Airtable API Error: {status}. Response: {body}")
 
 

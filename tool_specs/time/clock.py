@@ -62,5 +62,5 @@ def convert_time(world, source_timezone, time, target_timezone):
 
 
 @invalid_arguments
-def refuse(world, tool, arguments, _problems):
-    return pydantic_refusal(world, tool, arguments)
+def refuse(world, tool, arguments, problems):
+    return pydantic_refusal(world, tool, arguments, problems)

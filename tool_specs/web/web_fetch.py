@@ -6,6 +6,7 @@ from urllib.parse import urljoin, urlsplit
 from pages import add_described, page_at
 
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool
+from mcp_sim.programs.helpers import pydantic_line, pydantic_refused
 
 tables = {
     "page": {
@@ -81,24 +82,23 @@ def check(arguments):
         if name in arguments or name == "url":
             lines += complaint(name, arguments)
     if lines:
-        count = f"{len(lines)} validation error{'s' * (len(lines) != 1)}"
-        raise failure(f"{count} for fetchArguments\n" + "\n".join(lines))
+        raise pydantic_refused("fetch", lines)
 
 
 def complaint(name, arguments):
     """Return why an argument is refused: no text, or one."""
     if name not in arguments:
-        return [worded(name, "Field required", "missing", dict(arguments))]
+        return [pydantic_line(name, "Field required", "missing", dict(arguments))]
     value, (expected, text, kind) = arguments[name], TYPES[name]
     least, most = BOUNDS.get(name, (None, None))
     if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-        return [worded(name, text, kind, value)]
+        return [pydantic_line(name, text, kind, value)]
     if least is not None and value < least:
-        return [worded(name, f"Input should be greater than or equal to {least}", "greater_than_equal", value)]
+        return [pydantic_line(name, f"Input should be greater than or equal to {least}", "greater_than_equal", value)]
     if most is not None and value > most:
-        return [worded(name, f"Input should be less than or equal to {most}", "less_than_equal", value)]
+        return [pydantic_line(name, f"Input should be less than or equal to {most}", "less_than_equal", value)]
     why = flaw(value) if name == "url" else ""
-    return [worded(name, f"Input should be a valid URL, {why}", "url_parsing", value)] if why else []
+    return [pydantic_line(name, f"Input should be a valid URL, {why}", "url_parsing", value)] if why else []
 
 
 def flaw(url):
@@ -112,15 +112,6 @@ def flaw(url):
     except ValueError:
         return "invalid IPv6 address" if host.startswith("[") else "invalid international domain name"
     return ""
-
-
-def worded(name, text, kind, value):
-    shown = repr(value)
-    shown = shown if len(shown) <= 50 else f"{shown[:25]}...{shown[-24:]}"
-    return (
-        f"{name}\n  {text} [type={kind}, input_value={shown}, input_type={type(value).__name__}]\n"
-        f"    For further information visit https://errors.pydantic.dev/2.14/v/{kind}"
-    )
 
 
 @initial

@@ -8,6 +8,7 @@ from posixpath import basename, dirname, splitext
 from letters import DOCUMENTS
 
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool, unknown_tool
+from mcp_sim.programs.helpers import indented, pydantic_refusal
 
 # fmt: off
 tables = {
@@ -53,16 +54,8 @@ def no_tool(_world, name, _arguments):
 
 
 @invalid_arguments
-def refuse(_world, name, arguments, problems):
-    missing = re.findall(r"'(\w+)' is a required property", "; ".join(problems))
-    lines = [f"{len(missing) or len(problems)} validation error for call[{name}]"]
-    for argument in missing:
-        lines += [
-            argument,
-            f"  Missing required argument [type=missing_argument, input_value={arguments!r}, input_type=dict]",
-            "    For further information visit https://errors.pydantic.dev/2.14/v/missing_argument",
-        ]
-    raise Refused("\n".join(lines if missing else [*lines, *problems]))
+def refuse(world, name, arguments, problems):
+    return pydantic_refusal(world, name, arguments, problems, fastmcp=True)
 
 
 @initial
@@ -108,7 +101,7 @@ def paragraph_at(document, index):
 
 
 def shown(value):
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return indented(value)
 
 
 # documents ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,118 @@
+"""What programs write again and again: wrong arguments in the words of pydantic and zod, front matter, sizes, times."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError, create_model
+
+from mcp_sim.programs.helpers import (
+    front_matter,
+    javascript_length,
+    money,
+    pydantic_refusal,
+    stamp,
+    with_front_matter,
+    yaml_value,
+    zod_problems,
+)
+from mcp_sim.programs.world import World
+
+Json = Any
+TYPES: dict[str, Any] = {
+    "string": str, "integer": int, "number": float, "boolean": bool, "array": list[Any], "object": dict[str, Any],
+}  # fmt: skip
+VALUES: list[Json] = [None, True, 7, 2.5, "", "x" * 80, "maybe", [1], {"a": 1}]
+
+
+class Called:
+    """A world of which only the called tool matters."""
+
+    def __init__(self, schema: dict[str, Json]) -> None:
+        self.input_schema = schema
+
+
+def worded(schema: dict[str, Json], arguments: dict[str, Json]) -> str:
+    return str(pydantic_refusal(cast("World", Called(schema)), "save", arguments, ["a problem"]).value)
+
+
+def own_words(error: ValidationError) -> str:
+    return re.sub(r"pydantic\.dev/[\d.]+/", "pydantic.dev/2.14/", str(error))
+
+
+def refused_by_pydantic(kind: str, arguments: dict[str, Json]) -> str:
+    """Return pydantic's own words; an empty text where it converts the value."""
+    model = create_model("saveArguments", item=(TYPES[kind], ...), name=(str, ...))
+    try:
+        model.model_validate(arguments)
+    except ValidationError as error:
+        return own_words(error)
+    return ""
+
+
+REFUSED = [
+    (kind, value) for kind, value in product(TYPES, VALUES) if refused_by_pydantic(kind, {"item": value, "name": ""})
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), REFUSED, ids=str)
+def test_wrong_arguments_are_in_the_words_of_pydantic(kind: str, value: Json) -> None:
+    schema = {"properties": {"item": {"type": kind}, "name": {"type": "string"}}, "required": ["item", "name"]}
+    for arguments in ({"item": value}, {"item": value, "name": 5}):
+        assert worded(schema, arguments) == f"Error executing tool save: {refused_by_pydantic(kind, arguments)}"
+
+
+def test_unions_name_each_type() -> None:
+    model = create_model("saveArguments", item=(int | str | None, None))
+    schema = {"properties": {"item": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}}}
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate({"item": [1]})
+    assert worded(schema, {"item": [1]}) == f"Error executing tool save: {own_words(caught.value)}"
+
+
+def test_what_pydantic_does_not_word_is_shown_as_it_is() -> None:
+    schema = {"properties": {"item": {"type": "string", "pattern": "^a"}}}
+    assert worded(schema, {"item": "b"}) == (
+        "Error executing tool save: 1 validation error for saveArguments\na problem"
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "problems"),
+    [
+        ({"type": "string"}, None, [("", "Invalid input: expected string, received null")]),
+        ({"type": "integer", "minimum": 1}, 0, [("", "Too small: expected number to be >=1")]),
+        ({"type": "integer"}, 1.5, [("", "Invalid input: expected int, received number")]),
+        ({"enum": ["a", "b"]}, "c", [("", 'Invalid option: expected one of "a"|"b"')]),
+        ({"type": "array", "items": {"type": "object", "required": ["n"], "properties": {"n": {"type": "number"}}}},
+         [{"n": 1}, {}, 5],
+         [("[1].n", "Invalid input: expected number, received undefined"),
+          ("[2]", "Invalid input: expected object, received number")]),
+    ],
+)  # fmt: skip
+def test_zod_names_the_path_and_both_types(schema: Json, value: Json, problems: list[tuple[str, str]]) -> None:
+    assert [*zod_problems(schema, value)] == problems
+
+
+@pytest.mark.parametrize(
+    "text", ["# A\n", "---\nx: 1\n---\n# A\n", "---\nx: [1]\ny:\n  - z\n---\n", "---\nnot closed\n"]
+)
+def test_front_matter_is_split_and_joined_unchanged(text: str) -> None:
+    assert with_front_matter(*front_matter(text)) == text
+
+
+def test_invalid_yaml_is_a_value_error() -> None:
+    assert yaml_value("tags: [a, b]") == {"tags": ["a", "b"]}
+    with pytest.raises(ValueError, match="front matter"):
+        yaml_value("tags: [a")
+
+
+def test_values_are_shown_as_services_show_them() -> None:
+    assert stamp(datetime(2029, 3, 1, 9, 0, 0, 5000, tzinfo=UTC)) == "2029-03-01T09:00:00Z"
+    assert stamp(datetime(2029, 3, 1, 9, 0, 0, 5000, tzinfo=UTC), "milliseconds") == "2029-03-01T09:00:00.005Z"
+    assert money(1901, "eur") == "19.01 EUR"
+    assert javascript_length("a😀") == 3
