@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
-from mcp_sim.recordings.capture.secret_words import SecretKeys, compiled_patterns, is_open_value, re2
+from mcp_sim.recordings.capture.secret_words import (
+    SecretKeys,
+    compiled_patterns,
+    entropy_of,
+    is_open_value,
+    re2,
+    service_patterns,
+)
 from mcp_sim.spec.foreign.secrets import find_secrets
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
@@ -182,7 +189,14 @@ class Redactor:
             case [str() as name, str() as value] if kind is None and re.search(r"\d", value):
                 return [self._text(name, place), self._redacted(value, place, self._kind(name))]
             case _:
-                return [self._redacted(item, place, kind) for item in values]
+                options = [None, *(self._option_kind(item) for item in values)]  # of the item before
+                pairs = zip(values, options, strict=False)
+                return [self._redacted(item, place, option or kind) for item, option in pairs]
+
+    def _option_kind(self, word: Json) -> str | None:
+        """Return the kind of secret that follows an option in the words of a command."""
+        is_option = isinstance(word, str) and word.startswith("-") and "=" not in word
+        return self._kind(word.lstrip("-")) if is_option else None
 
     def _without_split(self, values: list[Json], place: str) -> list[Json]:
         """Return content blocks without known secrets that begin in one text and end in a later one."""
@@ -284,16 +298,24 @@ class Redactor:
     def _without_patterns(self, text: str, place: str) -> str:
         for kind, pattern in self._patterns.items():
             text = _replaced(text, self._matches(pattern, kind, text, place))
+        for kind, pattern, entropy in service_patterns(text):
+            text = _replaced(text, self._matches(pattern, kind, text, place, entropy))
         return text
 
-    def _matches(self, pattern: Any, kind: str, text: str, place: str) -> Iterator[tuple[int, int, str]]:
-        """Yield start, end and placeholder of each match of a pattern."""
+    def _matches(
+        self, pattern: Any, kind: str, text: str, place: str, entropy: float = 0.0
+    ) -> Iterator[tuple[int, int, str]]:
+        """Yield start, end and placeholder of each match of a pattern with at least this entropy."""
         for match in pattern.finditer(text):
             group = 1 if pattern.groups and match[1] is not None else 0
             secret: str = match[group]
+            if secret and entropy and entropy_of(secret) < entropy:
+                continue
             if secret and "<redacted:" not in secret and not is_open_value(secret):
                 if kind == "basic-credentials":
                     self._learn_basic(secret, kind)
+                if "%" in secret:  # the query of a URL
+                    self._learn_part(unquote(secret), kind)
                 yield match.start(group), match.end(group), self._note(self.learn(secret, kind), place)
 
     def _without_assigned(self, text: str, place: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from math import log2
 from pathlib import Path
 from typing import Any, TypeAlias
 from unicodedata import normalize
@@ -83,6 +86,31 @@ def words_of(name: str) -> Words:
 def is_open_value(text: str) -> bool:
     """Whether a value is not secret, whatever its key: an empty text, or a word such as `required`."""
     return text.strip().lower() in secret_words().not_values or not text.strip()
+
+
+@cache
+def _service_rules() -> Sequence[tuple[str, str, Words, float]]:
+    """Return the rules of services: name, pattern, the words of which a text has one, and the least entropy."""
+    rules: list[dict[str, Any]] = json.loads(Path(__file__).with_name("gitleaks.json").read_bytes())["rules"]
+    return [(rule["id"], rule["pattern"], (*rule["keywords"],), rule.get("entropy", 0.0)) for rule in rules]
+
+
+def service_patterns(text: str) -> Iterator[tuple[str, Any, float]]:
+    """Yield name, pattern and least entropy of the rules that may find the key of a service in a text."""
+    lowered = text.lower()
+    for name, pattern, keywords, entropy in _service_rules():
+        if any(word in lowered for word in keywords):
+            yield name, _compiled(pattern), entropy
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    return re2.compile(pattern)
+
+
+def entropy_of(text: str) -> float:
+    """Return the bits per character of a text, by which random ones differ from words."""
+    return -sum(count / len(text) * log2(count / len(text)) for count in Counter(text).values())
 
 
 def compiled_patterns(further: Sequence[str] = ()) -> Mapping[str, Any]:
