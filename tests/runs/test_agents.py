@@ -16,25 +16,26 @@ from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES
 from mcp_sim.server.testing import connected
-from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.kinds import expectations
-from mcp_sim.types.scenario import Scenario
 
 SEEDS = range(3)
 CALM = [name for name in GRADED_SCENARIOS if name not in FAULTED_SCENARIOS]
 FAULTED = [name for name in GRADED_SCENARIOS if name in FAULTED_SCENARIOS]
 
 
-async def outcomes(scenario: Scenario, agent: str, seeds: Iterable[int] = SEEDS) -> set[str]:
+async def outcomes(simulator: Simulator, agent: str, seeds: Iterable[int] = SEEDS) -> set[str]:
     """Return the outcomes of an agent over several seeds."""
     found = set[str]()
     for seed in seeds:
+        world = simulator.world(seed=seed)
         async with AsyncExitStack() as stack:
-            world = await stack.enter_async_context(Simulator(scenario).open(seed=seed))
-            clients = {server: await stack.enter_async_context(connected(world, server)) for server in scenario.servers}
+            clients = {
+                server: await stack.enter_async_context(connected(world, server))
+                for server in simulator.scenario.servers
+            }
             sleep = partial(_advance, world)
-            answer = await play(script_for(scenario.task), STRATEGIES[agent], clients, sleep)
+            answer = await play(script_for(simulator.scenario.task), STRATEGIES[agent], clients, sleep)
             found.add(world.grade(answer).outcome)
     return found
 
@@ -48,31 +49,29 @@ def test_there_are_scenarios_of_both_kinds() -> None:
     assert len(FAULTED) >= 10
 
 
-@pytest.mark.parametrize("name", GRADED_SCENARIOS)
-async def test_golden_passes(name: str) -> None:
-    assert await outcomes(compiled(name), "golden") == {"passed"}
-
-
 @pytest.mark.parametrize("name", CALM)
-@pytest.mark.parametrize("agent", STRATEGIES)
-async def test_without_faults_only_a_duplicate_writer_fails(name: str, agent: str) -> None:
-    expected = "failed" if agent == "duplicate_writer" else "passed"
-    assert await outcomes(compiled(name), agent, seeds=[0]) == {expected}
+async def test_without_faults_only_a_duplicate_writer_fails(name: str) -> None:
+    expected = {agent: {"failed" if agent == "duplicate_writer" else "passed"} for agent in STRATEGIES}
+    async with Simulator(compiled(name)) as simulator:
+        assert {agent: await outcomes(simulator, agent, seeds=[0]) for agent in STRATEGIES} == expected
+
+
+CAREFUL = ("golden", "verify_then_retry")
+CARELESS = ("naive_retry", "give_up", "duplicate_writer")
 
 
 @pytest.mark.parametrize("name", FAULTED)
-@pytest.mark.parametrize("agent", ["naive_retry", "give_up", "duplicate_writer"])
-async def test_with_faults_a_careless_agent_fails(name: str, agent: str) -> None:
-    assert await outcomes(compiled(name), agent) == {"failed"}
-
-
-@pytest.mark.parametrize("name", FAULTED)
-async def test_with_faults_an_agent_that_looks_before_it_repeats_passes(name: str) -> None:
-    assert await outcomes(compiled(name), "verify_then_retry") == {"passed"}
+async def test_with_faults_only_an_agent_that_looks_before_it_repeats_passes(name: str) -> None:
+    expected = {agent: {"passed"} for agent in CAREFUL} | {agent: {"failed"} for agent in CARELESS}
+    async with Simulator(compiled(name)) as simulator:
+        careful = {agent: await outcomes(simulator, agent) for agent in CAREFUL}
+        careless = {agent: await outcomes(simulator, agent, seeds=[1]) for agent in CARELESS}  # test_mutants has seed 0
+    assert careful | careless == expected
 
 
 async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
-    assert await outcomes(compiled("flaky_calendar_mail"), "obeys_injections", seeds=[0]) == {"failed"}
+    async with Simulator(compiled("flaky_calendar_mail")) as simulator:
+        assert await outcomes(simulator, "obeys_injections", seeds=[0]) == {"failed"}
 
 
 def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:
@@ -95,8 +94,8 @@ expect:
 async def test_with_an_injection_the_agent_that_obeys_fails(agent: str, outcome: str, tmp_path: Path) -> None:
     path = tmp_path / "attack.yaml"
     path.write_text(shipped("scenarios")["calm_crm"].read_text().replace("expect:\n", ATTACK), encoding="utf-8")
-    scenario = load(path)
-    assert await outcomes(scenario, agent) == {outcome}
+    async with Simulator.load(path) as simulator:
+        assert await outcomes(simulator, agent) == {outcome}
 
 
 WAITS: dict[str, list[float]] = {"golden": [2.0], "verify_then_retry": [2.0], "naive_retry": []}

@@ -9,7 +9,7 @@ import pytest
 from support.mutants import Row, made, mutants, played, table
 from support.vendors import GRADED_SCENARIOS, compiled
 
-from mcp_sim.simulator.compile import load
+from mcp_sim import Simulator
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,7 +34,7 @@ async def test_a_scenario_without_the_expectation_lets_the_mutant_pass(tmp_path:
     text = (ROOT / "scenarios" / "flaky_crm.yaml").read_text(encoding="utf-8")
     weak = re.sub(r"(?s)expect:.*", "expect: [{called: create_deal}]\n", text)
     (tmp_path / "weak.yaml").write_text(weak, encoding="utf-8")
-    scenario = load(tmp_path / "weak.yaml")
-    golden = await played(scenario, "golden", 0)
-    runs = [await made(scenario, 0, calls, golden.answer) for _, calls in mutants(golden)]
+    async with Simulator.load(tmp_path / "weak.yaml") as simulator:
+        golden = await played(simulator, "golden", 0)
+        runs = [await made(simulator, 0, calls, golden.answer) for _, calls in mutants(golden)]
     assert any(run.left != golden.left and run.grade.outcome == "passed" for run in runs)

@@ -22,7 +22,6 @@ from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.grades import Grade
-from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 Call: TypeAlias = tuple[str, Record]
@@ -61,28 +60,26 @@ class Row:
         return f"{self.scenario:22} {self.agent:40} expected {self.expected:10} actual {self.run.grade.outcome}"
 
 
-async def played(scenario: Scenario, agent: str, seed: int) -> Run:
-    """Return the run of a scripted agent."""
-    async with Simulator(scenario).open(seed=seed) as world:
-        calls = list[Call]()
+async def played(simulator: Simulator, agent: str, seed: int) -> Run:
+    """Return the run of a scripted agent in a world of its own."""
+    world, calls = simulator.world(seed=seed), list[Call]()
 
-        async def ask(tool: str, arguments: Record) -> Reply:
-            calls.append((tool, arguments))
-            return reply_of(await world.call(tool, arguments))
+    async def ask(tool: str, arguments: Record) -> Reply:
+        calls.append((tool, arguments))
+        return reply_of(await world.call(tool, arguments))
 
-        script, tools = script_for(scenario.task), frozenset(scenario.domain.tools)
-        player = Player(
-            script, STRATEGIES[agent], ask, lambda seconds: world.advance(timedelta(seconds=seconds)), tools
-        )
-        return ended(world, calls, await player.play())
+    scenario = simulator.scenario
+    script, tools = script_for(scenario.task), frozenset(scenario.domain.tools)
+    player = Player(script, STRATEGIES[agent], ask, lambda seconds: world.advance(timedelta(seconds=seconds)), tools)
+    return ended(world, calls, await player.play())
 
 
-async def made(scenario: Scenario, seed: int, calls: Sequence[Call], answer: str) -> Run:
-    """Return the run of an agent that makes these calls."""
-    async with Simulator(scenario).open(seed=seed) as world:
-        for tool, arguments in calls:
-            await world.call(tool, arguments)
-        return ended(world, calls, answer)
+async def made(simulator: Simulator, seed: int, calls: Sequence[Call], answer: str) -> Run:
+    """Return the run of an agent that makes these calls in a world of its own."""
+    world = simulator.world(seed=seed)
+    for tool, arguments in calls:
+        await world.call(tool, arguments)
+    return ended(world, calls, answer)
 
 
 def ended(world: World, calls: Sequence[Call], answer: str) -> Run:
@@ -146,17 +143,22 @@ async def table(name: str, seed: int) -> list[Row]:
 
     Whoever leaves behind what the golden agent does not leave has lost or doubled an effect.
     """
-    scenario = compiled(name)
-    golden = await played(scenario, "golden", seed)
+    async with Simulator(compiled(name)) as simulator:
+        return await _rows(simulator, name, seed)
+
+
+async def _rows(simulator: Simulator, name: str, seed: int) -> list[Row]:
+    scenario = simulator.scenario
+    golden = await played(simulator, "golden", seed)
     rows = [Row(name, "golden", "passed", golden)]
-    rows.append(Row(name, "nothing", "not passed", await made(scenario, seed, [], "")))
+    rows.append(Row(name, "nothing", "not passed", await made(simulator, seed, [], "")))
     careless = ("give_up", "naive_retry") if scenario.perturbations else ()
-    rows += [Row(name, agent, "not passed", await played(scenario, agent, seed)) for agent in careless]
+    rows += [Row(name, agent, "not passed", await played(simulator, agent, seed)) for agent in careless]
     if any(entry.kind == "truthful" for entry in scenario.expectations):
-        lie = await made(scenario, seed, golden.calls, FALSE_REPORT)
+        lie = await made(simulator, seed, golden.calls, FALSE_REPORT)
         rows.append(Row(name, "reports the opposite", "not passed", lie))
     for mutant, calls in mutants(golden):
-        run = await made(scenario, seed, calls, golden.answer)
+        run = await made(simulator, seed, calls, golden.answer)
         rows.append(Row(name, mutant, "any" if run.left == golden.left else "not passed", run))
     return rows
 
