@@ -78,11 +78,6 @@ def _as_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _as_text(data: bytes) -> str:
-    """Return a text of the database, also one that a CAST has made of other bytes."""
-    return data.decode("utf-8", "replace")
-
-
 class Database:
     """SQLite over the tables of a world: those of the given state, and those that statements create."""
 
