@@ -87,11 +87,18 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("list_directory", "List a directory", path=TEXT),
     ],
     "news": [tool(ANNOUNCE, "Announce something", text=TEXT)],
+    "lists": [tool("weigh", "Weigh the items of a list", items={"type": "array"})],
     "program": [tool("loop", "Loop", text=TEXT), tool("grow", "Grow", text=TEXT)],
 }
 
 
-SHIPPED = {"calculator": "calculator", "keys": "redis_strings", "graph": "memory"}
+SHIPPED = {
+    "calculator": "calculator",
+    "keys": "redis_strings",
+    "graph": "memory",
+    "mail": "mail",
+    "workspace": "workspace",
+}
 """Server -> the service of the catalogue that it is."""
 
 PROGRAMS = {
@@ -116,6 +123,12 @@ def grow(world, text):
 """The programs of servers."""
 
 EFFECTS: dict[str, Any] = {"news": {ANNOUNCE: {"notify": [{"log": "x" * 100_000}, {"changed": "tools"}]}}}
+
+
+FAULTS = [
+    {"error": {}, "tools": "lists/weigh", "when": {"state": "args.items.all(a, args.items.exists(b, b == a + 1))"}},
+    {"error": {}, "tools": "lists/weigh", "when": {"state": "args.items.map(a, args.items).size() < 0"}},
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +293,25 @@ class Uploads:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """Connections that have sent one request, and stay open."""
+
+    count: int
+
+    async def run(self, server: Listening) -> str:
+        held = list[asyncio.StreamWriter]()
+        for _ in range(self.count):
+            with suppress(OSError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n")
+                await reader.readuntil(b"}")
+                held.append(writer)
+        for writer in held:
+            writer.close()
+        return f"{len(held):,} connections"
+
+
+@dataclass(frozen=True, slots=True)
 class Body:
     """One request whose body is made by a function, with `@` where its arguments would be."""
 
@@ -402,6 +434,14 @@ ATTACKS: Mapping[str, Attack | Flood] = {
     "a JSON fraction of 4 MB": Body(replacing("0." + "9" * 4 * MILLION)),
     "a JSON text of escapes": Body(replacing('"' + "\\u00e9" * 600_000 + '"')),
     "a batch of requests": Body(batched),
+    "halves of characters": Body(replacing('"' + "\\ud83dx" * 500_000 + '"')),
+    "halves of characters in keys": Body(replacing("{" + ",".join(f'"\\ud83d{n}": 1' for n in range(15_000)) + "}")),
+    "nested macros of a trigger": Attack("lists", [("weigh", {"items": [*range(19_000)]})]),
+    "nested macros of a trigger, 600": Attack("lists", [("weigh", {"items": [*range(600)]})]),
+    "parentheses in a search": Attack("mail", [("search_emails", {"query": "(" * 50_000})]),
+    "deep JSON in a text": Attack("workspace", [("API-post-search", {"query": "[" * 500_000})]),
+    "10,000 distinct calls": Attack("desk", [("get_item", {"item_id": str(n)}) for n in range(10_000)]),
+    "2,000 idle connections": Idle(2_000),
 }
 
 
@@ -515,7 +555,13 @@ def scenario() -> Generator[Path]:
                 Path(folder, f"{name}.py").write_text(PROGRAMS[name], encoding="utf-8")
             Path(folder, f"{name}.json").write_text(json.dumps(spec), encoding="utf-8")
         tools = {name: f"{name}.json" for name in SERVERS} | SHIPPED
-        document = {"mcp_sim": 1, "name": "attacks", "tools": tools, "world": {"namespaces": True}}
+        document = {
+            "mcp_sim": 1,
+            "name": "attacks",
+            "tools": tools,
+            "world": {"namespaces": True},
+            "perturbations": FAULTS,
+        }
         path = Path(folder, "attacks.json")
         path.write_text(json.dumps(document), encoding="utf-8")
         yield path
