@@ -46,7 +46,7 @@ OURS: Final = frozenset({"find", "max", "min", "sum"})
 LONGEST = 4_000
 """Characters of an expression."""
 
-MOST_STEPS = 400_000
+MOST_STEPS = 250_000
 """How often the innermost macro of an expression may be evaluated, and how many records `find` may look at. Each takes
 a microsecond, in which nothing else happens: the other worlds of a server wait."""
 
@@ -292,19 +292,24 @@ def _cost(text: str, free: Collection[str]) -> tuple[int, int]:
     """Return the nesting and the growth of an expression (see `Expression`)."""
     bare = _TOKEN.sub(lambda token: " " if token.lastgroup is None else token[0], text)  # without comments and texts
     scopes, nesting, growth = list[str | None](), 0, 1
+    maps = list[bool]()
     uses = Counter[str]()
     for token in _TOKEN.finditer(bare):
-        depth = sum(scope is not None for scope in scopes)
+        # What a `map` makes of each item may be as large as all items, and is copied for each further one, as by
+        # `filter`.
+        depth = sum(scope is not None for scope in scopes) + any(maps)
         if token["macro"] or token["open"]:
+            is_copied = bool(token["macro"]) and ("filter" in token[0] or "map" in token[0])
+            nesting = max(nesting, depth + bool(token["macro"]) + is_copied)
             scopes.append(token["bound"])
-            # The library copies what `filter` and `map` have so far for each further item.
-            nesting = max(nesting, depth + bool(token["macro"]) * (1 + ("filter" in token[0] or "map" in token[0])))
+            maps.append(bool(token["macro"]) and "map" in token[0])
         elif token["close"] and scopes:
             bound = scopes.pop()
+            maps.pop()
             growth *= max(uses.pop(bound, 1), 1) if bound is not None else 1
         elif token["name"]:
             uses[token["name"]] += 1
-            nesting = max(nesting, depth + 1 if token["name"] in free and depth else depth)
+            nesting = max(nesting, depth + 1) if token["name"] in free and scopes and any(scopes) else nesting
     return nesting, min(growth, MOST_STEPS)
 
 

@@ -30,6 +30,7 @@ ENDLESS = [
     "deal.all(a, deal.all(b, deal.all(c, a.id != b.id)))",
     "deal.filter(a, a.amount >= 0.0).size() > 0",
     "deal.map(a, deal).size() > 0",
+    "deal.all(b, [1].map(a, deal).size() > 0)",
     "deal.all(a, find('deal', {}).size() > 0)",
     "1" + "+1" * 200_000,
     "(" * 100_000,
@@ -62,10 +63,10 @@ async def test_no_expression_runs_for_long_and_check_runs_none(tmp_path: Path, t
 
 
 def test_what_takes_no_time_is_evaluated() -> None:
-    rows = [{"id": n, "amount": 2.0} for n in range(600)]
+    rows = [{"id": n, "amount": 2.0} for n in range(400)]
     for text in ("deal.all(d, d.amount > 1.0)", "deal.filter(d, d.id > 5).map(d, d.id).exists(i, i == 7)"):
         assert expression(text, ["deal"]).holds({"deal": rows}, {})
-    with pytest.raises(Unevaluable, match="combines more than 632 values"):
+    with pytest.raises(Unevaluable, match="combines more than 500 values"):
         expression("deal.filter(d, d.id > 5).size() > 1", ["deal"]).holds({"deal": rows * 2}, {})
 
 
