@@ -18,12 +18,14 @@ from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Recomputes the dependent amounts of a record, except those that the call gave."""
 
+_HOLDING, _COUNTED = terms("fields.holding"), terms("fields.counted")
 MOST_LINK_CANDIDATES = 32
 """The most records that a link is chosen from, if no argument gives it."""
 
@@ -148,13 +150,14 @@ def _first_value(name: str, schema: Record) -> Json:
     if choices and (len(choices) == 1 or last in {"status", "state", "stage"}):
         return choices[0]
     if kind == "boolean":
-        return False
+        return name.removeprefix("is_") in _HOLDING
     if kind == "array" and not schema.get("minItems"):
         return []
     if kind == "integer" and name in {"version", "revision", "rev"}:
         return max(1, schema.get("minimum", 1))
-    is_count = kind == "integer" and name.endswith(("count", "_total")) and schema.get("minimum", 0) <= 0
-    return 0 if is_count else NOWHERE
+    is_count = kind == "integer" and name.endswith(("count", "_total"))
+    is_counted = kind in {"integer", "number"} and not _COUNTED.isdisjoint(name.split("_"))
+    return 0 if (is_count or is_counted) and schema.get("minimum", 0) <= 0 else NOWHERE
 
 
 def settling(entity: Entity, domain: Domain) -> Settle:

@@ -10,10 +10,11 @@ from mcp_sim.types import Json
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.result_templates import ResultTemplate
 
-How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
+How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle"]
 """How a value gets into a field.
 
-`set` replaces the value. `append` and `remove` change the list in the field, `add` and `subtract` the number."""
+`set` replaces the value. `append` and `remove` change the list in the field, `add` and `subtract` the number,
+`toggle` negates the flag."""
 
 
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]

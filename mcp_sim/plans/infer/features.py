@@ -70,7 +70,7 @@ class ToolFeatures:
     @property
     def is_upsert(self) -> bool:
         """Whether it creates a record or updates it if it exists."""
-        return self.verb == "create" and self.parsed.word == "upsert"
+        return self.verb == "create" and self.parsed.word in {"upsert", "put"}
 
     @property
     def enters(self) -> How | None:

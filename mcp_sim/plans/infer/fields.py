@@ -70,7 +70,8 @@ def collect_shown_fields(
 def _shows_record(features: ToolFeatures) -> bool:
     """Whether a result shows a record, and not only its key."""
     envelope, shape = features.envelope, features.shape
-    is_whole = features.verb != "delete" and not (envelope.record == "" and envelope.key is not None)
+    is_batch = features.verb == "update" and features.item_arguments.each is not None
+    is_whole = features.verb != "delete" and not is_batch and not (envelope.record == "" and envelope.key is not None)
     return is_whole and main_type(shape) == "object" and bool(properties(shape))
 
 

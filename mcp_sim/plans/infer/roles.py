@@ -30,7 +30,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import plural, singular, snake
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
 _ONE, _WRITES = frozenset({"get", "update", "delete"}), frozenset({"create", "update"})
@@ -39,6 +39,7 @@ _ORDER = ("create", "update", "get", "list", "search")
 _COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), terms("verbs.moving")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
+_LEFT = ordered("fields.left")
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -239,6 +240,7 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
     sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
+    sets |= _remaining(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
@@ -255,6 +257,19 @@ def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container
     pairs = [(path, field.name) for path, schema in given.items() for field in kept
              if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
     return dict(pairs) if len(pairs) == 1 else {}
+
+
+def _remaining(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
+    """Return the fields that begin with what a create allows: `refills_left` with its `refills`."""
+    names = {path: last_name(path) for path in arguments}
+    forms = [
+        (path, form) for path, name in names.items() for word in _LEFT for form in (f"{name}_{word}", f"{word}_{name}")
+    ]
+    return {
+        path: known.named[form].name
+        for path, form in forms
+        if form in known.named and known.named[form].name not in taken
+    }
 
 
 def _shown_in(schema: Record) -> frozenset[str]:

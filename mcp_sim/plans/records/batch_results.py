@@ -60,21 +60,22 @@ def can_report_failures(schema: Record, entity: Entity) -> bool:
 def _row_fails(row: Record, entity: Entity) -> bool:
     """Return whether a row can report a failed item without fields that only a record has."""
     own = {snake(name) for name in properties(row) if name not in entity.fields}
-    needed = {name for name in required(row) if name in entity.fields and name != entity.key}
+    fields = {name: schema for name, schema in properties(row).items() if name in entity.fields and name != entity.key}
+    needed = [name for name, schema in fields.items() if name in required(row) and main_type(schema) != "boolean"]
     return bool(own & (_WORKED | _WHY)) and not needed
 
 
 def batch_rows(plan: Plan, entity: Entity, schema: Record) -> Fill:
     """Return what fills the rows of a batch: a row per written item, and per failed item if rows can report it."""
     row = items(schema)
-    show, keyed, parts = _done_row(entity, row), _key_getter(plan), properties(row)
+    show, keyed = _done_row(entity, row), _key_getter(plan)
 
     def rows(facts: Facts) -> Json:
         batch = _batch(facts)
         rendered = [(number, show(number, effect, facts.view)) for number, effect in batch.done]
         if _row_fails(row, entity):
             rendered += [
-                (failed.part, _report(parts, entity, failed.part, keyed(failed), failed)) for failed in batch.failed
+                (failed.part, _report(row, entity, failed.part, keyed(failed), failed)) for failed in batch.failed
             ]
         return [value for _, value in sorted(rendered, key=lambda entry: entry[0])]
 
@@ -84,6 +85,7 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record) -> Fill:
 def _done_row(entity: Entity, row: Record) -> Callable[[int, Effect, View], Json]:
     show, parts = projector(entity, row), properties(row)
     own = {name: value for name, value in parts.items() if name not in entity.fields}
+    reported: Record = {**row, "properties": own}
     holding = [name for name in own if main_type(own[name]) == "object" and snake(name) in {entity.name, *_HOLDERS}]
     inner = {name: projector(entity, parts[name]) for name in holding}
 
@@ -93,23 +95,26 @@ def _done_row(entity: Entity, row: Record) -> Callable[[int, Effect, View], Json
             return value
         kept = {name: inner_value for name, inner_value in as_object(value).items() if name not in own}
         kept |= {name: show_one(effect.record, view) for name, show_one in inner.items()}
-        kept |= _report(own, entity, place, effect.key, None)
+        kept |= _report(reported, entity, place, effect.key, None)
         return {name: kept[name] for name in parts if name in kept}
 
     return done
 
 
-def _report(parts: Mapping[str, Record], entity: Entity, place: int, key: Json, failed: Failed | None) -> Record:
-    """Return what properties report of an item: success, outcome, reason, index and key. `failed`: None if written."""
+def _report(row: Record, entity: Entity, place: int, key: Json, failed: Failed | None) -> Record:
+    """Return what properties report of an item: success, outcome, reason, index and key. `failed`: None if written.
+
+    A flag such as `held` reports what the tool does. A success has no reason, unless one is required.
+    """
     rendered, key_names = Record(), {snake(entity.key), "id", "key", f"{entity.name}_id"}
-    for name, schema in parts.items():
+    for name, schema in properties(row).items():
         plain, kind = snake(name), main_type(schema)
-        if plain in _WORKED and kind == "boolean":
-            rendered[name] = failed is None
+        if kind == "boolean":
+            rendered[name] = (failed is None) is (plain not in FAILURES)
         elif plain in _OUTCOMES and kind == "string" and name not in entity.fields:
             rendered[name] = _spelt(schema, _GOOD if failed is None else _BAD)
         elif plain in _WHY:
-            rendered |= _reason(name, schema, failed)
+            rendered |= _reason(name, schema, failed) if failed is not None or name in required(row) else {}
         elif plain in _PLACES and kind == "integer":
             rendered[name] = place
         elif plain in key_names:
@@ -174,7 +179,8 @@ def _count(name: str) -> Fill | None:
         return lambda facts: len(_batch(facts).failed)
     if name in _ALL_COUNTS:
         return lambda facts: len(_batch(facts).done) + len(_batch(facts).failed)
-    return (lambda facts: len(_batch(facts).done)) if name in _DONE_COUNTS else None
+    is_done = name in _DONE_COUNTS or name.endswith("_count")  # `held_count` of `hold_orders`
+    return (lambda facts: len(_batch(facts).done)) if is_done else None
 
 
 def _typed(key: Key, schema: Record) -> Json:
@@ -200,7 +206,7 @@ def _failure_object(failed: Failed, key: Json, parts: Mapping[str, Record], enti
     if not parts:
         return plain_failure_row(failed, key)
     rendered = {name: value for name, value in as_object(failed.item).items() if name in parts}
-    rendered |= _report(parts, entity, failed.part, key, failed)
+    rendered |= _report({"properties": dict(parts)}, entity, failed.part, key, failed)
     for name, schema in parts.items():
         if name not in rendered:
             rendered |= {name: failed.part} if main_type(schema) == "integer" else _fitting(name, key, schema)

@@ -69,6 +69,8 @@ def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     """Return the field's value after the change, or why it is refused."""
     if how == "set":
         return value
+    if how == "toggle":
+        return before is not True
     if how in {"append", "remove"}:
         if main_type(field.schema) == "string" or isinstance(before, str):
             return _written_on(before, value) if how != "remove" else _cut(before, value, field)

@@ -307,10 +307,10 @@ def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetc
     """
     schema, field = at(tool.input_schema, name), entity.fields.get(rule.field)
     fetch = _fetch(name, rule.default if rule.default is not None else _usual_choice(schema, rule))
+    usual = schema.get("default")
     if rule.only is not None:
-        return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
+        return lambda arguments: rule.only if _or(fetch(arguments), usual) is True else ABSENT
     if rule.unless is not None:
-        usual = schema.get("default")
         return lambda arguments: ABSENT if _or(fetch(arguments), usual) is True else rule.unless
     held = constants(field.schema) if field is not None else []
     if rule.op != "equals" or main_type(schema) not in {"string", ""} or rule.field == entity.key:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
-from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
 from mcp_sim.plans.records.effects import Effect, Write
 from mcp_sim.plans.records.field_changes import Refused, enter_value, state_check
@@ -109,15 +109,26 @@ def _appendable(entity: Entity) -> dict[str, How]:
 
 
 def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
-    """Return a function that sets the time of the last change and increments versions."""
+    """Return a function that sets the times of the last change and of events, and increments versions.
+
+    An event is a state that the record gets: `cancelled_at` with the status `cancelled`.
+    """
     stored = [field for field in entity.fields.values() if field.name != entity.key]
     stamps = {f.name: time_formatter(f.name, f.schema) for f in stored if time_meaning(f.name, f.schema) == "updated"}
+    timed = [f for f in stored if time_meaning(f.name, f.schema) is not None]
+    events = {event: f for f in timed if (event := event_of(f.name)) is not None}
+    written = {event: (f.name, time_formatter(f.name, f.schema)) for event, f in events.items()}
     versions = [
         field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
     ]
 
     def moved(before: Record, given: Mapping[str, Json], now: datetime) -> Record:
         moments = {name: write(now) for name, write in stamps.items()}
+        for name, value in given.items() if written else ():
+            state = snake(value) if isinstance(value, str) else snake(name) if value is True else ""
+            stamp, write = written.get(state, (name, None))
+            if write is not None and stamp not in given and before.get(name) != value:
+                moments[stamp] = write(now)
         for field in versions:
             number: Json = before.get(field.name)
             if isinstance(number, int) and field.name not in given:

@@ -14,7 +14,7 @@ from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.records.result_schemas import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
-from mcp_sim.plans.schema_only.digests import digest_of
+from mcp_sim.plans.schema_only.digests import digest_of, rests_on_guesses, typed_digest
 from mcp_sim.plans.schema_only.given_facts import with_given_facts
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -75,13 +75,17 @@ class SchemaOnly(Backend):
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
 
-        repeat = with_given_facts(schema, domain)
+        repeat, digest = with_given_facts(schema, domain), typed_digest(tool, schema, domain)
+        counts_guesses = rests_on_guesses(tool, domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
             value = repeat(turn.view, make(chance, {}, Moment(turn.start, turn.start)))
-            result = ToolResult(_echoing(value, turn.call.arguments, tests), form=form)
-            return Transition(Observation(result), guessed=True)
+            value = _echoing(value, turn.call.arguments, tests)
+            computed = digest(turn) if digest is not None else {}
+            value = {**as_object(value), **computed} if computed else value
+            is_guessed = counts_guesses(turn) or not {*properties(schema)} <= {*computed, *turn.call.arguments}
+            return Transition(Observation(ToolResult(value, form=form)), guessed=is_guessed)
 
         return answer
 
@@ -113,7 +117,9 @@ def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
     form: Form = "structured" if is_data else "json"
     if digest is not None:
-        return lambda turn, _invent: _result(as_sentences(digest(turn)) if is_text else digest(turn), place, form)
+        counts_guesses = rests_on_guesses(tool, domain)
+        show = as_sentences if is_text else dict[str, Json]
+        return lambda turn, _invent: replace(_result(show(digest(turn)), place, form), guessed=counts_guesses(turn))
     result = plausible_result(tool)
     if result is None:
         confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)

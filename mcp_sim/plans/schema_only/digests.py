@@ -6,17 +6,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.acknowledgements import is_repeated
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
 Digest: TypeAlias = Callable[[Turn], Record]
+Figure: TypeAlias = Callable[[Sequence[Record]], Json]
+"""Computes a number from the records of an entity."""
 
+_NUMBERS = frozenset({"integer", "number"})
+_TEXTS = terms("figures.text")
 DIGESTS: Final = terms("nouns.digests")
 _GROUPS, _AMOUNTS = terms("fields.groups"), terms("fields.amounts")
+_COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
+_TOTALS = terms("figures.total") | _COUNTS
+_PRICES, _QUANTITIES = terms("fields.price"), terms("fields.quantity")
+_VALUES, _DAYS = terms("figures.value"), terms("arguments.day")
 _MOST_GROUPS = 12
 """A field with more values than this identifies records, and does not group them."""
 
@@ -27,9 +37,7 @@ def digest_of(tool: Tool, domain: Domain) -> Digest | None:
     They are those of the entities that its name mentions, else of all that the world knows, and have the values that
     arguments name.
     """
-    named = {singular(word) for word in words(tool.name)} | {*words(tool.name)}
-    known = _known_entities(tool, domain) if not DIGESTS.isdisjoint(named) else []
-    chosen = [entity for entity in known if last_word(entity.name) in named] or known
+    chosen = _chosen_entities(tool, domain)
     if not chosen:
         return None
 
@@ -44,6 +52,138 @@ def digest_of(tool: Tool, domain: Domain) -> Digest | None:
     return digest
 
 
+def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
+    """Return a function that computes what it can of a declared result: numbers, rows by a field, and sums of rows.
+
+    None if the tool's name promises no digest, or no property has a known meaning.
+    """
+    chosen = _chosen_entities(tool, domain)
+    figures = {name: figure for name, part in properties(schema).items()
+               if main_type(part) in _NUMBERS and (figure := _figure(name, chosen)) is not None}  # fmt: skip
+    tables = {name: table for name, part in properties(schema).items()
+              if (table := _table(properties(items(part)), chosen)) is not None}  # fmt: skip
+    if not figures and not tables:
+        return None
+    texts = [name for name, part in properties(schema).items() if _is_free(part) and snake(name) in _TEXTS]
+    whole = {name for name, part in properties(schema).items() if main_type(part) == "integer"}
+
+    def digest(turn: Turn) -> Record:
+        rows = {entity.name: [*_matching(turn, entity)] for entity in chosen}
+        result: Record = {name: compute(rows[entity.name]) for name, (entity, compute) in figures.items()}
+        for name, (entity, group, columns) in tables.items():
+            result[name] = _grouped_rows(rows[entity.name], group, columns)
+            result |= _sums_of(as_list(result[name]), properties(schema), result)
+        result = {name: _whole(value) if name in whole else value for name, value in result.items()}
+        sentence = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in result.items() if _is_number(value))
+        return result | dict.fromkeys(texts, f"{sentence}.")
+
+    return digest
+
+
+def rests_on_guesses(tool: Tool, domain: Domain) -> Callable[[Turn], bool]:
+    """Return a function that tells whether a digest counts records that nothing specifies."""
+    names = [entity.name for entity in _chosen_entities(tool, domain) if entity.name in domain.unspecified]
+    return lambda turn: any(turn.view.initial_records(name) for name in names)
+
+
+def _chosen_entities(tool: Tool, domain: Domain) -> list[Entity]:
+    """Return the entities that a digest is about: those of its name, else of its description, else all known ones."""
+    known = _known_entities(tool, domain) if not DIGESTS.isdisjoint(words(tool.name)) else []
+    texts = ({*words(text.lower())} for text in (tool.name, tool.description))
+    named = ({*map(singular, text)} | text for text in texts)
+    several = ([entity for entity in known if last_word(entity.name) in text] for text in named)
+    return next((entities for entities in several if entities), known)
+
+
+def _figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | None:
+    """Return how a number is computed, and from which records: `open_orders`, `total_value`, `average_rating`."""
+    parts = words(snake(name))
+    mentioned = [entity for entity in entities if last_word(entity.name) in {singular(part) for part in parts}]
+    for entity in mentioned or entities:
+        rest = [part for part in parts if singular(part) not in words(entity.name)]
+        figure = _figure_of(entity, rest, is_named=bool(mentioned) or len(entities) == 1)
+        if figure is not None:
+            return entity, figure
+    return None
+
+
+def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figure | None:
+    """Return how the words of a number's name, without that of the entity, are computed from its records."""
+    rest = [part for part in parts if part not in _TOTALS and part not in _MEANS]
+    if not rest:
+        return len if is_named else None
+    state = "_".join(rest)
+    for name, field in entity.fields.items():
+        value = next((choice for choice in choices_of(field.schema) if snake(str(choice)) == state), None)
+        if value is not None:
+            return lambda rows: sum(row.get(name) == value for row in rows)
+        if main_type(field.schema) == "boolean" and snake(name).removeprefix("is_") == state:
+            return lambda rows: sum(row.get(name) is True for row in rows)
+    return _sum_of_field(entity, rest, is_mean=not _MEANS.isdisjoint(parts))
+
+
+def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Figure | None:
+    """Return the sum or mean of the number that these words name, or of price times quantity for a value."""
+    numbers = {name: words(snake(name)) for name, field in entity.fields.items()
+               if main_type(field.schema) in _NUMBERS and name != entity.key and field.link is None}  # fmt: skip
+    price = next((name for name, named in numbers.items() if not _PRICES.isdisjoint(named)), None)
+    quantity = next((name for name, named in numbers.items() if named[-1] in _QUANTITIES), None)
+    if price is not None and quantity is not None and not _VALUES.isdisjoint(parts):
+        return lambda rows: round(sum(_number(row, price) * _number(row, quantity) for row in rows), 2)
+    name = next((name for name, named in numbers.items() if {*parts} <= {*named}), None)
+    if name is None and not _QUANTITIES.isdisjoint(parts):
+        name = quantity
+    name = name or next((name for name, named in numbers.items() if parts[0] in named[:-1]), None)
+    if name is None:
+        return None
+    return lambda rows: (
+        _sum(rows, name) if not is_mean else round(_number({"": _sum(rows, name)}, "") / len(rows), 2) if rows else 0
+    )
+
+
+def _number(row: Mapping[str, Json], name: str) -> float:
+    value = row.get(name)
+    return value if isinstance(value, int | float) else 0
+
+
+def _table(parts: Mapping[str, Record], entities: Sequence[Entity]) -> tuple[Entity, str, dict[str, Figure]] | None:
+    """Return the entity and the field that rows are grouped by, and how their other columns are computed."""
+    for entity in entities:
+        group = next((name for name in parts if name in entity.fields and name != entity.key), None)
+        columns = {name: _figure(name, [entity]) for name, part in parts.items() if main_type(part) in _NUMBERS}
+        if group is not None and main_type(parts[group]) == "string" and columns and all(columns.values()):
+            return entity, group, {name: figure[1] for name, figure in columns.items() if figure is not None}
+    return None
+
+
+def _grouped_rows(rows: Sequence[Record], group: str, columns: Mapping[str, Figure]) -> list[Json]:
+    held = sorted({value for row in rows if isinstance(value := row.get(group), str)})
+    groups = {value: [row for row in rows if row.get(group) == value] for value in held}
+    return [
+        {group: value, **{name: compute(mine) for name, compute in columns.items()}} for value, mine in groups.items()
+    ]
+
+
+def _sums_of(rows: Sequence[Json], parts: Mapping[str, Record], known: Record) -> Record:
+    """Return the totals beside rows: `total_cost` of their `monthly_cost`."""
+    columns = {last_word(name): name for row in rows[:1] for name in as_object(row)}
+    sums = [name for name in parts if name not in known and not _TOTALS.isdisjoint(words(snake(name)))]
+    totals = {name: columns[last_word(name)] for name in sums if last_word(name) in columns}
+    return {name: _sum([as_object(row) for row in rows], column) for name, column in totals.items()}
+
+
+def _is_free(schema: Record) -> bool:
+    return main_type(schema) == "string" and not choices_of(schema) and "format" not in schema
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float)
+
+
+def _whole(value: Json) -> Json:
+    return round(value) if isinstance(value, float) else value
+
+
 def _known_entities(tool: Tool, domain: Domain) -> list[Entity]:
     """Return the entities of a server whose records tools create or the state gives."""
     mine = [plan for id_, plan in domain.plans.items() if domain.tools[id_].server == tool.server]
@@ -56,8 +196,11 @@ def _known_entities(tool: Tool, domain: Domain) -> list[Entity]:
 def _matching(turn: Turn, entity: Entity) -> Iterator[Record]:
     """Yield the records with the values that arguments name."""
     asked = {name: value for name, value in turn.call.arguments.items() if name in entity.fields and value is not None}
+    days = [value for name, value in turn.call.arguments.items() if name in _DAYS and name not in asked]
+    times = [name for name, field in entity.fields.items() if time_meaning(field.name, field.schema) is not None][:1]
     for _, row in turn.view.rows(entity.name):
-        if all(row.get(name) == value for name, value in asked.items()):
+        is_then = all(str(row.get(name)).startswith(str(day)) for day in days for name in times)
+        if is_then and all(row.get(name) == value for name, value in asked.items()):
             yield row
 
 

@@ -1,0 +1,142 @@
+"""What typed tools do: batches, puts, toggles, first values of new records, and numbers that sum up records."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, simulator, tool
+
+Json = Any
+FLAG, WHOLE, AMOUNT, TIME = ({"type": "boolean"}, {"type": "integer"}, {"type": "number"},
+                             {"type": "string", "format": "date-time"})  # fmt: skip
+STATES: Json = {"type": "string", "enum": ["open", "held", "approved"]}
+
+
+def thing(*optional: str, **fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [name for name in fields if name not in optional]}
+
+
+def rows(schema: Json) -> Json:
+    return {"type": "array", "items": schema}
+
+
+CLAIM = {"claim_id": TEXT, "title": TEXT, "status": STATES}
+CREATE_CLAIM = tool("create_claim", needed="title", title=TEXT, output=thing(**CLAIM))
+GET_CLAIM = tool("get_claim", needed="claim_id", claim_id=TEXT, output=thing(**CLAIM))
+
+
+@pytest.mark.parametrize(("verb", "state"), [("hold", "held"), ("approve", "approved")])
+async def test_rows_of_a_batch_report_what_happened_to_each_item(tmp_path: Path, verb: str, state: str) -> None:
+    row = thing("error", claim_id=TEXT, **{state: FLAG}, error=TEXT)
+    result = {"results": rows(row), f"{state}_count": WHOLE}
+    many = tool(
+        f"{verb}_claims", needed="claim_ids", claim_ids={"type": "array", "items": TEXT}, output=thing(**result)
+    )
+    async with simulator(tmp_path, [CREATE_CLAIM, GET_CLAIM, many]).open() as world:
+        key = (await answered(world, "create_claim", title="Roof"))["claim_id"]
+        shown = await answered(world, many["name"], claim_ids=[key, "none"])
+        done, failed = shown["results"]
+        assert done == {"claim_id": key, state: True}
+        assert (failed["claim_id"], failed[state]) == ("none", False)
+        assert "none" in failed["error"]
+        assert shown[f"{state}_count"] == 1
+        assert (await answered(world, "get_claim", claim_id=key))["status"] == state
+
+
+async def test_put_updates_a_record_or_creates_it(tmp_path: Path) -> None:
+    rule = {"rule_id": TEXT, "name": TEXT, "limit": WHOLE, "enabled": FLAG}
+    put = tool("put_rule", "Update a rule.", needed="rule_id", output=thing(**rule), **rule)
+    async with simulator(tmp_path, [put, tool("list_rules", output=thing(rules=rows(thing(**rule))))]).open() as world:
+        before = len((await answered(world, "list_rules"))["rules"])
+        for limit in (10, 25):
+            shown = await answered(world, "put_rule", rule_id="R-1", name="Lamps", limit=limit)
+            assert (shown["rule_id"], shown["limit"], shown["enabled"]) == ("R-1", limit, True)
+        assert len((await answered(world, "list_rules"))["rules"]) == before + 1
+
+
+PASS = {"pass_id": TEXT, "holder": TEXT, "active": FLAG, "visits_left": WHOLE, "used": WHOLE}
+PASSES = [
+    tool("issue_pass", needed="holder", holder=TEXT, visits={**WHOLE, "default": 0}, output=thing(**PASS)),
+    tool("toggle_pass_active", needed="pass_id", pass_id=TEXT, output=thing(**PASS)),
+    tool("visit_pass", needed="pass_id", pass_id=TEXT, output=thing(**PASS)),
+    tool("renew_pass", needed="pass_id", pass_id=TEXT, output=thing(**PASS)),
+    tool("get_pass", needed="pass_id", pass_id=TEXT, output=thing(**PASS)),
+    tool("list_passes", needed="", active_only={**FLAG, "default": True}, output=thing(passes=rows(thing(**PASS)))),
+]
+
+
+@pytest.mark.parametrize("visits", [None, 0, 2])
+async def test_flags_and_counters_of_new_records_follow_the_arguments(tmp_path: Path, visits: int | None) -> None:
+    async with simulator(tmp_path, PASSES).open() as world:
+        made = await answered(world, "issue_pass", holder="Ada", **({} if visits is None else {"visits": visits}))
+        assert (made["active"], made["visits_left"], made["used"]) == (True, visits or 0, 0)
+
+
+async def test_a_toggle_negates_a_flag_and_the_default_of_a_filter_applies(tmp_path: Path) -> None:
+    async with simulator(tmp_path, PASSES).open() as world:
+        key = (await answered(world, "issue_pass", holder="Ada"))["pass_id"]
+        assert [(await answered(world, "toggle_pass_active", pass_id=key))["active"] for _ in range(3)] == [
+            False, True, False
+        ]  # fmt: skip
+        shown = (await answered(world, "list_passes"))["passes"]
+        assert all(row["active"] for row in shown)
+        whole = (await answered(world, "list_passes", active_only=False))["passes"]
+        assert key in {row["pass_id"] for row in whole} - {row["pass_id"] for row in shown}
+
+
+async def test_an_update_of_which_nothing_is_known_is_guessed(tmp_path: Path) -> None:
+    async with simulator(tmp_path, PASSES).open() as world:
+        key = (await answered(world, "issue_pass", holder="Ada", visits=1))["pass_id"]
+        await answered(world, "renew_pass", pass_id=key)
+        assert world.ledger.steps[-1]["guessed"]
+
+
+async def test_a_state_is_stamped_with_the_time_of_the_call(tmp_path: Path) -> None:
+    order = {"order_id": TEXT, "status": {"type": "string", "enum": ["open", "cancelled"]}, "created_at": TIME}
+    tools = [
+        tool("create_order", needed="note", note=TEXT, output=thing(**order)),
+        tool("cancel_order", needed="order_id", order_id=TEXT, output=thing(order_id=TEXT, cancelled_at=TIME)),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_order", note="x")
+        await world.advance(timedelta(hours=1))
+        assert (await answered(world, "cancel_order", order_id=made["order_id"]))["cancelled_at"] > made["created_at"]
+
+
+PART = {"part_id": TEXT, "kind": TEXT, "unit_cost_eur": AMOUNT, "quantity": WHOLE, "allocated": WHOLE, "active": FLAG}
+
+
+async def test_numbers_of_a_declared_digest_are_computed(tmp_path: Path) -> None:
+    row = thing(kind=TEXT, parts=WHOLE, total_quantity=WHOLE)
+    result = {"part_count": WHOLE, "total_units": WHOLE, "total_value_eur": AMOUNT, "active_parts": WHOLE,
+              "average_quantity": AMOUNT, "by_kind": rows(row), "summary": TEXT}  # fmt: skip
+    add = tool("add_part", needed="kind", kind=TEXT, unit_cost_eur=AMOUNT, quantity=WHOLE, output=thing(**PART))
+    sums = tool("stock_report", output=thing(**result))
+    async with simulator(tmp_path, [add, sums], world={"records": {"part": 0}}).open() as world:
+        for kind, cost, quantity in (("bolt", 0.5, 100), ("bolt", 1.5, 10), ("saw", 20, 3)):
+            await answered(world, "add_part", kind=kind, unit_cost_eur=cost, quantity=quantity)
+        shown = await answered(world, "stock_report")
+    assert "113 total units" in shown.pop("summary")
+    assert shown == {
+        "part_count": 3, "total_units": 113, "total_value_eur": 125.0, "active_parts": 3, "average_quantity": 37.67,
+        "by_kind": [
+            {"kind": "bolt", "parts": 2, "total_quantity": 110}, {"kind": "saw", "parts": 1, "total_quantity": 3}
+        ],
+    }  # fmt: skip
+
+
+async def test_generated_amounts_and_dates_agree(tmp_path: Path) -> None:
+    day = {"type": "string", "format": "date"}
+    leave = {"leave_id": TEXT, "from_date": day, "to_date": day}
+    worker = {"worker_id": TEXT, "name": TEXT, "monthly_salary": AMOUNT}
+    tools = [tool(f"list_{name}", output=thing(**{name: rows(thing(**fields))}))
+             for name, fields in (("parts", PART), ("leaves", leave), ("workers", worker))]  # fmt: skip
+    async with simulator(tmp_path, tools).open() as world:
+        assert all(row["allocated"] <= row["quantity"] for row in (await answered(world, "list_parts"))["parts"])
+        leaves = (await answered(world, "list_leaves"))["leaves"]
+        assert leaves
+        assert all(row["from_date"] < row["to_date"] for row in leaves)
+        assert all(row["monthly_salary"] < 15_000 for row in (await answered(world, "list_workers"))["workers"])
