@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.generate.item_coherence import line_adjustments, path_adjustments
-from mcp_sim.generate.ranges import unit_of
+from mcp_sim.generate.ranges import unit_of, without_currency
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning
@@ -31,7 +31,7 @@ _DURATION = re.compile(
 def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     """Return the adjustments of an entity's records, each with the name of the field that it writes."""
     stored = [field for field in entity.fields.values() if field.link is None]
-    fields = {snake(field.name): field for field in stored}
+    fields = {without_currency(snake(field.name)): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
         *_stamps(fields), *_settled(fields), *_durations(entity, fields), *path_adjustments(fields),
@@ -45,9 +45,13 @@ def _products(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
 
 
 def _sums(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Compute `total` from `subtotal`, tax, shipping and discount, and `available` from `on_hand` and `reserved`."""
+    """Compute `total` from `subtotal` and what is added, `net` from `gross`, and `available` from `on_hand`."""
     if "subtotal" in fields:
         yield from _totals(fields, fields["subtotal"].name)
+    if {"gross", "tax", "net"} <= fields.keys():
+        gross, tax, net = (fields[name] for name in ("gross", "tax", "net"))
+        yield tax.name, _computed(tax, _taxed(gross.name, _rate(fields)))
+        yield net.name, _computed(net, lambda r: r[gross.name] - r[tax.name])
     if {"available", "on_hand", "reserved"} <= fields.keys():
         names = [fields[name].name for name in ("on_hand", "reserved")]
         yield fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from posixpath import basename, dirname, splitext
 from typing import Any, TypeVar
 
+from mcp_sim.generate.ranges import without_currency
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.types import Json, Record
@@ -46,7 +47,7 @@ def _path_part(path: str, field: Field, write: Callable[[str], str]) -> Callable
 def has_price(schema: Record) -> bool:
     """Return whether a schema describes line items with prices."""
     return is_rows(schema) and any(
-        snake(name) in word_list("amounts", "line_prices") for name in properties(items(schema))
+        without_currency(snake(name)) in word_list("amounts", "line_prices") for name in properties(items(schema))
     )
 
 
@@ -55,7 +56,7 @@ def line_adjustments(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callabl
     lines = next((field for field in fields.values() if has_price(field.schema)), None)
     if lines is None:
         return
-    names = {snake(name): name for name in properties(items(lines.schema))}
+    names = {without_currency(snake(name)): name for name in properties(items(lines.schema))}
     price = _first("line_prices", names) or ""
     count = _first("counts", names)
     amount = _first("line_amounts", {name: own for name, own in names.items() if own != price})

@@ -64,7 +64,7 @@ _MARKS = ("small", "price", "large")
 
 def usual_range(noun: str, name: str, description: str, *, whole: bool) -> Range:
     """Return the usual range of a number field, by its name, its kind of record, and the unit of its description."""
-    name, noun = noun_in_english(snake(name)), snake(noun)
+    name, noun = without_currency(noun_in_english(snake(name))), snake(noun)
     stem, unit = _name_and_unit(name)
     unit = unit or described_unit(description)
     rule = (_rule(noun, stem) if unit else None) or _rule(noun, name)
@@ -72,6 +72,19 @@ def usual_range(noun: str, name: str, description: str, *, whole: bool) -> Range
         return Range(1, 100, 1, small=True) if whole else Range(0, 1000, 0.01, small=True)
     scaled = rule.usual.times(_factor(rule.unit, unit))
     return replace(scaled, step=max(1, round(scaled.step)), price=False) if whole else scaled
+
+
+def without_currency(name: str) -> str:
+    """Return the name of an amount without its currency: `unit_price` of `unit_price_usd`."""
+    stem, _, last = name.rpartition("_")
+    return stem if stem and last.upper() in _currencies() else name
+
+
+@cache
+def _currencies() -> frozenset[str]:
+    return frozenset(
+        (*word_list("words", "currencies"), *(entry["currency"] for entry in load("countries")["locales"]))
+    )
 
 
 def is_in_cents(name: str, description: str) -> bool:

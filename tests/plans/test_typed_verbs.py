@@ -128,6 +128,25 @@ async def test_numbers_of_a_declared_digest_are_computed(tmp_path: Path) -> None
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("currency", ["usd", "eur"])
+async def test_amounts_with_a_currency_in_their_names_agree(tmp_path: Path, currency: str) -> None:
+    price, cost, total = f"unit_price_{currency}", f"line_total_{currency}", f"total_{currency}"
+    line = thing(sku=TEXT, quantity=WHOLE, **{price: AMOUNT, cost: AMOUNT})
+    sale = {"sale_id": TEXT, "lines": rows(line), total: AMOUNT}
+    given = rows(thing(sku=TEXT, quantity=WHOLE))
+    tools = [
+        tool("create_sale", items=given, output=thing(**sale)),
+        tool("list_sales", output=thing(sales=rows(thing(**sale)), **{f"total_{total}": AMOUNT})),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        await answered(world, "create_sale", items=[{"sku": "none", "quantity": 3}])
+        shown = await answered(world, "list_sales")
+        for row in shown["sales"]:
+            assert all(item[cost] == pytest.approx(item[price] * item["quantity"], abs=0.01) for item in row["lines"])
+            assert row[total] == pytest.approx(sum(item[cost] for item in row["lines"]), abs=0.01)
+        assert shown[f"total_{total}"] == pytest.approx(sum(row[total] for row in shown["sales"]), abs=0.01)
+
+
 async def test_generated_amounts_and_dates_agree(tmp_path: Path) -> None:
     day = {"type": "string", "format": "date"}
     leave = {"leave_id": TEXT, "from_date": day, "to_date": day}

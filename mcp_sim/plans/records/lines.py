@@ -38,7 +38,7 @@ def line_completer(entity: Entity, domain: Domain, sets: Sequence[Assignment]) -
             given, whole = as_list(line.fetch(turn.call.arguments)), as_list(values.get(line.field.name))
             if given and len(given) == len(whole):
                 pairs = zip(map(as_object, given), map(as_object, whole), strict=True)
-                added[line.field.name] = [{**rest, **line.completed(turn.view, item)} for item, rest in pairs]
+                added[line.field.name] = [line.completed(turn.view, item, rest) for item, rest in pairs]
         amounts = [amount for rows in added.values() for row in rows if (amount := amount_of(row)) is not None]
         if amounts and len(totals) == 1 and totals[0] not in values and len(amounts) == sum(map(len, added.values())):
             added[totals[0]] = round(sum(amounts), _CENTS)
@@ -57,15 +57,16 @@ class _Lines:
     fetch: Callable[[Record], Json]
     """Reads the argument that sets it."""
 
-    def completed(self, view: View, item: Record) -> Record:
-        """Return a line with the fields of the record that it names, and with what it costs."""
+    def completed(self, view: View, item: Record, rest: Record) -> Record:
+        """Return a line with the fields of the record that it names, those of `rest`, and with what it costs."""
         shown = properties(items(self.field.schema))
         line = dict(item)
         for name, entity in self.named.items():
             record = view.get(entity, item[name]) if isinstance(item.get(name), str | int) else None
             line |= {key: value for key, value in (record or {}).items() if key in shown and key not in line}
         total = next((name for name in shown if _is_total(name) and name not in line), None)
-        amount = amount_of(line)
+        line = {**rest, **line}
+        amount = amount_of({name: value for name, value in line.items() if name != total})
         return line if total is None or amount is None else {**line, total: amount}
 
 

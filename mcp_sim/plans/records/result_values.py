@@ -104,9 +104,14 @@ NUMBERS: dict[str, Fill] = {
 
 def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     """Return what fills a number with the sum of the rows' amounts, or None if its name asks for no total."""
-    if main_type(schema) not in _NUMBERS or name not in _TOTALS:
+    if main_type(schema) not in _NUMBERS:
         return None
     numbers = {snake(known): known for known, field in entity.fields.items() if main_type(field.schema) in _NUMBERS}
+    summed = numbers.get(name.removeprefix("total_")) if name.startswith("total_") else None
+    if summed is not None:
+        return lambda facts: _sum([record.get(summed) for _, record in facts.page.rows])
+    if name not in _TOTALS:
+        return None
     line, price, count = (_first(names, numbers) for names in (_LINES, _PRICES, _COUNTS))
     if (line or price) is None:
         return None
