@@ -108,3 +108,22 @@ async def test_given_workbooks_replace_those_of_the_company(tmp_path: Any) -> No
     async with Simulator.load(tmp_path / "own.yaml").open() as opened:
         assert list(value(await opened.call("list_workbooks", {}))) == ["a.xlsx"]
         assert value(await opened.call("read_range", {"path": "a.xlsx", "sheet": "S"}))["values"] == [["x"], [1]]
+
+
+async def test_the_first_versions_of_the_server_keep_formulas_as_they_were_written() -> None:
+    async with Simulator.load("excel_classic").open() as opened:
+
+        async def ask(tool: str, **arguments: Json) -> Json:
+            place = {"filepath": "/data/own.xlsx", "sheet_name": "Sheet1"}
+            return value(await opened.call(tool, {**place, **arguments}))["result"]
+
+        await opened.call("create_workbook", {"filepath": "/data/own.xlsx"})
+        assert await ask("write_data_to_excel", data=[[1, 2], [3, 4]]) == "Data written to Sheet1"
+        await ask("apply_formula", cell="A3", formula="=SUM(A1:A2)")
+        await ask("insert_rows", start_row=1)
+        assert '"value": "=SUM(A1:A2)"' in await ask("read_data_from_excel", start_cell="A4", end_cell="A4")
+        await ask("delete_range", start_cell="A2", end_cell="A3")
+        assert '"value": "=SUM(A1:A2)"' in await ask("read_data_from_excel", start_cell="A2", end_cell="A2")
+        assert await ask("delete_worksheet", sheet_name="No") == "Error: Sheet 'No' not found"
+        refused = await opened.call("create_workbook", {"filepath": "own.xlsx"})
+        assert "must be an absolute path" in message(refused)

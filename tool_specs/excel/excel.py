@@ -20,6 +20,7 @@ from formulas import (
     text_of,
     tokens,
 )
+from grids import cells_of, given_workbooks, is_formula, numbers, put, used, value_at
 
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool, unknown_tool
 
@@ -90,20 +91,6 @@ def begin(given, world):
             world.sheet.add(workbook=path, name=name, position=position, rows=[[*row] for row in rows])
 
 
-def given_workbooks(given):
-    """Return the paths of the given workbooks, each with its rows by sheet."""
-    workbooks = (given or {}).get("workbooks", {})
-    if isinstance(workbooks, dict):
-        workbooks = [{"path": path, "sheets": sheets} for path, sheets in workbooks.items()]
-    return [(workbook["path"], by_name(workbook.get("sheets", {}))) for workbook in workbooks]
-
-
-def by_name(sheets):
-    if isinstance(sheets, dict):
-        return sheets
-    return {sheet["name"]: sheet.get("rows", []) for sheet in sheets}
-
-
 # finding --------------------------------------------------------------------------------------------------------------
 
 
@@ -151,19 +138,6 @@ def check_new_name(world, path, name, beside=None):
         raise Problem(f"A sheet named '{name}' already exists.")
 
 
-def used(rows):
-    """Return the corners of the cells with values, those of A1 if there are none."""
-    cells = [corners(place)[:2] for place, _ in cells_of(rows)]
-    if not cells:
-        return 1, 1, 1, 1
-    columns = [column for _, column in cells]
-    return cells[0][0], min(columns), cells[-1][0], max(columns)
-
-
-def filled(value):
-    return value is not None and value != ""
-
-
 def area(text, rows):
     """Return the corners of a range; whole rows and columns end with the used cells."""
     if not RANGE.fullmatch(text):
@@ -181,23 +155,6 @@ def cell(text):
     if RANGE.fullmatch(text) and ":" in text:
         raise Problem(f"Expected a single cell such as 'B2', got '{text}'.")
     return area(text, [])[:2]
-
-
-def value_at(rows, row, column):
-    return rows[row - 1][column - 1] if row <= len(rows) and column <= len(rows[row - 1]) else None
-
-
-def put(rows, row, column, value):
-    """Write a cell, and let the rows grow."""
-    if value_at(rows, row, column) == value and value is None:
-        return
-    rows.extend([] for _ in range(len(rows), row))
-    rows[row - 1].extend([None] * (column - len(rows[row - 1])))
-    rows[row - 1][column - 1] = None if value == "" else value
-
-
-def is_formula(value):
-    return isinstance(value, str) and value.startswith("=") and len(value) > 1
 
 
 # workbooks and sheets -------------------------------------------------------------------------------------------------
@@ -422,11 +379,6 @@ def read_range(world, path, sheet, range=None, mode="values", max_cells=2000):
     return answer | ({"uncalculated": reasons} if reasons else {})
 
 
-def numbers(first, last):
-    """Return the whole numbers from one to another, both included."""
-    return [*range(first, last + 1)]
-
-
 def shown(book, sheet, row, column, mode, reasons):
     if mode == "formulas":
         return book.raw(sheet, row, column)
@@ -594,13 +546,6 @@ def replace_cells(
 def chosen_sheets(world, path, sheet):
     workbook_at(world, path)
     return sheets_of(world, path) if sheet is None else [sheet_at(world, path, sheet)]
-
-
-def cells_of(rows):
-    for row, values in enumerate(rows, 1):
-        for column, value in enumerate(values, 1):
-            if filled(value):
-                yield address(row, column, row, column), value
 
 
 def matching(value, query, exact, case_sensitive):
