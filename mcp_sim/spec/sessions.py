@@ -234,7 +234,9 @@ class _Reader:
 
     def _tools(self, file: Path, lines: Sequence[Record]) -> list[Record]:
         """Return the tools in the header, or in a line of their own, else those in the file beside the session."""
-        header = next((line for line in lines if "tools" in line and line.get("type", "session") in _WITH_TOOLS), None)
+        header = next(
+            (line for line in lines if "tools" in line and str(line.get("type", "session")) in _WITH_TOOLS), None
+        )
         if header is not None:
             return self._tool_list(file, 1, header["tools"])
         beside = file.with_name(TOOLS)
