@@ -7,7 +7,6 @@ from collections import Counter
 from mcp_sim.plans.document.request import DEFAULT_NAME, DocumentRequest, line_of, text_of
 from mcp_sim.plans.outcome import Outcome, done
 from mcp_sim.plans.refusal import Refused, label
-from mcp_sim.plans.text_changes import replace_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
 
@@ -108,7 +107,7 @@ def replace(request: DocumentRequest) -> Outcome:
     number = sum(text_of(row).count(old) for row in request.parts)
     for at, entry in enumerate(request.parts):
         texts = {name: value for name, value in entry.items() if isinstance(value, str) and name != "kind"}
-        request.parts[at] = entry | {name: replace_text(value, old, new) for name, value in texts.items()}
+        request.parts[at] = entry | {name: _replace_text(value, old, new) for name, value in texts.items()}
     sentence = f"Replaced {number} occurrence(s) of '{old}' with '{new}'."
     return request.stored(sentence if number else f"No occurrences of '{old}' found.", count=number)
 
@@ -206,3 +205,13 @@ def _changed(request: DocumentRequest, fields: Record, sentence: str) -> Outcome
     at = request.place()
     request.parts[at] = request.parts[at] | fields
     return request.stored(sentence.format(kind=label(request.kind), index=request.get("index")))
+
+
+_MAX_TEXT = 20_000_000  # repeated replacing could fill the memory
+
+
+def _replace_text(text: str, old: str, new: str) -> str:
+    """Replace `old` wherever it is in a text. Raises `Refused` if the result would be too long."""
+    if len(new) > len(old) and len(text) + text.count(old) * (len(new) - len(old)) > _MAX_TEXT:
+        raise Refused("invalid", f"The result is too long; at most {_MAX_TEXT:,} characters are possible")
+    return text.replace(old, new)
