@@ -33,7 +33,7 @@ ODD: list[Json] = [
 def changed(value: Json, draws: Random) -> Json:
     """Return a value with one part replaced, doubled or removed."""
     if isinstance(value, dict) and value and draws.random() < 0.85:
-        body = cast("dict[str, Json]", dict(cast("dict[str, Json]", value)))
+        body = dict(cast("dict[str, Json]", value))
         key = draws.choice([*body])
         if draws.random() < 0.1:
             body[str(draws.choice(ODD))] = body.pop(key)
