@@ -115,7 +115,10 @@ async def connected(
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(client_at(place))
-        except (BaseExceptionGroup, MCPError) as error:
+        except (BaseExceptionGroup, MCPError, RuntimeError) as error:
+            unknown = next((leaf for leaf in leaves(error) if isinstance(leaf, RuntimeError)), None)
+            if unknown is not None and "protocol version" in str(unknown):  # the SDK has no class of its own for it
+                raise ValueError(str(unknown)) from None
             other = await place.alternative() if all(isinstance(leaf, MCPError) for leaf in leaves(error)) else None
             if other is None:
                 raise

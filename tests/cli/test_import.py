@@ -287,3 +287,12 @@ def test_a_file_without_servers_and_a_glob_that_matches_none_are_reported(
     captured = capsys.readouterr().err
     assert "no server to import; configured servers: one" in captured
     assert "has no MCP servers" in captured
+
+
+def test_a_server_of_an_unknown_protocol_version_is_reported(tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":%s}}'
+    lines = f"import json, sys\nfor line in sys.stdin:\n    print({answer!r} % (json.loads(line).get('id', 0), "
+    (tmp_path / "old.py").write_text(lines + '\'{"name": "f", "version": "1"}\'), flush=True)\n')
+    assert main(["import", "mcp", "--", PYTHON, "old.py"]) == 4
+    assert "Unsupported protocol version from the server: 1999-01-01" in capfd.readouterr().err

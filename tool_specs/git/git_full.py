@@ -757,7 +757,7 @@ def git_worktree(world, path=".", mode="list"):
     repository = opened(world, path, "worktree")
     if mode != "list":
         raise failed("worktree", "error: worktrees are not available in this repository\n", 1)
-    row = {"path": repository.root, "head": repository.head, "branch": repository.branch, "bare": False}
+    row = {"path": repository.root, "head": repository.head or "0" * 40, "branch": repository.branch, "bare": False}
     row |= {"detached": repository.branch is None, "locked": False, "prunable": False}
     return answer(mode=mode, worktrees=[row], added=None, removed=None, moved=None, pruned=None)
 
