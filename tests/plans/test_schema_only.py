@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.given import refused, service, tool, value
+from support.given import INTEGER, STRING, refused, service, tool, value
 
 from mcp_sim.world.world import World
 
@@ -71,3 +71,31 @@ async def test_an_id_of_a_record_that_does_not_exist_is_refused(tmp_path: Path) 
         for name in ("walk", "calculate_bmi"):
             assert (await world.call(name, {"dog_id": "D1", "weight": 9})).ok
             assert refused(await world.call(name, {"dog_id": "D7", "weight": 9}))
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "schema", "given", "shown"),
+    [("calculate", "expression", STRING, "3131.1 + 4777.75 + 367.38", "8276.23"),
+     ("evaluate", "formula", STRING, "(2 + 2) * 3 ^ 2", "36.0"),
+     ("solve", "math_expression", STRING, "0.1 + 0.2", "0.3"),
+     ("mean", "numbers", {"type": "array", "items": NUMBER}, [227.16, 2.552, 227.11, 227.09], "170.978"),
+     ("sum_values", "values", {"type": "array", "items": INTEGER}, [1, 2, 4], "7.0")],
+)  # fmt: skip
+async def test_arithmetic_is_computed(
+    name: str, argument: str, schema: Json, given: Json, shown: str, tmp_path: Path
+) -> None:
+    plain = tool(name, argument, **{argument: schema})
+    wraps = {"type": "object", "properties": {"result": NUMBER}, "required": ["result"]}
+    typed = {**plain, "name": f"{name}_2", "outputSchema": wraps}
+    async with service(tmp_path, {"flags": []}, plain, typed) as sim, sim.open("w") as world:
+        assert await answered(world, name, **{argument: given}) == shown
+        assert await answered(world, f"{name}_2", **{argument: given}) == {"result": float(shown)}
+
+
+@pytest.mark.parametrize(
+    "given", ["1 / 0", "9 ^ 9 ^ 9 ^ 9", "x + 1", "(" * 400, "().__class__", "0 9 * * 1", "'a' * 9"]
+)
+async def test_what_is_no_arithmetic_is_answered_as_a_guess(given: str, tmp_path: Path) -> None:
+    async with service(tmp_path, {"flags": []}, tool("calculate", "expression")) as sim, sim.open("w") as world:
+        await answered(world, "calculate", expression=given)
+        assert world.ledger.newest["step"]["guessed"] is True

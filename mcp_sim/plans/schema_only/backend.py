@@ -14,6 +14,7 @@ from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.records.result_schemas import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
+from mcp_sim.plans.schema_only.computed_values import computation_of
 from mcp_sim.plans.schema_only.digests import digest_of, rests_on_guesses, typed_digest
 from mcp_sim.plans.schema_only.given_facts import with_given_facts
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
@@ -49,7 +50,8 @@ class SchemaOnly(Backend):
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        answer, missing = self._compile(tool, domain), existence_check(tool, _named_entities(tool, domain), domain)
+        answer = _computed(tool, self._compile(tool, domain))
+        missing = existence_check(tool, _named_entities(tool, domain), domain)
         if plan.result:
             answer = _declared_result(tool, plan, answer)
 
@@ -88,6 +90,25 @@ class SchemaOnly(Backend):
             return Transition(Observation(ToolResult(value, form=form)), guessed=is_guessed)
 
         return answer
+
+
+def _computed(tool: Tool, usual: Answer) -> Answer:
+    """Return the answer with the number that a call determines, where the result is a text, a number or wraps one."""
+    compute, parts = computation_of(tool), properties(result_schema(tool) if tool.output_schema else {})
+    if compute is None or len(parts) > 1 or bool(parts) != bool(tool.output_schema):
+        return usual
+    place = next(iter(parts), None)
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        number = compute(turn.call.arguments)
+        if number is None:
+            return usual(turn, invent)
+        if place is None:
+            return _result(str(number), None)
+        value = next((value for value in (number, str(number)) if fitting_type(value, parts[place])), None)
+        return usual(turn, invent) if value is None else Transition(Observation(ToolResult({place: value})))
+
+    return answer
 
 
 def _declared_result(tool: Tool, plan: Plan, usual: Answer) -> Answer:
