@@ -276,16 +276,16 @@ _TOKEN = re.compile(
 )
 
 
-def _items_in(value: Any) -> Iterator[None]:
+def _items_in(whole: Any) -> Iterator[None]:
     """Yield once for each item of each list in a value, however deep."""
-    waiting = [value]
+    waiting = [whole]
     while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            waiting.extend(cast("dict[str, Any]", part).values())
-        elif isinstance(part, list):
-            yield from repeat(None, len(cast("list[Any]", part)))
-            waiting.extend(cast("list[Any]", part))
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(cast("dict[str, Any]", value).values())
+        elif isinstance(value, list):
+            yield from repeat(None, len(cast("list[Any]", value)))
+            waiting.extend(cast("list[Any]", value))
 
 
 def _cost(text: str, free: Collection[str]) -> tuple[int, int]:
