@@ -117,9 +117,10 @@ def contents_of(value: Any) -> Contents:
 
 def _check_blocks(blocks: Iterable[Any]) -> None:
     """Raise `TypeError` unless all are content blocks of MCP: a client would refuse the whole answer."""
-    for block in cast("Iterable[Json]", blocks):
-        fields = _BLOCKS.get(block.get("type")) if isinstance(block, dict) else None
-        if fields is None or not all(isinstance(block.get(name), kind) for name, kind in fields.items()):
+    for block in blocks:
+        body: Record = cast("Record", block) if isinstance(block, dict) else {}
+        fields = _BLOCKS.get(body.get("type"))
+        if fields is None or not all(isinstance(body.get(name), kind) for name, kind in fields.items()):
             known = "; ".join(f"{name} with {', '.join(of) or 'nothing'}" for name, of in _BLOCKS.items())
             raise TypeError(f"blocks has {str(block)[:100]}, expected a content block: {known}")
 
