@@ -173,6 +173,7 @@ def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Swap pairs of bounds whose lower one is the higher."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
     pairs += [(name, f"{name[:-3]}max") for name in fields if name.endswith("_min")]
+    pairs += [(f"{name}_available", name) for name in fields] + [(f"available_{name}", name) for name in fields]
     pairs = [(low, high) for low, high in (*pairs, *load("amounts")["bounds"]) if low in fields and high in fields]
     return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
 

@@ -18,13 +18,14 @@ from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Recomputes the dependent amounts of a record, except those that the call gave."""
 
+_REST = ordered("fields.rest")
 _HOLDING, _COUNTED = terms("fields.holding"), terms("fields.counted")
 MOST_LINK_CANDIDATES = 32
 """The most records that a link is chosen from, if no argument gives it."""
@@ -36,6 +37,7 @@ def record_maker(
     """Return a function that completes a new record, in the order of the entity's fields."""
     rules = [rule for rule in _defaults(entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
+    rests = _rests(entity)
     order, settle, inherit = tuple(entity.fields), settling(entity, domain), _inherited(entity, domain)
 
     def make(turn: Turn, invent: Invent, record: Record, values: Mapping[str, Json]) -> Record:
@@ -43,6 +45,9 @@ def record_maker(
             if field.name in record and not isinstance(record[field.name], list):
                 record[field.name] = [record[field.name]]
         inherit(turn.view, record)
+        for name, base in rests:
+            if name not in record and base in record:
+                record[name] = record[base]
         for rule in rules:
             if rule.field.name not in record:
                 rule.fill(turn, invent, record)
@@ -50,6 +55,13 @@ def record_maker(
         return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
 
     return make
+
+
+def _rests(entity: Entity) -> list[tuple[str, str]]:
+    """Return the numbers that are at first as large as another one: `copies_available` with its `copies`."""
+    names = {snake(name): name for name in entity.fields}
+    forms = [(name, form) for name in names for word in _REST for form in (f"{name}_{word}", f"{word}_{name}")]
+    return [(names[form], names[name]) for name, form in forms if form in names]
 
 
 def _inherited(entity: Entity, domain: Domain) -> Callable[[View, Record], None]:
@@ -122,7 +134,10 @@ def generated_fields(entity: Entity) -> frozenset[str]:
     return frozenset(
         rule.field.name
         for rule in _defaults(entity)
-        if rule.stamp is None and rule.settled is NOWHERE and rule.field.required
+        if rule.field.name not in dict(_rests(entity))
+        and rule.stamp is None
+        and rule.settled is NOWHERE
+        and rule.field.required
     )
 
 

@@ -159,3 +159,49 @@ async def test_generated_amounts_and_dates_agree(tmp_path: Path) -> None:
         assert leaves
         assert all(row["from_date"] < row["to_date"] for row in leaves)
         assert all(row["monthly_salary"] < 15_000 for row in (await answered(world, "list_workers"))["workers"])
+
+
+VEHICLE = {"vehicle_id": TEXT, "plate": TEXT, "odometer_km": WHOLE, "seats": WHOLE, "seats_available": WHOLE}
+TRIP = {"trip_id": TEXT, "vehicle_id": TEXT, "status": {"type": "string", "enum": ["in_progress", "completed"]},
+        "distance_km": AMOUNT, "started_at": TIME, "ended_at": TIME}  # fmt: skip
+TRIP_SHOWN = thing("ended_at", **TRIP)
+FLEET = [
+    tool("register_vehicle", plate=TEXT, odometer_km=WHOLE, seats=WHOLE, output=thing(**VEHICLE)),
+    tool("get_vehicle", vehicle_id=TEXT, output=thing(**VEHICLE)),
+    tool("add_mileage", vehicle_id=TEXT, km=WHOLE, output=thing(**VEHICLE)),
+    tool("start_trip", vehicle_id=TEXT, output=TRIP_SHOWN),
+    tool("end_trip", trip_id=TEXT, distance_km=AMOUNT, output=TRIP_SHOWN),
+    tool("list_trips", vehicle_id=TEXT, output=thing(trips=rows(TRIP_SHOWN), total_km=AMOUNT)),
+    tool("audit_trips", trip_ids={"type": "array", "items": TEXT},
+         output=thing(results=rows(thing("error", trip_id=TEXT, audited=FLAG, error=TEXT)))),
+]  # fmt: skip
+
+
+async def test_what_is_added_to_a_named_record_changes_it(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FLEET).open() as world:
+        made = await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4)
+        assert made["seats_available"] == 4
+        added = await answered(world, "add_mileage", vehicle_id=made["vehicle_id"], km=5)
+        assert added == {**made, "odometer_km": 15}
+        assert await answered(world, "get_vehicle", vehicle_id=made["vehicle_id"]) == added
+
+
+async def test_what_ends_is_completed_stamped_and_summed(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FLEET).open() as world:
+        key = (await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4))["vehicle_id"]
+        for distance in (2.5, 4):
+            trip = await answered(world, "start_trip", vehicle_id=key)
+            assert (trip["status"], "ended_at" in trip) == ("in_progress", False)
+            ended = await answered(world, "end_trip", trip_id=trip["trip_id"], distance_km=distance)
+            assert ended["status"] == "completed"
+            assert ended["ended_at"] > trip["started_at"]
+        assert (await answered(world, "list_trips", vehicle_id=key))["total_km"] == 6.5
+
+
+async def test_an_unknown_verb_on_keys_reports_each_and_is_guessed(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FLEET).open() as world:
+        key = (await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4))["vehicle_id"]
+        trip = await answered(world, "start_trip", vehicle_id=key)
+        shown = (await answered(world, "audit_trips", trip_ids=[trip["trip_id"], "none"]))["results"]
+        assert [(row["trip_id"], row["audited"]) for row in shown] == [(trip["trip_id"], True), ("none", False)]
+        assert world.ledger.steps[-1]["guessed"]

@@ -107,7 +107,8 @@ def _shapes(tools: Iterable[ToolFacts]) -> Iterator[tuple[frozenset[str], str]]:
     for facts in tools:
         parsed = facts.parsed
         shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
-        if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG:
+        is_sure = parsed.verb in _SHOWING and parsed.word in STRONG and _named_owner(facts) is None
+        if shape and parsed.noun and is_sure:
             yield shape, "_".join(parsed.noun)
 
 
@@ -121,6 +122,18 @@ def _keys(tools: Iterable[ToolFacts]) -> Iterator[tuple[str, str]]:
         is_get = facts.parsed.verb == "get" and facts.parsed.sure and bool(facts.parsed.noun)
         if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS:
             yield snake(asked[0]), "_".join(facts.parsed.noun)
+
+
+def _named_owner(facts: ToolFacts) -> str | None:
+    """Return the noun of the record that an argument names and the result shows, if a tool adds something to it.
+
+    `add_mileage(vehicle_id, km)` that returns the vehicle changes a vehicle.
+    """
+    shown, noun = record_shape(facts.output), "_".join(facts.parsed.noun)
+    ids = [snake(name) for name in required(facts.input) if snake(name).endswith("_id") and snake(name) in shown]
+    is_own = not shown.isdisjoint({"id", f"{noun}_id"}) or noun in shown or f"{noun}_id" in ids
+    is_added = facts.parsed.word in _ENTERING and facts.parsed.verb == "create"
+    return ids[0].removesuffix("_id") if is_added and not is_own and len(ids) == 1 else None
 
 
 def record_shape(output: Record) -> frozenset[str]:
@@ -170,6 +183,12 @@ def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
     ids = [snake(name) for name in properties(facts.output) if name not in given and snake(name).endswith("id")]
     nouns = (words(name.removesuffix("_id")) for name in ids if _may_rename(facts) and own.isdisjoint(ids))
     return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
+
+
+def _owner(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that something without other tools is added to, if the result is such a record."""
+    owner = _named_owner(facts) if facts.parsed.noun in server.once else None
+    return owner if owner in server.nouns.values() and server.shapes.get(record_shape(facts.output)) == owner else None
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -322,6 +341,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
+    (_owner, "an argument names it, and its result is it"),
     (_same_shape, "its result is such a record"),
     (_issued, "it returns the id of such a record"),
     (_of_members, "the given state says which of them belong together"),
@@ -379,8 +399,16 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.45, "")
         yield facts.evidence("verb", "update", weight, f"it takes the key of a {entity}{reason}")
+    elif facts.parsed.word and _lists_keys(facts.input, entity):
+        yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
     elif is_shown and not score:
         yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
+
+
+def _lists_keys(schema: Record, entity: str) -> bool:
+    """Whether a list of keys is required: `loan_ids`."""
+    lists = [snake(name) for name in required(schema) if main_type(property_of(schema, name)) == "array"]
+    return any(name in {"ids", f"{entity}_ids"} for name in lists)
 
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
@@ -410,7 +438,8 @@ def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
 
 
 def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    if facts.parsed.noun in server.entered and entity != "_".join(facts.parsed.noun):
+    is_entered = facts.parsed.noun in server.entered and entity != "_".join(facts.parsed.noun)
+    if is_entered or _owner(facts, server) == entity:
         yield facts.evidence("verb", facts.parsed.verb, -0.1, f"no tool shows a {facts.parsed.noun[-1]}")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 

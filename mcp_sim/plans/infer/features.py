@@ -80,6 +80,8 @@ class ToolFeatures:
     def calculates(self, argument: str) -> How | None:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
         name, how = last_name(argument), table("verbs.calculating").get(self.parsed.word)
+        if self.enters == "append" and main_type(at(self.input, argument)) in {"integer", "number"}:
+            return "add"  # `add_mileage(vehicle_id, km)`
         if self.verb != "update" or (name not in _CHANGES and (how is None or name not in _AMOUNTS)):
             return None
         return cast("How", how or "add")

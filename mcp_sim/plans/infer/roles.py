@@ -29,7 +29,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.english import plural, singular, snake
+from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -289,6 +289,9 @@ def _changed_number(
     numbers = [field.name for name, field in known.named.items()
                if main_type(field.schema) in {"integer", "number"} and field.name not in taken
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
+    if len(changes) == 1 and len(numbers) > 1:
+        asked = {*words(snake(last_name(changes[0]))), *features.parsed.noun}
+        numbers = [name for name in numbers if not asked.isdisjoint(words(snake(name)))]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 
 

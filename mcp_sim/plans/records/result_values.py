@@ -107,7 +107,7 @@ def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     if main_type(schema) not in _NUMBERS:
         return None
     numbers = {snake(known): known for known, field in entity.fields.items() if main_type(field.schema) in _NUMBERS}
-    summed = numbers.get(name.removeprefix("total_")) if name.startswith("total_") else None
+    summed = _summed(name.removeprefix("total_"), numbers) if name.startswith("total_") else None
     if summed is not None:
         return lambda facts: _sum([record.get(summed) for _, record in facts.page.rows])
     if name not in _TOTALS:
@@ -116,6 +116,13 @@ def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     if (line or price) is None:
         return None
     return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
+
+
+def _summed(name: str, numbers: Mapping[str, str]) -> str | None:
+    """Return the number with this name, or the one with the fewest words that ends with it: `distance_km` of `km`."""
+    ending = sorted((known.count("_"), known) for known in numbers if known.endswith(f"_{name}"))
+    is_clear = bool(ending) and [count for count, _ in ending].count(ending[0][0]) == 1
+    return numbers.get(name) or (numbers[ending[0][1]] if is_clear else None)
 
 
 def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:

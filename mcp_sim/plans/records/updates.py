@@ -24,7 +24,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.switches import mode_reader
 
@@ -49,7 +49,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
     fixed = fixed_values(plan, entity)
-    moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
+    moves, rename = _automatic_fields(entity, tool), _key_changer(tool, entity, domain)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
@@ -108,15 +108,17 @@ def _appendable(entity: Entity) -> dict[str, How]:
 # what moves by itself -------------------------------------------------------------------------------------------------
 
 
-def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
+def _automatic_fields(entity: Entity, tool: Tool) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
     """Return a function that sets the times of the last change and of events, and increments versions.
 
-    An event is a state that the record gets: `cancelled_at` with the status `cancelled`.
+    An event is what the tool does, or a state that the record gets: `cancelled_at` with the status `cancelled`.
     """
     stored = [field for field in entity.fields.values() if field.name != entity.key]
     stamps = {f.name: time_formatter(f.name, f.schema) for f in stored if time_meaning(f.name, f.schema) == "updated"}
     timed = [f for f in stored if time_meaning(f.name, f.schema) is not None]
     events = {event: f for f in timed if (event := event_of(f.name)) is not None}
+    acts = {participle(word) for word in words(tool.name)[:1]}
+    stamps |= {f.name: time_formatter(f.name, f.schema) for event, f in events.items() if event in acts}
     written = {event: (f.name, time_formatter(f.name, f.schema)) for event, f in events.items()}
     versions = [
         field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"

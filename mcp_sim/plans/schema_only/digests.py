@@ -58,17 +58,20 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     None if the tool's name promises no digest, or no property has a known meaning.
     """
     chosen = _chosen_entities(tool, domain)
-    figures = {name: figure for name, part in properties(schema).items()
-               if main_type(part) in _NUMBERS and (figure := _figure(name, chosen)) is not None}  # fmt: skip
-    tables = {name: table for name, part in properties(schema).items()
-              if (table := _table(properties(items(part)), chosen)) is not None}  # fmt: skip
+    others = [entity for entity in _known_entities(tool, domain) if entity not in chosen] if chosen else []
+    parts = properties(schema)
+    numbers = [name for name, part in parts.items() if main_type(part) in _NUMBERS]
+    computed = {name: _figure(name, chosen) or _figure(name, others) for name in numbers}
+    figures = {name: figure for name, figure in computed.items() if figure is not None}
+    grouped = {name: _table(properties(items(part)), chosen) for name, part in parts.items()}
+    tables = {name: table for name, table in grouped.items() if table is not None}
     if not figures and not tables:
         return None
     texts = [name for name, part in properties(schema).items() if _is_free(part) and snake(name) in _TEXTS]
     whole = {name for name, part in properties(schema).items() if main_type(part) == "integer"}
 
     def digest(turn: Turn) -> Record:
-        rows = {entity.name: [*_matching(turn, entity)] for entity in chosen}
+        rows = {entity.name: [*_matching(turn, entity)] for entity in (*chosen, *others)}
         result: Record = {name: compute(rows[entity.name]) for name, (entity, compute) in figures.items()}
         for name, (entity, group, columns) in tables.items():
             result[name] = _grouped_rows(rows[entity.name], group, columns)
