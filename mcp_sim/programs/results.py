@@ -122,7 +122,8 @@ def _check_blocks(blocks: Iterable[Any]) -> None:
         fields = _BLOCKS.get(body.get("type"))
         if fields is None or not all(isinstance(body.get(name), kind) for name, kind in fields.items()):
             known = "; ".join(f"{name} with {', '.join(of) or 'nothing'}" for name, of in _BLOCKS.items())
-            raise TypeError(f"blocks has {str(body or cast('object', block))[:100]}, expected a content block: {known}")
+            shown = str(cast("object", block))[:100]
+            raise TypeError(f"blocks has {shown}, expected a content block: {known}")
 
 
 def _of_parts(result: Result, tool: Tool) -> ToolResult:
