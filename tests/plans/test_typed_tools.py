@@ -305,3 +305,25 @@ async def test_a_created_record_is_got_and_updated_whatever_its_shape(
         assert await answered(world, "get_kite", id=key) == made
         changed = await answered(world, "update_kite", id=key, **given("Bo"))
         assert await answered(world, "get_kite", id=key) == changed
+
+
+@pytest.mark.parametrize("word", ["oneOf", "anyOf"])
+@pytest.mark.parametrize("wrapper", ["", "pet", "data"])
+async def test_a_call_decides_which_kind_of_record_is_made(tmp_path: Path, word: str, wrapper: str) -> None:
+    def kind(name: str, extra: Json) -> Json:
+        return {**thing("id", "kind", "extra", id=TEXT, name=TEXT, kind={"const": name}, extra=extra),
+                "additionalProperties": False}  # fmt: skip
+
+    record: Json = {"type": "object", word: [kind("cat", {"type": "integer"}), kind("dog", {"type": "boolean"})]}
+    shown = thing(wrapper, **{wrapper: record}) if wrapper else record
+    tools = [
+        tool("create_pet", needed="name", name=TEXT, kind={"enum": ["cat", "dog"]}, output=shown),
+        tool("get_pet", needed="id", id=TEXT, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        for name in ("cat", "dog"):
+            result = await answered(world, "create_pet", name="Rex", kind=name)
+            assert not Validator(shown).problems(result)
+            pet = result[wrapper] if wrapper else result
+            assert (pet["kind"], pet["name"], type(pet["extra"])) == (name, "Rex", {"cat": int, "dog": bool}[name])
+            assert await answered(world, "get_pet", id=pet["id"]) == result

@@ -32,6 +32,7 @@ def _shown(name: str, output: Json) -> list[str]:
         ("get_task", [_ERROR, _TASK], ["id"]),
         ("get_task", [_FALSE, _TASK], ["id"]),
         ("get_task", [_ERROR, _SAID, _TASK], ["due"]),
+        ("get_task", [{**_ERROR, "title": "Reply"}, _TASK], ["id"]),
     ],
 )
 def test_the_first_successful_form_of_a_union_is_chosen(name: str, forms: Json, shown: list[str]) -> None:
