@@ -271,7 +271,8 @@ def _reason(error: Exception) -> str:
 _TOKEN = re.compile(
     r"""//[^\n]* | [rRbB]{0,2}(?: \"{3}.*?\"{3} | '{3}.*?'{3} | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' )"""
     r""" | (?P<macro> \. \s* (?:all|exists|exists_one|existsOne|filter|map) \s* \( \s* (?P<bound>[A-Za-z_]\w*) \s* ,)"""
-    r""" | (?P<member> \. \s* [A-Za-z_]\w*) | (?P<name> [A-Za-z_]\w*) | (?P<open> [(\[{]) | (?P<close> [)\]}])""",
+    r""" | (?P<member> \. \s* [A-Za-z_]\w*) | (?P<name> [A-Za-z_]\w*) | (?P<open> [(\[{]) | (?P<close> [)\]}])"""
+    r""" | (?P<comma> ,) | (?P<operator> && | \|\| | [=!<>]= | [<>?])""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -288,28 +289,60 @@ def _items_in(whole: Any) -> Iterator[None]:
             waiting.extend(cast("list[Any]", value))
 
 
+class _Scope:
+    """Brackets in an expression, and how often what is inside may repeat the value of a name."""
+
+    def __init__(self, bound: str | None = None, is_map: bool = False) -> None:
+        self.bound, self.is_map = bound, is_map
+        self._items = Counter[str]()
+        self._largest = Counter[str]()
+        self._operand = Counter[str]()
+
+    def add(self, uses: Mapping[str, int]) -> None:
+        self._operand.update(uses)
+
+    def end_operand(self) -> None:
+        """Begin another operand: `x == x` and `a ? x : x` are no larger than one x."""
+        self._largest |= self._operand
+        self._operand = Counter[str]()
+
+    def end_item(self) -> None:
+        """Begin another item: `[x, x]` is as large as two x."""
+        self.end_operand()
+        self._items += self._largest
+        self._largest = Counter[str]()
+
+    def uses(self) -> Counter[str]:
+        self.end_item()
+        return self._items
+
+
 def _cost(text: str, free: Collection[str]) -> tuple[int, int]:
     """Return the nesting and the growth of an expression (see `Expression`)."""
     bare = _TOKEN.sub(lambda token: " " if token.lastgroup is None else token[0], text)  # without comments and texts
-    scopes, nesting, growth = list[str | None](), 0, 1
-    maps = list[bool]()
-    uses = Counter[str]()
+    scopes, nesting, growth = [_Scope()], 0, 1
     for token in _TOKEN.finditer(bare):
+        macros = sum(scope.bound is not None for scope in scopes)
         # What a `map` makes of each item may be as large as all items, and is copied for each further one, as by
         # `filter`.
-        depth = sum(scope is not None for scope in scopes) + any(maps)
+        depth = macros + any(scope.is_map for scope in scopes)
         if token["macro"] or token["open"]:
-            is_copied = bool(token["macro"]) and ("filter" in token[0] or "map" in token[0])
+            is_map = bool(token["macro"]) and "map" in token[0]
+            is_copied = is_map or (bool(token["macro"]) and "filter" in token[0])
             nesting = max(nesting, depth + bool(token["macro"]) + is_copied)
-            scopes.append(token["bound"])
-            maps.append(bool(token["macro"]) and "map" in token[0])
-        elif token["close"] and scopes:
-            bound = scopes.pop()
-            maps.pop()
-            growth *= max(uses.pop(bound, 1), 1) if bound is not None else 1
+            scopes.append(_Scope(token["bound"], is_map))
+        elif token["close"] and len(scopes) > 1:
+            scope = scopes.pop()
+            uses = scope.uses()
+            growth *= max(uses.pop(scope.bound, 1), 1) if scope.bound is not None else 1
+            scopes[-1].add(uses)
+        elif token["comma"]:
+            scopes[-1].end_item()
+        elif token["operator"]:
+            scopes[-1].end_operand()
         elif token["name"]:
-            uses[token["name"]] += 1
-            nesting = max(nesting, depth + 1) if token["name"] in free and scopes and any(scopes) else nesting
+            scopes[-1].add({token["name"]: 1})
+            nesting = max(nesting, depth + 1) if token["name"] in free and macros else nesting
     return nesting, min(growth, MOST_STEPS)
 
 

@@ -66,6 +66,8 @@ def test_what_takes_no_time_is_evaluated() -> None:
     rows = [{"id": n, "amount": 2.0} for n in range(400)]
     for text in ("deal.all(d, d.amount > 1.0)", "deal.filter(d, d.id > 5).map(d, d.id).exists(i, i == 7)"):
         assert expression(text, ["deal"]).holds({"deal": rows}, {})
+    joined = "d.id > 0 && d.id < 9 && d.amount > 1.0 && d.amount < 3.0 && deal.exists(e, e.id == d.id)"
+    assert expression(f"deal.exists(d, {joined})", ["deal"]).holds({"deal": rows}, {})
     with pytest.raises(Unevaluable, match="combines more than 500 values"):
         expression("deal.filter(d, d.id > 5).size() > 1", ["deal"]).holds({"deal": rows * 2}, {})
 
