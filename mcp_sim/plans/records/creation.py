@@ -21,10 +21,10 @@ from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type, properties, property_of
 from mcp_sim.types.json_values import as_key, nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.lexicon.english import last_word, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.switches import WriteMode, mode_reader
@@ -48,6 +48,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     is_marked = name in domain.unspecified or name in domain.given
     guesses = generated_fields(entity) if is_marked else frozenset[str]()
+    shown = [(rule, entity.fields[rule.field].schema) for rule in sets if is_marked and rule.field in entity.fields]
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     known_key, drafted, copied = (
         _key_finder(plan, entity),
@@ -65,6 +66,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return values
         values = nest_paths(values, dotted)
         values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
+        shaped = values
         values = with_lines(turn, values)
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known_key(turn.view, values)
@@ -80,10 +82,40 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if children:
             record = {**record, **{field: [child.record for child in puts] for field, puts in children.items()}}
             put = replace(put, record=record)
-        is_guessed = not guesses.isdisjoint(record.keys() - determined)
+        is_guessed = not guesses.isdisjoint(record.keys() - determined) or any(
+            _is_completed(rule.fetch(turn.call.arguments), shaped[rule.field], record.get(rule.field), schema)
+            for rule, schema in shown
+            if rule.field in shaped
+        )
         return Effect(key, record, (put, *linked, *chain.from_iterable(children.values())), is_guessed)
 
     return create
+
+
+def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bool:
+    """Return whether an argument was completed by values that nothing determines, to fit the schema of the field.
+
+    Keys are the server's to choose, and empty values are how things begin. What differs from the `shaped` argument
+    was taken from the records that it names.
+    """
+    if isinstance(stored, list):
+        rows = zip(as_list(given), as_list(shaped), as_list(stored), strict=False)
+        return any(_is_completed(*row, items(schema)) for row in rows)
+    if not isinstance(stored, dict):
+        return False
+    before, argument = as_object(shaped), as_object(given)
+    for name, value in as_object(stored).items():
+        inner = property_of(schema, name)
+        if name in argument:
+            if _is_completed(argument[name], before.get(name), value, inner):
+                return True
+        elif value and value != given and before.get(name) == value and not _is_settled(name, inner):
+            return True
+    return False
+
+
+def _is_settled(name: str, schema: Record) -> bool:
+    return last_word(name) == "id" or "default" in schema or len(constants(schema)) == 1
 
 
 def child_records(entity: Entity, domain: Domain) -> Divide:

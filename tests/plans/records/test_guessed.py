@@ -62,6 +62,31 @@ async def test_a_value_of_a_new_record_that_no_argument_gives_is_guessed(tmp_pat
         assert await is_guessed(world, "create_lamp", name="Bow")
 
 
+@pytest.mark.parametrize(
+    ("made", "lines", "expected"),
+    [({"id": STRING}, [{"product_id": "A"}], False), ({"price": NUMBER}, [{"product_id": "A"}], True),
+     ({"kind": {"const": "sale"}}, [{"product_id": "A"}], False),
+     ({"price": NUMBER}, [{"product_id": "A", "price": 3}], False),
+     ({"price": NUMBER}, [{"product_id": "known"}], False), ({"email": STRING}, [], False)],
+)  # fmt: skip
+async def test_what_completes_the_lines_of_a_new_record_is_guessed(
+    tmp_path: Path, made: Any, lines: Any, expected: bool
+) -> None:
+    given, shown = {"product_id": STRING, "price": NUMBER}, {"product_id": STRING, **made}
+    line = {"type": "object", "properties": shown, "required": [*shown]}
+    order = {"id": STRING, "lines": {"type": "array", "items": line}}
+    tools = [
+        tool("create_order", lines={"type": "array", "items": {"type": "object", "properties": given}}),
+        tool("get_order", "id"),
+        tool("get_product", "product_id"),
+    ]
+    for some in tools[:2]:
+        some["outputSchema"] = {"type": "object", "properties": order, "required": [*order]}
+    state = {"orders": [], "products": [{"id": "known", "price": 4}]}
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        assert await is_guessed(world, "create_order", lines=lines) is expected
+
+
 async def test_a_part_of_a_result_that_the_state_lacks_is_guessed(tmp_path: Path) -> None:
     tools = [{**tool("get_account_balance"), "outputSchema": DECLARED}, tool("get_balance")]
     async with Simulator.load(
