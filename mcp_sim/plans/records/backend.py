@@ -71,13 +71,13 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     name = plan.entity or ""
     is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
     needed = [part for part in required(shape) if not is_nullable(properties(shape).get(part, {}))]
-    needed = [part for part in needed if part in domain.entities[name].fields]
+    stored = frozenset(part for part in needed if part in domain.entities[name].fields)
     is_idle = plan.verb == "update" and not plan.sets and not plan.fixed
 
     def show(facts: Facts) -> Transition:
         observation = render(facts)
         rows = facts.page.rows if facts.record is None or facts.key is None else [(facts.key, facts.record)]
-        is_guessed = is_idle or bool(facts.guesses) or any(part not in record for _, record in rows for part in needed)
+        is_guessed = is_idle or bool(facts.guesses) or not all(record.keys() >= stored for _, record in rows)
         if is_unspecified and not is_guessed:
             first = facts.view.initial_records(name)
             is_guessed = any(key in first and facts.view.latest_write(name, key) is None for key, _ in rows)
