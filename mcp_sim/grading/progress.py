@@ -46,7 +46,7 @@ class Record:
     is_own: bool
     is_removed: bool = False
     is_taken: bool = False
-    """Whether someone else removed it: no loss, and to make it again is no repetition."""
+    """Whether someone else removed it: nothing is lost, and making it again repeats nothing."""
 
 
 @frozen

@@ -46,7 +46,7 @@ def table_type(domain: Domain, entity: Entity, name: str) -> TableType:
 
 
 class Missing(Refused, KeyError):
-    """There is no record with a key: the call fails, if the program does not catch it."""
+    """A key names no record: the call fails, if the program does not catch it."""
 
     __str__ = Exception.__str__  # without the quotes of a `KeyError`
 

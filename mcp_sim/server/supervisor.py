@@ -102,7 +102,7 @@ class Supervisor:
     def _wait(self) -> None:
         """Wait for the end of a worker, and replace it unless all are ending."""
         pid, status = os.waitpid(-1, os.WUNTRACED)
-        if os.WIFSTOPPED(status):  # it holds its port and its worlds, and answers nobody
+        if os.WIFSTOPPED(status):  # it holds its port and its worlds, and does not answer
             os.kill(pid, signal.SIGKILL)
             return
         number, since = self._running.pop(pid)

@@ -124,7 +124,7 @@ class _Functions:
                 return None
 
     def _imported(self, origin: str) -> tuple[str, str] | None:
-        """Return a function by the words of its import, of which the last two count: `parts.known`."""
+        """Return a function by the last two words of its import: `parts.known`."""
         owner, _, name = origin.rpartition(".")
         module = next((other for other in self.of if other and other.split(".")[-1] == owner.split(".")[-1]), None)
         if module is None:

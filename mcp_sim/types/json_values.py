@@ -85,7 +85,7 @@ def decode(data: bytes | str) -> Any:
 
 
 def well_formed(value: Json) -> Json:
-    """Return a value with U+FFFD in place of halves of characters; itself if it has none."""
+    """Return a value with U+FFFD in place of halves of characters; itself if it is clean."""
     try:
         to_json(value)
     except (PydanticSerializationError, UnicodeEncodeError):

@@ -314,7 +314,9 @@ async def test_calls_that_differ_from_the_recordings_are_sent_back(
 
 
 async def test_what_agrees_less_than_its_plan_is_dropped(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    bad = NOTEBOOK.replace('    return json.dumps({"notes": list(world.note)})\n', '    return "There are some notes."\n')
+    bad = NOTEBOOK.replace(
+        '    return json.dumps({"notes": list(world.note)})\n', '    return "There are some notes."\n'
+    )
     async with answering(bad) as (_, model):
         assert await run("learn", "recorded", "--by", model, "--rounds", "1", "--json") == 0
     found = report(capfd)

@@ -215,7 +215,10 @@ def test_recordings_outrank_an_output_schema_and_some_sessions_only_score(
     for name in "abcdef":
         values = [{"n": "1"}, {"n": "2"}]
         results = [
-            {"structuredContent": value, "content": [{"type": "text", "text": json.dumps(value, separators=(",", ":"))}]}
+            {
+                "structuredContent": value,
+                "content": [{"type": "text", "text": json.dumps(value, separators=(",", ":"))}],
+            }
             for value in values
         ]
         calls = [{"tool": "count", "arguments": {}, "result": result} for result in results]

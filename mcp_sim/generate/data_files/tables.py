@@ -29,7 +29,7 @@ DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
 MOST_COLUMNS = 2_000  # as many as a table of SQLite
 MOST_CELLS = 10_000_000
-"""The largest number of values in a file, of which Python takes some fifty bytes each."""
+"""The largest number of values in a file. Python takes some fifty bytes for each."""
 MOST_BYTES = 64 * 1024 * 1024
 """The largest size of texts and blobs in a database. Views and generated columns could make any amount from nothing."""
 _STEPS = 100_000  # SQLite's counter is looked at once in so many steps: oftener would slow the view down

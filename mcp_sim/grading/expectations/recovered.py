@@ -317,7 +317,7 @@ class _Follow:
         new = tuple(write for write, _ in self._written() if write.old is None)
         keys = goal.has_these_keys and (step.entry == "event" or step.n == goal.n)
         if is_same and not goal.is_judged and _is_answered(step):
-            goal = replace(goal, is_answered=True)  # the next equal call is no repetition
+            goal = replace(goal, is_answered=True)  # the next equal call repeats nothing
         progress = self._progress(goal.progress, By(step, is_same, is_own, has_goal, new, keys))
         return goal if progress == goal.progress else replace(goal, progress=progress)
 

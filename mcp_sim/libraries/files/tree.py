@@ -29,7 +29,7 @@ class FileError(LibraryError):
 
 
 class NotFound(FileError):
-    """There is no file or directory at a path."""
+    """A path names no file and no directory."""
 
     what = "No such file or directory"
 

@@ -12,7 +12,7 @@ class GitError(LibraryError):
 
 
 class NotARepository(GitError):
-    """There is no repository at a path or above it."""
+    """No repository is at a path or above it."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"not a git repository: {path}")
@@ -36,7 +36,7 @@ class UnknownPath(GitError):
 
 
 class UnknownName(GitError):
-    """There is no branch, tag, remote or stash of a name."""
+    """A name belongs to no branch, tag, remote or stash."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"{kind} '{name}' not found")

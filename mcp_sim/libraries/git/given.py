@@ -141,7 +141,7 @@ class Loader:
         return {**named, **{path: None if text is None else str(text) for path, text in as_object(files).items()}}
 
     def _committed(self, path: str, before: Snapshot) -> str:
-        """Return a text for a file of which only the name is given: that of the working tree, or a part of it."""
+        """Return a text for a file that is given by name only: that of the working tree, or a part of it."""
         text = self._work.get(path, "")
         return text if path not in self._paths("modified") or path in before else _earlier(text)
 

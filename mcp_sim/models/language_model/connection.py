@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Disconnected(Exception):
-    """There was no answer. `began`: the connection ended after it had begun."""
+    """No answer came. `began`: the connection ended after it had begun."""
 
     def __init__(self, *, began: bool) -> None:
         self.began = began

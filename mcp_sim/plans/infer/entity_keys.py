@@ -43,7 +43,7 @@ def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[s
 
 
 def is_own_key(entity: str, key: str) -> bool:
-    """Whether a key is named after its entity: `member_id` of a `team_member` is no link to a `member`."""
+    """Whether a key is named after its entity: `member_id` of a `team_member` does not link to a `member`."""
     own = (entity, entity.rsplit("_", 1)[-1])
     return snake(key) in {f"{name}_{ending}" for name in own for ending in _ENDINGS}
 

@@ -66,7 +66,7 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     """Compile what makes a transition of the facts of a call.
 
     It is guessed if it shows values that were generated for the result, a record that nothing specifies and no call
-    wrote, or a change of which nothing is known.
+    wrote, or a change that is unknown.
     """
     name = plan.entity or ""
     is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
@@ -206,7 +206,7 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
 
 
 def _nothing_left(tool: Tool, entity: str) -> Observation:
-    """Return the answer to a question such as that for the next task, if there is none: no failure, where it may be."""
+    """Return the answer to a question such as that for the next task, if nothing is left: a success where that is possible."""
     sentence, place = f"No {noun(entity)} is left", text_place(tool)
     if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
         return tool.failure("not_found", sentence, entity=entity)

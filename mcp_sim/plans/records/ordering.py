@@ -17,7 +17,7 @@ from mcp_sim.types.time_formats import example_of, seconds_of, time_format
 
 Row: TypeAlias = tuple[Key, Record]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], Sequence[Row]]
-"""Takes the rows, what to sort by, the direction, and the searched text. What is no field sorts nothing."""
+"""Takes the rows, what to sort by, the direction, and the searched text. An unknown field sorts nothing."""
 
 _NEWEST = vocabulary("newest recent latest most_recent date_desc")
 _OLDEST = vocabulary("oldest earliest date_asc")

@@ -90,7 +90,7 @@ def is_open_value(text: str) -> bool:
 
 @cache
 def _service_rules() -> Sequence[tuple[str, str, Words, float]]:
-    """Return the rules of services: name, pattern, the words of which a text has one, and the least entropy."""
+    """Return the rules of services: name, pattern, words (a text has at least one), and the least entropy."""
     rules: list[dict[str, Any]] = json.loads(Path(__file__).with_name("gitleaks.json").read_bytes())["rules"]
     return [(rule["id"], rule["pattern"], (*rule["keywords"],), rule.get("entropy", 0.0)) for rule in rules]
 

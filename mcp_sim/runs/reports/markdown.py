@@ -10,7 +10,7 @@ from mcp_sim.types.grades import failed_first
 from mcp_sim.types.readable import readable
 
 _AUTOMATIC = re.compile(r"(?<=@)(?=\w)|(?<=\w)(?=@)|(?<=:)(?=//)|(?i:(?<=www)(?=\.))|(?<=#)(?=\d)|(?i:(?<=GH)(?=-\d))")
-"""Where GitHub would find a mention, an address, a link or an issue, none of which Markdown can escape."""
+"""Mentions, addresses, links and issues that GitHub would find. Markdown cannot escape them."""
 _BREAK = "\N{ZERO WIDTH SPACE}"
 _BLOCK = re.compile(r"^[-+=](?=\s|[-+=]|$)|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
 """What begins a list, a heading or a rule at the beginning of a line."""

@@ -103,7 +103,7 @@ def _tools(value: Any) -> Any:
 
 
 class MeasuredPart(Part):
-    """How faithful a fake was on recorded sessions that nobody looked at while it was written."""
+    """How faithful a fake was on recorded sessions that were set aside while it was written."""
 
     score: Annotated[float, Field(ge=0, le=1)] = Field(description="What `mcp-sim measure` gave.")
     calls: Count = Field(description="Number of recorded calls.")

@@ -78,7 +78,7 @@ class OpenStore(Protocol):
         ...
 
     def snapshot(self, world: str) -> Snapshot | None:
-        """Return the newest snapshot of a world; None if there is none that is as it was saved."""
+        """Return the newest snapshot of a world; None if no snapshot is as it was saved."""
         ...
 
     def save(self, world: str, entries: Sequence[StoredEntry], snapshot: Snapshot | None = None) -> None:
