@@ -58,7 +58,7 @@ class Sql:
         return self._database.tables(self._store.view)
 
     def columns(self, table: str) -> list[Record]:
-        """Return the columns of a table or view: cid, name, type, notnull, dflt_value, pk; empty if it does not exist."""
+        """Return the columns of a table or view: cid, name, type, notnull, dflt_value, pk. Empty if it is missing."""
         return [*self.run(f"PRAGMA table_info({quoted(table)})").rows]
 
     def run(self, statements: str | Sequence[str], parameters: Json = None, *, dialect: str = "") -> Result:

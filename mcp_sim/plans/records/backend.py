@@ -206,7 +206,7 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
 
 
 def _nothing_left(tool: Tool, entity: str) -> Observation:
-    """Return the answer to a question such as that for the next task, if nothing is left: a success where that is possible."""
+    """Return the answer to a question for the next task if nothing is left: a success where the result can be one."""
     sentence, place = f"No {noun(entity)} is left", text_place(tool)
     if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
         return tool.failure("not_found", sentence, entity=entity)
