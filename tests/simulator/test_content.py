@@ -34,6 +34,7 @@ SCENARIO_OF = {
     "sequential_thinking": "memory",
     "time": "desk",
     "calculator": "desk",
+    "excel_classic": "excel",
     "redis_strings": "desk",
 }
 """Spec -> the name of its scenarios, where these have another name: they serve several."""

@@ -119,7 +119,8 @@ def git_set_working_dir(world, path, initializeIfNotPresent=False):
         world.git.init(place)
     repository = opened(world, path, "rev-parse")
     world.session["path"] = place
-    return answer(path=place, message=f"Working directory set to: {place}", repository=context_of(repository))
+    context = {**context_of(repository), "remotes": remotes_of(repository)}
+    return answer(path=place, message=f"Working directory set to: {place}", repository=context)
 
 
 def context_of(repository):
@@ -136,7 +137,6 @@ def context_of(repository):
             "unstaged": [*status.unstaged], "untracked": [*status.untracked], "conflicts": [*status.conflicts],
         },
         "recentCommits": recent, "recentTags": [{"name": name} for name in repository.tags],
-        "remotes": remotes_of(repository),
     }  # fmt: skip
 
 
