@@ -49,7 +49,7 @@ def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Ma
 def is_whole(schema: Record) -> bool:
     """Return whether all bounds and steps of a schema are whole numbers."""
     bounds = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
-    return all(bound is None or float(bound).is_integer() for bound in bounds if not isinstance(bound, bool))
+    return all(bound is None or isinstance(bound, int) or float(bound).is_integer() for bound in bounds)
 
 
 def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:

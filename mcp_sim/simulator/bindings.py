@@ -94,6 +94,7 @@ class Bindings:
             interaction=scenario.interactions.get(tool.id, NO_INTERACTION),
             planned_output=output if is_program or output is None else Validator(output.schema, RESULT_FORMATS),
             repair=None if tool.output_schema is None or is_program else repairer(tool.output_schema),
+            is_lenient=tool.server in scenario.servers and scenario.servers[tool.server].arguments == "lenient",
             refuse=program_hook(scenario, "invalid_arguments", tool.server) or refused,
         )
 

@@ -17,7 +17,7 @@ from mcp_sim.types.errors import Crash, McpSimError
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance
-from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
@@ -103,7 +103,8 @@ def _arguments(tool: Tool, plan: Plan, world: World, entities: Mapping[str, Enti
     """Return arguments that fit the inputSchema, about a record that exists; None if none are found."""
     schema = expanded(tool.input_schema)
     moment = Moment(world.now, world.now)
-    arguments: Record = value_maker("argument", "", schema)(chance_of(tool.id), {}, moment)
+    # A schema that no object fits makes null.
+    arguments = as_object(value_maker("argument", "", schema)(chance_of(tool.id), {}, moment))
     keys = {path: world.view.sample_key(entity, 0.0) for path, entity in _naming(plan, entities) if path in arguments}
     arguments |= {path: key for path, key in keys.items() if key is not None}
     if Validator(tool.input_schema, FORMATS).is_valid(arguments):

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from datetime import timedelta
 from typing import Any
 
+from mcp_sim.simulator.lenient_arguments import with_values
 from mcp_sim.types import UNABLE, Attempt, Json, KeptAnswer, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.calls import NESTED
 from mcp_sim.types.conditions import ABSENT
@@ -83,6 +84,8 @@ class WorldStep:
     """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
     refuse: Callable[[Turn], Awaitable[Transition]] = refused
     """Answers a call with invalid arguments, as `Turn.problems` says."""
+    is_lenient: bool = False
+    """Whether texts that spell valid values are taken for them, as the tool spec declares."""
     doubts: set[str] = field(default_factory=set[str])
     """The rules that an answer of a plan broke by what is only inferred. Each is logged once."""
 
@@ -93,6 +96,7 @@ class WorldStep:
         language model or may take long, or the answer cannot be served.
         """
         source = self.sources[0]
+        turn = self._read_leniently(turn)
         if source.predict_at_once is None or turn.call.answers or self.stubs or turn.kept is not None:
             return None
         if self._failed_check(turn) is not None:
@@ -124,6 +128,7 @@ class WorldStep:
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
+        turn = self._read_leniently(turn)
         problems = () if self.arguments.is_valid(turn.call.arguments) else self.arguments.problems(turn.call.arguments)
         if problems:
             turn = replace(turn, problems=tuple(problems))
@@ -145,6 +150,13 @@ class WorldStep:
         if self.interaction is not NO_INTERACTION:
             transition = self._with_interaction(transition, turn)
         return transition, stub is not None
+
+    def _read_leniently(self, turn: Turn) -> Turn:
+        """Return the turn with the values that its texts spell, where the server accepts them in their place."""
+        arguments = turn.call.arguments
+        if not self.is_lenient or self.arguments.is_valid(arguments):
+            return turn
+        return replace(turn, call=replace(turn.call, arguments=with_values(arguments, self.arguments)))
 
     def _declined(self, turn: Turn) -> Transition | None:
         """Return the answer if the client cannot be asked or its user declined; else None."""

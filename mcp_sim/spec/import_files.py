@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from mcp_sim.spec import yaml12
+from mcp_sim.spec.foreign.frameworks import reads_arguments_leniently
 from mcp_sim.spec.repair import repair_tools
 from mcp_sim.spec.shipped_programs import recognise
 from mcp_sim.spec.sources import is_file_name
@@ -45,6 +46,8 @@ def build_files(imported: Imported, kind: str, folder: Path) -> Files:
     usable = repair_tools(imported.tools)
     untouched = usable.tools == [*imported.tools]
     added = {name: value for name, value in imported.spec.items() if value not in (None, {}, [])}
+    if reads_arguments_leniently(imported.tools):
+        added = {"arguments": "lenient", **added}
     known = _known(usable.tools, added)
     text, doubts = _spec_text(spec, tools, imported.name, kind, known)
     texts: dict[Path, str | None] = {

@@ -13,6 +13,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.satisfiability import impossible_parts, is_satisfiable
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import compiled
 
@@ -30,12 +31,16 @@ class RepairedTools:
 
 
 def repair_tools(tools: Sequence[Json]) -> RepairedTools:
-    """Return the tools unchanged if a client would accept them all; else repair broken tools, or leave them out."""
-    if not _refusals(tools):
-        return RepairedTools([*tools], ())
+    """Return the tools unchanged if each can be served; else repair broken tools, or leave them out."""
     doubts: list[str] = []
-    repaired = [_repaired(tool, f"tools[{index}]", doubts) for index, tool in enumerate(tools)]
-    left_out = _refusals(repaired)
+    repaired, left_out = [*tools], _refusals(tools)
+    if left_out:
+        repaired = [_repaired(tool, f"tools[{index}]", doubts) for index, tool in enumerate(tools)]
+        left_out = _refusals(repaired)
+    repaired = [
+        tool if index in left_out else _answerable(cast("Record", tool), f"tools[{index}]", doubts)
+        for index, tool in enumerate(repaired)
+    ]
     for index, reason in left_out.items():
         doubts.append(f"tools[{index}]{_named(repaired[index])} is left out: {reason}")
     return RepairedTools([tool for index, tool in enumerate(repaired) if index not in left_out], tuple(doubts))
@@ -75,6 +80,16 @@ def _repaired(tool: Json, where: str, doubts: list[str]) -> Json:
     if "outputSchema" in body:
         body["outputSchema"] = _repaired_schema(body["outputSchema"], f"{at}.outputSchema", doubts)
     return body
+
+
+def _answerable(tool: Record, where: str, doubts: list[str]) -> Record:
+    """Return the tool without an outputSchema that no result fits."""
+    schema = as_object(tool.get("outputSchema"))
+    if is_satisfiable(schema) is not False:
+        return tool
+    reason = impossible_parts(schema)[()]
+    doubts.append(f"{where}{_named(tool)}.outputSchema: no result fits, since {reason}; it is left out")
+    return {key: value for key, value in tool.items() if key != "outputSchema"}
 
 
 def _repair_hints(body: Record, at: str, doubts: list[str]) -> None:

@@ -180,6 +180,7 @@ def _server(
         document.title,
         document.instructions,
         document.unknown_tool,
+        document.arguments,
         document.description,
         document.website,
         dump_parts(document.icons),

@@ -155,6 +155,8 @@ class ServerSpec:
     instructions: str | None = None
     unknown_tool: Literal["rpc", "is_error"] = "rpc"
     """Whether calls of unknown tools are answered with a JSON-RPC error or an isError result."""
+    arguments: Literal["strict", "lenient"] = "strict"
+    """Whether texts that spell the values of the inputSchema are refused, or accepted as these values."""
     description: str | None = None
     website: str | None = None
     icons: tuple[Record, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -275,6 +276,37 @@ def test_every_client_describes_its_servers_in_its_own_form(file: str, text: str
     (here / file).write_text(text, encoding="utf-8")
     assert main(["import", "client", file]) == 0
     assert names(here / "pets.tools.json") == ["get_pet"]
+
+
+def test_dockers_catalog_names_the_images_of_servers(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker = here / "bin" / "docker"
+    docker.parent.mkdir()
+    asked, pets = here / "asked.txt", saved(here / "pets.json", [GET])
+    server = f"exec {shlex.join([str(PYTHON), str(ODD), pets])}"
+    docker.write_text(f'#!/bin/sh\necho "$MODE:" "$@" > {asked}\n{server}\n', encoding="utf-8")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", str(docker.parent), prepend=os.pathsep)
+    entry = "image: 'mcp/pets@sha256:1a', type: server, tools: [{name: get_pet}], command: [--quiet]"
+    variables = "[{name: MODE, value: fast}, {name: A, value: '{{pets.a}}'}]"
+    settings = f"secrets: [{{name: pets.key, env: PETS_KEY}}], env: {variables}"
+    (here / "catalog.yaml").write_text(
+        f"version: 3\nname: docker-mcp\nregistry:\n  pets: {{{entry}, {settings}}}\n"
+        "  curl: {type: poci, image: curl, tools: [{name: curl}]}\n"
+        "  files: {image: mcp/files, command: ['{{files.path}}']}\n"
+        "  notes: {ref: ''}\n",
+        encoding="utf-8",
+    )
+    assert main(["import", "client", "catalog.yaml"]) == 4
+    assert names(here / "pets.tools.json") == ["get_pet"]
+    options = "run --rm -i --init -e MODE -e A -e PETS_KEY"
+    assert asked.read_text(encoding="utf-8") == f"fast: {options} mcp/pets@sha256:1a --quiet\n"
+    assert capsys.readouterr().err.splitlines()[:3] == [
+        "curl: its tools are containers of their own, not a server",
+        "files: Docker fills in '{{files.path}}' of its command; write the value into the entry",
+        "notes: names no image: import the catalog that describes it, with --server",
+    ]
 
 
 def test_a_file_without_servers_and_a_glob_that_matches_none_are_reported(

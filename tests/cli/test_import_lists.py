@@ -28,6 +28,49 @@ def test_lists_of_every_shape_are_read(here: Path) -> None:
     assert value(here / "out" / "Pets_Co.yaml")["instructions"] == "Be kind."
 
 
+def test_the_list_of_dockers_registry_has_arguments_in_place_of_a_schema(here: Path) -> None:
+    arguments = [
+        {"name": "title", "type": "string", "desc": "The title.", "optional": False},
+        {"name": "tags", "type": "array", "items": {"type": "string"}, "desc": ""},
+    ]
+    (here / "tools.json").write_text(json.dumps([{"name": "add", "arguments": arguments}]), encoding="utf-8")
+    assert main(["import", "tools", "--name", "clauses", "tools.json"]) == 0
+    properties = {
+        "title": {"type": "string", "description": "The title."},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    }
+    schema = {"type": "object", "properties": properties, "required": ["title"]}
+    assert value(here / "clauses.tools.json")["tools"] == [{"name": "add", "inputSchema": schema}]
+
+
+def in_python(**schema: Any) -> dict[str, Any]:
+    """Return a tool with a property as pydantic writes `int | None = None`."""
+    size = {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}
+    return {"name": "get_pet", "inputSchema": {"type": "object", "properties": {"size": size}, **schema}}
+
+
+WRAPPED = {"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": True}
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_lenient"),
+    [
+        ({**GET, "outputSchema": WRAPPED}, True),
+        ({**GET, "_meta": {"_fastmcp": {"tags": []}}}, True),
+        (in_python(title="get_petArguments"), True),
+        (in_python(additionalProperties=False), True),
+        (in_python(additionalProperties=False, title="Pet"), False),
+        (in_python(additionalProperties=False, **{"$schema": "http://json-schema.org/draft-07/schema#"}), False),
+        (in_python(), False),
+        (GET, False),
+    ],
+)
+def test_servers_of_fastmcp_are_known_to_read_texts_as_values(tool: Any, is_lenient: bool, here: Path) -> None:
+    (here / "a.json").write_text(json.dumps([LIST, tool]), encoding="utf-8")
+    assert main(["import", "tools", "a.json"]) == 0
+    assert value(here / "a.yaml").get("arguments") == ("lenient" if is_lenient else None)
+
+
 FUNCTIONS: dict[str, Any] = {
     "openai": [{"type": "function", "function": {"name": "get_pet", "parameters": GET["inputSchema"]}}],
     "responses": {"tools": [{"type": "function", "name": "get_pet", "parameters": GET["inputSchema"], "strict": True}]},

@@ -24,7 +24,7 @@ from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 AT_ONCE = 8
 """The most servers that are asked at the same time."""
 
-_SERVERS = ("mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "mcp")
+_SERVERS = ("mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "registry", "mcp")
 """The keys under which clients list their servers."""
 
 
@@ -51,7 +51,8 @@ class Client(Importer):
     """Read the configuration of an MCP client, and ask every server in it for its tools.
 
     Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Codex, Continue, Cursor, goose, opencode,
-    VS Code, Windsurf and Zed, and other files with servers under `mcpServers` or `servers`. Comments are allowed.
+    VS Code, Windsurf and Zed, Docker's catalogs, and other files with servers under `mcpServers` or `servers`. Comments
+    are allowed.
     Variables, headers and arguments are used but not written anywhere. `${NAME}` and `${env:NAME}` are filled in from
     the environment, `${input:name}` from the variable NAME. Disabled servers are skipped. A server that does not answer
     does not stop the others.
@@ -135,6 +136,8 @@ def _servers(value: Record) -> Iterator[tuple[str, Json]]:
     yield from (pair for key in ("mcp", "mcp.servers") for pair in _nested(key, value))
     for project in as_object(value.get("projects")).values():
         yield from as_object(as_object(project).get("mcpServers")).items()
+    if "image" in value:  # the file of one server in Docker's registry
+        yield str(value.get("name", "server")), value
     if value and all(_is_server(item) for item in value.values()):
         yield from value.items()
 
@@ -151,7 +154,7 @@ def _nested(key: str, value: Record) -> Iterator[tuple[str, Json]]:
 
 
 def _is_server(value: Json) -> bool:
-    return bool({"command", "cmd", "url", "uri", "serverUrl"} & as_object(value).keys())
+    return bool({"command", "cmd", "url", "uri", "serverUrl", "image"} & as_object(value).keys())
 
 
 # entries --------------------------------------------------------------------------------------------------------------
@@ -159,12 +162,16 @@ def _is_server(value: Json) -> bool:
 
 def _options(entry: _Entry) -> dict[str, Any]:
     """Return the options for the importer of live servers. Raises `MissingValue` or `_Unusable`."""
-    definition = entry.definition
+    definition = as_object(entry.definition.get("remote")) or entry.definition
+    if "ref" in definition and "image" not in definition:
+        raise _Unusable("names no image: import the catalog that describes it, with --server")
+    if "image" in definition:
+        definition = _container(definition)
     command = as_object(definition["command"]) if isinstance(definition.get("command"), dict) else definition
     url = next((definition[key] for key in _ADDRESSES if isinstance(definition.get(key), str)), None)
     if isinstance(url, str):
         headers = _texts(definition.get("headers"), entry)
-        is_old = definition.get("type") == "sse" or definition.get("transport") == "sse"
+        is_old = "sse" in {definition.get(key) for key in ("type", "transport", "transport_type")}
         filled = _text(url, entry)
         secrets = () if filled == url else (filled.partition("?")[2],)
         transport = "sse" if is_old else "http"
@@ -188,6 +195,32 @@ def _options(entry: _Entry) -> dict[str, Any]:
         "env": env,
         "folder": _text(folder, entry) if isinstance(folder, str) else None,
         "secrets": secrets,
+    }
+
+
+def _container(definition: Record) -> Record:
+    """Return the entry that runs the image of an entry in one of Docker's catalogs.
+
+    Secrets, and variables whose value is a placeholder of Docker, have the values of this process.
+    """
+    if definition.get("type") == "poci":
+        raise _Unusable("its tools are containers of their own, not a server")
+    config, run = as_object(definition.get("config")), as_object(definition.get("run"))
+    settings = [as_object(item) for of in (definition, config) for item in as_list(of.get("env"))]
+    secrets = [as_object(item) for of in (definition, config) for item in as_list(of.get("secrets"))]
+    values = {str(item.get("name")): str(item.get("value", "{{}}")) for item in settings}
+    fixed = {name: value for name, value in values.items() if "{{" not in value}
+    passed = [*values, *(str(item.get("env")) for item in secrets)]
+    options = [word for name in dict.fromkeys(passed) for word in ("-e", name)]
+    words = [str(word) for word in as_list(definition.get("command")) or as_list(run.get("command"))]
+    unfilled = next((word for word in words if "{{" in word), None)
+    if unfilled is not None:
+        raise _Unusable(f"Docker fills in {unfilled!r} of its command; write the value into the entry")
+    # Volumes are left out: a server lists its tools without them.
+    return {
+        "command": "docker",
+        "args": ["run", "--rm", "-i", "--init", *options, str(definition["image"]), *words],
+        "env": fixed,
     }
 
 

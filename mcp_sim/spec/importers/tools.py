@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from mcp_sim.spec.foreign.files import file_name, import_hint, read_value
+from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
@@ -17,7 +18,8 @@ _KEPT = ("version", "title", "description", "instructions")
 
 @importers.register("tools")
 class Tools(Importer):
-    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, or the response of a JSON-RPC server.
+    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, the response of a JSON-RPC server,
+    or the `tools.json` of Docker's registry.
 
     The keys `name` or `server`, `version`, `title`, `description` and `instructions` beside the list are kept.
     """
@@ -43,6 +45,27 @@ class Tools(Importer):
         doubts = (
             ("the list has further pages (nextCursor); only this one is imported",) if body.get("nextCursor") else ()
         )
-        return Imported(
-            file_name(self.name or declared or stem), as_list(value) or as_list(body.get("tools")), spec, doubts
-        )
+        tools = [_with_schema(tool) for tool in as_list(value) or as_list(body.get("tools"))]
+        return Imported(file_name(self.name or declared or stem), tools, spec, doubts)
+
+
+def _with_schema(tool: Json) -> Json:
+    """Return the tool with an inputSchema in place of the list of arguments that Docker's registry has.
+
+    Most of these lists do not mark what is optional, so only what is marked as not optional is required.
+    """
+    body = as_object(tool)
+    if "inputSchema" in body or not isinstance(body.get("arguments"), list):
+        return tool
+    arguments = [as_object(argument) for argument in as_list(body["arguments"])]
+    schema: Record = {
+        "type": "object",
+        "properties": {str(argument.get("name")): _argument_schema(argument) for argument in arguments},
+        "required": [str(argument.get("name")) for argument in arguments if argument.get("optional") is False],
+    }
+    return {**{key: value for key, value in body.items() if key != "arguments"}, "inputSchema": schema}
+
+
+def _argument_schema(argument: Record) -> Record:
+    schema = {key: argument[key] for key in ("type", "items") if key in argument}
+    return {**schema, "description": argument["desc"]} if argument.get("desc") else schema

@@ -180,6 +180,11 @@ class ToolSpecDocument(Root):
         description="Form of results that no outputSchema and no example shows: JSON text, or sentences. Default: "
         "inferred, the same for all tools.",
     )
+    arguments: Literal["strict", "lenient"] = Field(
+        default="strict",
+        description="Whether texts for other types are refused, or read as FastMCP does: '5' as an integer, 'true' as "
+        "a boolean, JSON text as a list or an object.",
+    )
     unknown_tool: Literal["rpc", "is_error"] = Field(
         default="rpc", description="Answer to a call of an unknown tool: a JSON-RPC error, or a result with isError."
     )
