@@ -18,10 +18,10 @@ _KEPT = ("version", "title", "description", "instructions")
 
 @importers.register("tools")
 class Tools(Importer):
-    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, the response of a JSON-RPC server,
-    or the `tools.json` of Docker's registry.
+    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, or the response of a JSON-RPC server.
 
-    The keys `name` or `server`, `version`, `title`, `description` and `instructions` beside the list are kept.
+    The keys `name` or `server`, `version`, `title`, `description` and `instructions` beside the list are kept. The
+    `tools.json` of Docker's registry is read, too: its arguments become an inputSchema.
     """
 
     sources: tuple[str, ...] = Field(min_length=1, description="The files.", examples=[["crm.tools.json"]])
