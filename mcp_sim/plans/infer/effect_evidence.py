@@ -388,7 +388,7 @@ def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
 
 
 def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    """Yield evidence where the name has no known verb: a tool that takes the key of a record changes it.
+    """Yield evidence where the name has no known verb: a tool that takes the key of a record changes or gets it.
 
     One that takes none, and whose result is such a record, makes it.
     """
@@ -398,7 +398,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     key, score = key_argument("update", entity, "id", facts.input)
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.45, "")
-        yield facts.evidence("verb", "update", weight, f"it takes the key of a {entity}{reason}")
+        is_noun = not facts.parsed.word and len(properties(facts.input)) == 1  # `employee(employee_id)`
+        yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif facts.parsed.word and _lists_keys(facts.input, entity):
         yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
     elif is_shown and not score:

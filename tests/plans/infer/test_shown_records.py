@@ -140,3 +140,14 @@ async def test_lists_are_filtered_by_plurals_bounds_ends_of_names_and_days(
              for sku, name, stock, day in rows]  # fmt: skip
     async with simulator(tmp_path, tools, {"items": state}).open() as world:
         assert [item["sku"] for item in (await answered(world, "search_items", **filters))["items"]] == shown
+
+
+@pytest.mark.parametrize("noun", ["worker", "pilot"])
+async def test_a_tool_with_the_name_of_a_record_gets_it(noun: str, tmp_path: Path) -> None:
+    shown = thing(**{f"{noun}_id": TEXT}, name=TEXT, **FIELDS)
+    tools = [
+        tool(f"create_{noun}", needed="name", name=TEXT, output=shown),
+        tool(noun, needed=f"{noun}_id", **{f"{noun}_id": TEXT}, output=shown),
+    ]
+    sim = simulator(tmp_path, tools)
+    assert sim.scenario.domain.plans[noun].verb == "get"
