@@ -14,7 +14,6 @@ import pytest
 
 if TYPE_CHECKING:
     from mcp_sim.runs.threaded import ThreadedWorld, WorldThread
-from mcp_sim.types.readable import readable
 
 MARKER = (
     'mcp_sim(scenario, seeds=None, require=None, pass_k=None, intensity=None, clock="virtual"): the scenario of the '
@@ -136,6 +135,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     if report.when != "call" or not hasattr(world, "story"):
         return report
     if report.failed:
+        from mcp_sim.types.readable import readable  # noqa: PLC0415 (only a test that fails needs it)
+
         repeat = f"repeat: pytest {shlex.quote(item.nodeid)}"
         report.sections.append(("mcp-sim", "\n".join([*map(readable, world.story()), repeat])))
     requirement = _requirement(item)

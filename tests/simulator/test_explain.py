@@ -205,9 +205,21 @@ def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Pat
 
 def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "run.jsonl"
-    path.write_text('{"format":2}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
+    path.write_text('{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
     assert main(["explain", str(path), "--scenario", "flaky_crm"]) == 2
-    assert f"{path}:2: not an entry of a trace" in capfd.readouterr().err
+    assert f"{path} is not a trace" in capfd.readouterr().err
+
+
+def test_a_damaged_line_of_a_trace_is_reported_and_the_others_are_explained(
+    tmp_path: Path, explain: Explain, capfd: pytest.CaptureFixture[str]
+) -> None:
+    explain("  - lost_ack: {}\n", [LIST])
+    with Path("run.jsonl").open("a", encoding="utf-8") as trace:
+        trace.write('{"world":"default","step":{"n":2,"entry":"call"}}\n')
+    assert main(["explain", "run.jsonl"]) == 0
+    shown = capfd.readouterr()
+    assert "run.jsonl:4: not an entry of a trace" in shown.err
+    assert "fires at 1 of 1 matching calls" in shown.out
 
 
 @pytest.mark.parametrize(
