@@ -86,23 +86,23 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
     ),
     "how, of what is no field": (
         "mcp_sim: 1\nname: shop\ntools:\n"
-        "  - {name: adjust_stock, inputSchema: &sku {type: object, properties: {sku: {type: string}, delta: {}}}}\n"
+        "  - {name: adjust_stock, inputSchema: &sku {type: object, properties: {sku: {type: string}, level: {}}}}\n"
         "  - {name: take_stock, inputSchema: *sku}\n"
         "  - {name: count_stock, inputSchema: *sku}\n"
         "  - {name: move_stock, inputSchema: {type: object, properties: {sku: {type: string}, mode: {enum: [in]}}}}\n"
         "entities: {item: {key: sku, fields: {quantity: {type: integer}, moves: {type: integer}}}}\n"
         "sim:\n"
-        "  adjust_stock: {verb: update, entity: item, key: sku, sets: {delta: quantity}, how: {delta: add}}\n"
-        "  take_stock: {verb: update, entity: item, key: sku, sets: {delta: quantity}, how: {quantty: subtract}}\n"
+        "  adjust_stock: {verb: update, entity: item, key: sku, sets: {level: quantity}, how: {level: add}}\n"
+        "  take_stock: {verb: update, entity: item, key: sku, sets: {level: quantity}, how: {quantty: subtract}}\n"
         "  count_stock: {verb: update, entity: item, key: sku, how: {quantity: add}}\n"
         "  move_stock:\n"
         "    choice: mode\n"
         "    choices: {in: {verb: update, entity: item, key: sku, fixed: {moves: 1}, how: {mode: add}}}\n",
         [
-            "x.yaml:10: sim.adjust_stock.how.delta: `delta` is an argument; `how` takes fields: quantity",
+            "x.yaml:10: sim.adjust_stock.how.level: `level` is an argument; `how` takes fields: quantity",
             "x.yaml:11: sim.take_stock.how.quantty: take_stock writes no field 'quantty'; did you mean 'quantity'?",
             "x.yaml:12: sim.count_stock.how.quantity: count_stock writes no field 'quantity'; map an argument to it: "
-            "`sets: {delta: quantity}`",
+            "`sets: {level: quantity}`",
             "x.yaml:15: sim.move_stock.choices.in.how.mode: move_stock writes no field 'mode'",
         ],
     ),
