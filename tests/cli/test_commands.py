@@ -51,18 +51,18 @@ def test_a_command_that_there_is_not_is_reported_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("check --foo x.yaml", "check: unrecognized arguments: --foo\nsee mcp-sim check --help"),
+        ("check --foo x.yaml", "check: unrecognized arguments: --foo\n  see mcp-sim check --help"),
         ("serve crm --log-levl info", "serve: unrecognized arguments: --log-levl info; did you mean --log-level?\n"),
         ("serve crm --log-level inf", "serve: argument --log-level: invalid choice 'inf'; did you mean 'info'?\n"),
         ("run flaky_crm --output x.html -- a", "run: unrecognized arguments: --output\n"),
         ("play flaky_crm --seed 1 a.jsonl", "play: unrecognized arguments: a.jsonl; write CALLS before the options\n"),
         ("record -o crm python -m a", "unrecognized arguments: -m a; write -- before the command and its options\n"),
         ("import mpc x", "import: argument KIND: invalid choice 'mpc'; did you mean 'mcp'?\n"),
-        ("import mcp -o specs", "import mcp: nothing to import; name a source\nsee mcp-sim import mcp --help"),
+        ("import mcp -o specs", "import mcp: nothing to import; name a source\n  see mcp-sim import mcp --help"),
         ("import openapi --nonsense x.json", "see mcp-sim import openapi --help"),
         (
             "run flaky_crm",
-            "AGENT COMMAND\nusage: mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND...; see mcp-sim run --help",
+            "AGENT COMMAND\n  usage: mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND...; see mcp-sim run --help",
         ),
         ("run crm python a.py --x", "usage: mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND...;"),
     ],

@@ -119,8 +119,9 @@ async def test_odd_arguments_crash_no_service(name: str) -> None:
             names = [name for name in known if draws.random() < 0.5 or name in tool.input_schema.get("required", ())]
             arguments: Json = {name: usual(known[name]) for name in names}
             for odd in draws.sample([*known, "odd"], min(2, len(known) + 1)):
-                kind: type[Any] = type(usual(known.get(odd)))
-                fitting = [value for value in VALUES if isinstance(value, kind)] if draws.random() < 0.8 else VALUES
+                example = usual(known.get(odd))
+                alike = [value for value in VALUES if isinstance(value, type(example))]
+                fitting = alike if draws.random() < 0.8 else VALUES
                 arguments[odd] = draws.choice(fitting or VALUES)
             began = monotonic()
             try:
