@@ -47,7 +47,7 @@ class _Tables:
     def __init__(self, specs: Specs, start: Rows) -> None:
         self._specs = specs
         self._rows = {entity: dict(rows) for entity, rows in start.items()}
-        self._gone: dict[str, set[Any]] = {}
+        self._gone: dict[str, dict[Any, Record]] = {}
 
     def problems(self, call: Answered) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with a call, and take over what it has written."""
@@ -68,10 +68,9 @@ class _Tables:
             entity, key = change["entity"], change["key"]
             if change["op"] == "put":
                 self._rows.setdefault(entity, {})[key] = change["record"]
-                self._gone.get(entity, set[Any]()).discard(key)
+                self._gone.get(entity, {}).pop(key, None)
             elif change["op"] == "remove":
-                self._rows.get(entity, {}).pop(key, None)
-                self._gone.setdefault(entity, set()).add(key)
+                self._gone.setdefault(entity, {})[key] = self._rows.get(entity, {}).pop(key, {})
 
     def _record_problems(self, put: Record) -> Iterator[tuple[str, str]]:
         table = self._specs.entities.get(put["entity"])
@@ -108,10 +107,21 @@ class _Tables:
             value = shown.get(key)
             if not isinstance(value, str | int):
                 continue
-            if plan["verb"] in READS and value in self._gone.get(entity, ()):
+            gone = self._gone.get(entity, {}).get(value)
+            if plan["verb"] in READS and gone is not None and not _only_repeats(shown, key, gone, call.arguments):
                 yield "T4", f"shows the deleted {entity} {value!r}"
             if value in self._rows.get(entity, {}) and hidden & shown.keys():
                 yield "T5", f"shows the hidden {sorted(hidden & shown.keys())} of {entity} {value!r}"
+
+
+def _only_repeats(shown: Record, key: str, gone: Record, arguments: Record) -> bool:
+    """Whether an object repeats the key that was asked for, and nothing else of a deleted record.
+
+    Redis answers so: the type of a missing key is `none`.
+    """
+    return shown[key] in arguments.values() and not any(
+        name != key and name in gone and gone[name] == value for name, value in shown.items()
+    )
 
 
 def _has_type(value: Json, schema: Record) -> bool:
