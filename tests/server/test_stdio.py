@@ -172,7 +172,7 @@ def deep(levels: int) -> bytes:
         (b"\xff\xfe\x00", None, -32700),
         (b'{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"\xff"}}', "q", -32700),
         (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"arguments":' + deep(100_000) + b"}}", 9, -32700),
-        (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"\\ud800"}}', 9, -32700),
+        (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"\\ud800"}}', 9, -32602),
         (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"get_contact","arguments":NaN}}', 9, -32700),
         (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"get_contact","arguments":[]}}', 9, -32602),
         (b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":7}}', 9, -32602),
