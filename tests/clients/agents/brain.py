@@ -74,6 +74,8 @@ def _keep(call: dict[str, Any], value: Any, kept: dict[str, Any]) -> None:
 
 def _at(value: Any, path: str) -> Any:
     for part in path.split(".") if path else ():
+        if part == "result" and isinstance(value, dict) and part not in value:
+            continue  # FastMCP's client takes the value out of the wrapper that servers declare
         value = value[int(part)] if isinstance(value, list) else (value or {}).get(part)
     return value
 
