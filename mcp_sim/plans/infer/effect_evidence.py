@@ -397,7 +397,7 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     is_shown = server.shapes.get(record_shape(facts.output)) == entity
     key, score = key_argument("update", entity, "id", facts.input)
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
-        weight, reason = (0.55, ", and its result is one") if is_shown else (0.45, "")
+        weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         is_noun = not facts.parsed.word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif facts.parsed.word and _lists_keys(facts.input, entity):
