@@ -63,6 +63,13 @@ def failed(command, reason, code=128, output=""):
     return Refused(f"Error: Git {command} failed: Exit Code: {code}\nStderr: {reason}\nStdout: {output}")
 
 
+def need(mode, **values):
+    """Refuse a mode without one of the arguments that it needs."""
+    for name, value in values.items():
+        if value is None:
+            raise Refused(f"Error: {name} is required for mode '{mode}'")
+
+
 def place_of(world, path):
     if path not in (None, "", "."):
         return normalize(path)
@@ -466,6 +473,7 @@ def git_branch(
     if mode == "show-current":
         current = repository.branch
         return answer(mode=mode, **{**shown, "currentBranch": current, "message": f"Current branch: {current}"})
+    need(mode, branchName=branchName, **({"newBranchName": newBranchName} if mode == "rename" else {}))
     try:
         message = changed_branch(repository, mode, branchName, newBranchName, startPoint, force)
     except UnknownName as error:
@@ -631,6 +639,7 @@ def git_tag(
     shown = {"tags": None, "created": None, "deleted": None}
     if mode == "list":
         return answer(mode=mode, **{**shown, "tags": [tag_of(repository, name) for name in repository.tags][:limit]})
+    need(mode, tagName=tagName)
     try:
         if mode == "delete":
             repository.delete_tag(tagName)
@@ -668,6 +677,9 @@ def remotes_of(repository):
 def git_remote(world, path=".", mode="list", name=None, url=None, newName=None):
     repository = opened(world, path, "remote")
     shown = {"remotes": None, "url": None, "added": None, "removed": None, "renamed": None}
+    if mode != "list":
+        more = {"add": {"url": url}, "set-url": {"url": url}, "rename": {"newName": newName}}
+        need(mode, name=name, **more.get(mode, {}))
     try:
         if mode == "list":
             shown["remotes"] = remotes_of(repository)

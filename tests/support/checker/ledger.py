@@ -37,6 +37,8 @@ class Answered:
     value: Json
     text: str
     written: tuple[Record, ...]
+    guessed: bool
+    """Whether it rests on a guess, which may be wrong."""
 
     @property
     def is_missing(self) -> bool:
@@ -73,7 +75,9 @@ def _answered(step: Record) -> Answered:
     bent = bool(step.get("perturbations") or step.get("stub") or step.get("served")) or not truth
     failed = bool(observation.get("is_error")) or "result" not in observation or _says_failure(observation)
     written = (*step.get("committed", ()), *step.get("absorbed", ()))
-    return Answered(step["n"], step["at"], step["tool"], step["arguments"], not bent, failed, value, text, written)
+    return Answered(
+        step["n"], step["at"], step["tool"], step["arguments"], not bent, failed, value, text, written, step["guessed"]
+    )
 
 
 def _value(observation: Record) -> tuple[Json, str]:

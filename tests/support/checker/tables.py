@@ -58,7 +58,7 @@ class _Tables:
         for put in puts:
             yield from self._record_problems(put)
         self.write(call.written)
-        for put, old in zip(puts, before, strict=True):
+        for put, old in () if call.guessed else zip(puts, before, strict=True):
             yield from self._link_problems(put, old)
         if call.judged and not call.failed:
             yield from self._answer_problems(call)
