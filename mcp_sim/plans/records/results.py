@@ -114,8 +114,6 @@ def _asked_key(tool: Tool, plan: Plan, domain: Domain) -> str | None:
     return an `id` (13 of 13), whatever lists of records call it.
     """
     entity = domain.entities[plan.entity or ""]
-    if entity.name in domain.declared:
-        return None
     names = Counter(
         other.key
         for id_, other in domain.plans.items()

@@ -75,9 +75,8 @@ def _answered(step: Record) -> Answered:
     bent = bool(step.get("perturbations") or step.get("stub") or step.get("served")) or not truth
     failed = bool(observation.get("is_error")) or "result" not in observation or _says_failure(observation)
     written = (*step.get("committed", ()), *step.get("absorbed", ()))
-    return Answered(
-        step["n"], step["at"], step["tool"], step["arguments"], not bent, failed, value, text, written, step["guessed"]
-    )
+    called, guessed = (step["n"], step["at"], step["tool"], step["arguments"]), step.get("guessed", False)
+    return Answered(*called, not bent, failed, value, text, written, guessed)
 
 
 def _value(observation: Record) -> tuple[Json, str]:
