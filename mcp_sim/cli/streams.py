@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from mcp_sim.types.readable import readable
 
@@ -38,7 +38,8 @@ def for_people() -> Generator[None]:
     """Let stdout and stderr be such streams in a block."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (
-        stream if stream is None or isinstance(stream, ForPeople) else ForPeople(stream)  # type: ignore[assignment]
+        # It has all methods of a stream through __getattr__, which type checkers cannot see. A service has no streams.
+        stream if stream is None or isinstance(stream, ForPeople) else cast("TextIO", ForPeople(stream))
         for stream in before
     )
     try:

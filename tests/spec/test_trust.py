@@ -50,11 +50,11 @@ REFERENCES: dict[str, Json] = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a document from a stranger, with secrets above it; the user works in another one."""
-    for name in ("home", "home/downloads", "home/work"):
+    for name in ("home", "home/downloads", "home/project"):
         (tmp_path / name).mkdir()
     (tmp_path / "home" / "secret.json").write_text(f'"{SECRET}"')
     (tmp_path / "home" / "secret.csv").write_text(f'"{SECRET}\n')
-    monkeypatch.chdir(tmp_path / "home" / "work")
+    monkeypatch.chdir(tmp_path / "home" / "project")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
     for name in ("MCP_SIM_TRUST", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -122,7 +122,7 @@ def test_files_below_the_folder_or_the_working_directory_need_no_trust(folder: P
     (folder / "tools.json").write_text(json.dumps(TOOLS))
     assert load(document(folder, {"tools": "tools.json"})).domain.tools
     Path("tools.json").write_text(json.dumps(TOOLS))
-    assert load(document(folder, {"tools": "../work/tools.json"})).domain.tools
+    assert load(document(folder, {"tools": "../project/tools.json"})).domain.tools
 
 
 def test_all_files_of_a_document_are_bounded_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_a_preset_is_read_once(folder: Path) -> None:
 
 
 def test_a_pipe_on_the_command_line_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder.parent / "work" / "tools.json").write_text(json.dumps(TOOLS))
+    (folder.parent / "project" / "tools.json").write_text(json.dumps(TOOLS))
     source, target = os.pipe()
     os.write(target, json.dumps({"mcp_sim": 1, "tools": "crm"}).encode())
     os.close(target)
@@ -161,7 +161,7 @@ def test_trust_for_one_command_or_from_the_environment(outside: Path, monkeypatc
     assert main(["check", str(outside)]) == 1
     assert main(["check", str(outside), "--trust", str(outside)]) == 0
     assert main(["plan", str(outside), "--trust", str(outside.parent)]) == 0
-    assert main(["check", str(outside), "--trust", str(outside.parent.parent / "work")]) == 1
+    assert main(["check", str(outside), "--trust", str(outside.parent.parent / "project")]) == 1
     monkeypatch.setenv("MCP_SIM_TRUST", f"/nowhere{os.pathsep}{outside.parent}")
     assert main(["check", str(outside)]) == 0
     assert Simulator.load(outside, trust=True).scenario.domain.tools
@@ -418,8 +418,8 @@ def test_what_ships_is_trusted() -> None:
 
 
 def test_a_foreign_host_with_a_file_outside_the_folder_needs_trust(folder: Path) -> None:
-    (folder.parent / "work" / "customers.json").write_text(json.dumps({"order": [{"id": "A1", "note": SECRET}]}))
-    body = {"tools": "crm", "world": {"state": "../work/customers.json"}}
+    (folder.parent / "project" / "customers.json").write_text(json.dumps({"order": [{"id": "A1", "note": SECRET}]}))
+    body = {"tools": "crm", "world": {"state": "../project/customers.json"}}
     for url, is_asked in (("https://models.example.com/v1", True), ("http://127.0.0.1:1/v1", False)):
         model = {"openai": {"base_url": url, "model": "tiny"}}
         path = document(folder, {**body, "world_model": model})
@@ -441,8 +441,8 @@ def test_a_foreign_host_with_a_file_outside_the_folder_needs_trust(folder: Path)
 @pytest.mark.parametrize("where", REFERENCES)
 @pytest.mark.parametrize("content", [f"{SECRET}: [", f'"{SECRET}"', f"- {SECRET}", f"{SECRET}: {SECRET}"])
 def test_errors_show_nothing_of_files_outside_the_folder(folder: Path, where: str, content: str) -> None:
-    (folder.parent / "work" / "notes.yaml").write_text(content)
-    path = document(folder, naming(REFERENCES[where], "../work/notes.yaml"), "spec.yaml")
+    (folder.parent / "project" / "notes.yaml").write_text(content)
+    path = document(folder, naming(REFERENCES[where], "../project/notes.yaml"), "spec.yaml")
     ((_, found, _),) = checked(path)
     assert SECRET not in "\n".join(map(str, found))
     ((_, found, _),) = checked(path, trust=True)
