@@ -14,7 +14,7 @@ from mcp_sim.types.json_values import Json
 
 _NO_NAME = re.compile(r"\W")
 
-LIBRARIES = ("files", "git", "sql")
+LIBRARIES = ("files", "git", "search", "sql")
 """What programs call besides tables. Each is a package in `mcp_sim.libraries`."""
 
 PROGRAM = "program"

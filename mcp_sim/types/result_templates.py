@@ -16,7 +16,7 @@ a list with an item for each row, and `{"{address??}": ITEM}` is a list or objec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Literal, cast
 
@@ -31,6 +31,20 @@ OPTIONAL = re.compile(r"\{\?(.*?)\?\}", re.DOTALL)
 """A part of a text that is left out unless all its slots have a value."""
 ROWS = "{rows}"
 """The only key of an object that stands for a list of rows."""
+_SEPARATORS = re.compile(r"[^\w.]+|_")
+SPELLINGS: Mapping[str, Callable[[str], str]] = {
+    "upper": str.upper,
+    "lower": str.lower,
+    "capitalize": str.capitalize,
+    "title": str.title,
+    "spaced": lambda text: text.replace("_", " "),
+    "dashed": lambda text: _SEPARATORS.sub("-", text).strip("-"),
+    "slug": lambda text: _SEPARATORS.sub("-", text.lower()).strip("-"),
+    "snake": lambda text: _SEPARATORS.sub("_", text.lower()).strip("_"),
+}
+"""Other ways to write a text."""
+NUMBER_FORM = re.compile(r",?\.\d{1,2}f|,")
+"""The forms of numbers that a slot may name. Wider ones would fill the memory with digits."""
 _INSTEAD = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\?\?\}")
 RESULT_SLOTS = frozenset({
     "key", "count", "total", "failed", "offset", "limit", "cursor", "more", "number", "before", "rows", "arguments",

@@ -1,12 +1,14 @@
 """The pages of a simulated web: for every question some exist, and each can be fetched.
 
-A page that no one described is computed from its address, so that it is the same in every world and for both servers,
+A page that no one described is computed from its address, so that it is the same in every world and for all servers,
 and is then stored. A page of `world.records` or of the state of the scenario goes before it.
 """
 
 import re
 from hashlib import sha256
 from random import Random
+
+from mcp_sim.libraries.search import page
 
 SITES = (
     "fieldnotes.example", "openhandbook.example", "thedailyledger.example", "askthedesk.example", "northreview.example",
@@ -30,33 +32,31 @@ LINES = (
     "The rules differ from place to place; ask before you rely on them.",
     "In short: {topic} is easier to understand from an example than from a definition.",
 )
-TEXTS = ("title", "description", "text", "html", "type")
-"""The fields of a page that are texts."""
-STOP_WORDS = {"a", "an", "and", "for", "how", "in", "is", "of", "on", "or", "the", "to", "what", "with"}
+MOST = 0.5001
+"""A described page answers a question with more than half of its words; for another question others are computed."""
 
 
 def chance_of(text):
     return Random(sha256(text.encode()).digest())  # noqa: S311 (the same page in every world)
 
 
-def words_of(text):
-    return re.findall(r"[^\W_]+", str(text).casefold())
-
-
-def found_pages(pages, query, first, count):
+def found_pages(world, query, first, count):
     """Return some of the pages that a question finds: described ones with most of its words, then computed ones."""
-    wanted = {*words_of(query)} - STOP_WORDS or {*words_of(query)}
-    hits = [(len(wanted & words_in(row)), row["url"]) for row in pages.find(computed=False, status=200)]
-    urls = [url for n, url in sorted(hits, key=lambda hit: -hit[0]) if 2 * n > len(wanted)]
-    topic = " ".join(words_of(query))
+    hits = world.search.find(query, count=first + count, least=MOST, accepts=is_there)
+    topic = " ".join(all_words(query))
     chance = chance_of(f"search {topic}")
     forms, sites = chance.sample(FORMS, len(FORMS)), [chance.choice(SITES) for _ in FORMS]
+    urls = [hit["url"] for hit in hits]
     urls += [address(site, form.format(topic=topic)) for site, form in zip(sites, forms, strict=True)]
-    return [page_at(pages, url) for url in urls[first : first + count]]
+    return [page_at(world.page, url) for url in urls[first : first + count]]
 
 
-def words_in(page):
-    return {*words_of(" ".join(page[name] for name in ("url", "title", "description", "text")))}
+def is_there(row):
+    return not row["computed"] and row["status"] == 200
+
+
+def all_words(text):
+    return re.findall(r"[^\W_]+", str(text).casefold())
 
 
 def page_at(pages, url):
@@ -69,26 +69,26 @@ def page_at(pages, url):
 
 
 def address(site, title):
-    return f"https://{site}/{'-'.join(words_of(title))}"
+    return f"https://{site}/{'-'.join(all_words(title))}"
 
 
 def page_of(url):
     """Return the page at an address that no one described."""
     path = re.sub(r"^\w+://[^/]*", "", url).split("?")[0].rstrip("/").rpartition("/")[2]
-    title = " ".join(words_of(path)).capitalize() or re.sub(r"^\w+://", "", url).split("/")[0]
+    title = " ".join(all_words(path)).capitalize() or re.sub(r"^\w+://", "", url).split("/")[0]
     chance = chance_of(f"page {url}")
-    topic = topic_of(words_of(path)) or title
+    topic = topic_of(all_words(path)) or title
     lines = [line.format(topic=topic, **figures(chance)) for line in chance.sample(LINES, 9)]
     parts = [" ".join(lines[at : at + 3]) for at in (0, 3, 6)]
     heads = chance.sample(("Background", "In practice", "Figures", "What to watch for", "Sources"), 2)
     text = f"# {title}\n\n{parts[0]}\n\n## {heads[0]}\n\n{parts[1]}\n\n## {heads[1]}\n\n{parts[2]}\n"
-    return {"url": url, "title": title, "description": lines[0], "text": text, "computed": True}
+    return page(url, title=title, description=lines[0], text=text, computed=True)
 
 
 def topic_of(words):
     """Return what a page with these words in its address is about."""
     for form in FORMS:
-        first, last = (words_of(side) for side in form.split("{topic}"))
+        first, last = (all_words(side) for side in form.split("{topic}"))
         end = len(words) - len(last)
         if len(first) < end and words[: len(first)] == first and words[end:] == last:
             return " ".join(words[len(first) : end])
@@ -98,24 +98,3 @@ def topic_of(words):
 def figures(chance):
     n = chance.randrange(20, 900)
     return {"n": n, "m": n * chance.randrange(2, 6), "p": chance.randrange(11, 89), "age": chance.randrange(4, 60)}
-
-
-def add_described(pages, given):
-    """Add the pages of a state that are not there yet: another server of the same web may have added them."""
-    for page in described(given):
-        if page["url"] not in pages:
-            pages.add(page)
-
-
-def described(given):
-    """Yield the pages of a state: a mapping from addresses to texts, or to the fields of pages."""
-    pages = given.get("pages") if isinstance(given, dict) else None
-    for url, page in (pages or {}).items() if isinstance(pages or {}, dict) else ():
-        given_fields = page if isinstance(page, dict) else {"text": page}
-        fields = {name: value for name, value in given_fields.items() if value is not None}
-        fields |= {name: str(fields[name]) for name in TEXTS if name in fields}
-        text, status = fields.get("text", ""), str(fields.get("status", 200))
-        if not re.fullmatch(r"\d{3}", status):
-            raise ValueError(f"world.state.pages: expected a number as the status of {url}, got {status!r}")
-        first = next((line for line in text.splitlines() if line.strip()), str(url))
-        yield {"title": first.lstrip("# "), "description": text[:160], **fields, "status": int(status), "url": str(url)}

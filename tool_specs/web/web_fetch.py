@@ -3,20 +3,10 @@
 import re
 from urllib.parse import urljoin, urlsplit
 
-from pages import add_described, page_at
+from pages import page_at
 
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool
 from mcp_sim.programs.helpers import pydantic_line, pydantic_refused
-
-tables = {
-    "page": {
-        "key": "url", "natural": True,
-        "fields": {
-            "url": "", "title": "", "description": "", "text": "", "html": "", "type": "text/html; charset=utf-8",
-            "status": 200, "computed": False,
-        },
-    },
-}  # fmt: skip
 
 TYPES = {
     "url": (str, "URL input should be a string or URL", "url_type"),
@@ -117,4 +107,4 @@ def flaw(url):
 @initial
 def begin(given, world):
     """Fill the world with the pages of `world.state`: `pages` maps addresses to texts."""
-    add_described(world.page, given)
+    world.search.load(given)

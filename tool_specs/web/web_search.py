@@ -2,18 +2,11 @@
 
 import re
 
-from pages import add_described, chance_of, found_pages, words_of
+from pages import all_words, chance_of, found_pages
 
 from mcp_sim.programs import Refused, initial, tool
 
 tables = {
-    "page": {
-        "key": "url", "natural": True,
-        "fields": {
-            "url": "", "title": "", "description": "", "text": "", "html": "", "type": "text/html; charset=utf-8",
-            "status": 200, "computed": False,
-        },
-    },
     "business": {
         "natural": True,
         "fields": {"id": "", "name": "", "address": "", "phone": "", "rating": 4.0, "reviews": 0, "price": "",
@@ -28,7 +21,7 @@ MOST_WORDS, MOST_CHARACTERS = 50, 400
 
 
 def check(query):
-    if len(query) > MOST_CHARACTERS or len(query.split()) > MOST_WORDS or not words_of(query):
+    if len(query) > MOST_CHARACTERS or len(query.split()) > MOST_WORDS or not all_words(query):
         raise Refused(
             'Error: Brave API error: 422 Unprocessable Content\n{"error":{"code":"VALIDATION",'
             '"detail":"Unable to validate request parameter(s)","status":422},"type":"ErrorResponse"}'
@@ -40,7 +33,7 @@ def brave_web_search(world, query, count=10, offset=0):
     check(query)
     count = max(1, min(int(count), 20))
     first = count * max(0, min(int(offset), 9))
-    pages = found_pages(world.page, query, first, count)
+    pages = found_pages(world, query, first, count)
     return "\n\n".join(
         f"Title: {page['title']}\nDescription: {page['description']}\nURL: {page['url']}" for page in pages
     )
@@ -50,20 +43,20 @@ def brave_web_search(world, query, count=10, offset=0):
 def brave_local_search(world, query, count=5):
     check(query)
     count = max(1, min(int(count), 20))
-    rows = [row for row in world.business.find(computed=False) if {*words_of(row["name"])} & {*words_of(query)}]
+    rows = [row for row in world.business.find(computed=False) if {*all_words(row["name"])} & {*all_words(query)}]
     rows += [business(world.business, query, number) for number in range(count - len(rows))]
     return "\n---\n".join(map(shown, rows[:count]))
 
 
 def business(businesses, query, number):
     """Return the business that a question finds at a place of the list."""
-    key = f"{'-'.join(words_of(query))}-{number}"
+    key = f"{'-'.join(all_words(query))}-{number}"
     return businesses.get(key) or businesses.add(new_business(query, number), id=key, computed=True)
 
 
 def new_business(query, number):
     what, _, where = query.partition(" near ") if " near " in query else query.partition(" in ")
-    chance = chance_of(f"local {' '.join(words_of(query))} {number}")
+    chance = chance_of(f"local {' '.join(all_words(query))} {number}")
     kind = re.sub(r"^(best|good|cheap|nearest)\s+", "", what.strip(), flags=re.IGNORECASE)
     opens, closes = chance.randrange(7, 11), chance.randrange(17, 23)
     street = f"{chance.randrange(1, 200)} {chance.choice(STREETS)}"
@@ -91,4 +84,4 @@ def shown(row):
 @initial
 def begin(given, world):
     """Fill the world with the pages of `world.state`: `pages` maps addresses to texts."""
-    add_described(world.page, given)
+    world.search.load(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, TypeAlias, cast
@@ -14,23 +14,21 @@ from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.result_schemas import text_place
-from mcp_sim.types.result_templates import EVERYTHING, OPTIONAL, ROWS, SLOT, ResultTemplate, Rows, replaced_path
+from mcp_sim.types.result_templates import (
+    EVERYTHING,
+    NUMBER_FORM,
+    OPTIONAL,
+    ROWS,
+    SLOT,
+    SPELLINGS,
+    ResultTemplate,
+    Rows,
+    replaced_path,
+)
 from mcp_sim.types.time_formats import parse_time, time_format
 
-_SEPARATORS = re.compile(r"[^\w.]+|_")
-SPELLINGS: Mapping[str, Callable[[str], str]] = {
-    "upper": str.upper,
-    "lower": str.lower,
-    "capitalize": str.capitalize,
-    "title": str.title,
-    "spaced": lambda text: text.replace("_", " "),
-    "dashed": lambda text: _SEPARATORS.sub("-", text).strip("-"),
-    "slug": lambda text: _SEPARATORS.sub("-", text.lower()).strip("-"),
-    "snake": lambda text: _SEPARATORS.sub("_", text.lower()).strip("_"),
-}
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _PLAIN_JSON = re.compile(r"true|false|-?(0|[1-9]\d{0,15})(\.\d{1,15})?")
-_NUMBER_FORM = re.compile(r",?\.\d{1,2}f|,")  # no billion of digits
 _WIDE = re.compile(r"%[-_0^#]*\d{2,}")  # for which glibc pads
 
 
@@ -227,7 +225,7 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
         return _of_table(value, spelling)
     if spelling == "count":
         return len(cast("Sequence[Json]", value)) if isinstance(value, str | list | dict) else NOWHERE
-    if isinstance(value, int | float) and _NUMBER_FORM.fullmatch(spelling):
+    if isinstance(value, int | float) and NUMBER_FORM.fullmatch(spelling):
         return format(value, spelling)
     if "%" in spelling:
         return _spelled_time(value, spelling, scope)

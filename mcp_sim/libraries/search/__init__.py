@@ -1,0 +1,37 @@
+"""Full-text search over tables, and the pages of a simulated web.
+
+`world.search` is a `Search`. It finds records of any table by their words. Its table `page` has the pages of the given
+state: described ones, and pages that templates make from `rows`, which are tables of the world too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from mcp_sim.libraries.search.index import words_of
+from mcp_sim.libraries.search.pages import PageError, Rows, page
+from mcp_sim.libraries.search.search import PAGE, Search, snippet
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import schema_of
+
+__all__ = ["PageError", "Search", "entities", "library", "page", "snippet", "words_of"]
+
+library = Search
+
+
+def entities(state: Json) -> list[Entity]:
+    """Return the entity of pages, and those of the rows that pages are made from."""
+    fields = {name: Field(name, {**schema_of(value), "default": value}) for name, value in page("").items()}
+    fields["preview"] = Field("preview", {"type": ["string", "null"], "default": None})
+    tables: Mapping[str, Mapping[str, Record]] = {}
+    with suppress(PageError):  # the start of the world reports it
+        tables = Rows.of(state).tables
+    return [
+        Entity(PAGE, "url", None, fields, natural=True),
+        *(
+            Entity(table, "id", None, {name: Field(name, {}) for row in rows.values() for name in row}, natural=True)
+            for table, rows in tables.items()
+        ),
+    ]

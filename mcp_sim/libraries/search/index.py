@@ -1,0 +1,145 @@
+"""A full-text index over the records of a table, which follows the views of calls."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from threading import Lock
+
+from mcp_sim.types import Json, Key, Record, View, Written
+from mcp_sim.types.json_values import encode
+
+_WORD = re.compile(r"[^\W_]+")
+_MOST_WORDS = 64
+"""How many different words of a query count: the rest of a whole page as a query would only cost time."""
+_CHUNK = 64
+"""How many matches are read at a time. Most queries show ten."""
+_MOST_TEXT = 100_000
+"""How many characters of a field are indexed: the indexes of one scenario must not outgrow its records."""
+_STOP_WORDS = {"a", "an", "and", "are", "for", "how", "in", "is", "of", "on", "or", "the", "to", "what", "with"}
+"""Words that decide nothing beside others."""
+
+
+def words_of(query: str) -> list[str]:
+    """Return the words of a query that count, in lower case, each once."""
+    every = list(dict.fromkeys(match[0].casefold() for match in _WORD.finditer(query)))
+    return ([word for word in every if word not in _STOP_WORDS] or every)[:_MOST_WORDS]
+
+
+class Index:
+    """SQLite's FTS5 over some fields of an entity. `weights` maps each field to what a match in it counts."""
+
+    def __init__(self, entity: str, weights: Mapping[str, float]) -> None:
+        self._entity, self._fields = entity, tuple(weights)
+        self.lock = Lock()
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        columns = ", ".join(f"c{number}" for number in range(len(weights)))
+        self._connection.execute(
+            f"CREATE VIRTUAL TABLE rows USING fts5({columns}, tokenize = 'porter unicode61 remove_diacritics 2')"
+        )
+        self._rank = f"bm25(rows, {', '.join(str(float(weight)) for weight in weights.values())})"
+        self._keys: dict[int, Key] = {}
+        self._numbers: dict[Key, int] = {}
+        self._origin: Mapping[Key, Record] = {}
+        self._applied: Mapping[Key, Written] = {}
+
+    def find(self, view: View, words: Sequence[str], least: float) -> Iterator[Record]:
+        """Yield the records with some of the words, best first; the caller holds `lock` while it reads them.
+
+        `least` is the share of the words that each must have. Where it is above 0, records with more of the words come
+        first: in a table of few records, the usual ranking (BM25) takes every word for a frequent one.
+        """
+        self._follow(view)
+        counts = self._counts(words) if least > 0 else None
+        keys = self._ranked(words) if counts is None else self._with_most(words, counts, least * len(words))
+        return (record for key in keys if (record := view.get(self._entity, key)) is not None)
+
+    def _ranked(self, words: Sequence[str]) -> Iterator[Key]:
+        """Yield the keys of the rows with any of the words, best first; equal ones in the order of the table."""
+        statement = f"SELECT rowid FROM rows WHERE rows MATCH ? ORDER BY {self._rank}, rowid"  # noqa: S608 (own names)
+        cursor = self._connection.execute(statement, (" OR ".join(map(_quoted, words)),))
+        while chunk := cursor.fetchmany(_CHUNK):
+            yield from (self._keys[number] for (number,) in chunk)
+
+    def _with_most(self, words: Sequence[str], counts: Mapping[Key, int], needed: float) -> Iterator[Key]:
+        ranked = (key for key in self._ranked(words) if counts[key] >= needed)
+        yield from sorted(ranked, key=lambda key: -counts[key])
+
+    def _counts(self, words: Sequence[str]) -> dict[Key, int]:
+        """Return how many of the words each row has."""
+        counts = dict[Key, int]()
+        for word in words:
+            for (number,) in self._connection.execute("SELECT rowid FROM rows WHERE rows MATCH ?", (_quoted(word),)):
+                key = self._keys[number]
+                counts[key] = counts.get(key, 0) + 1
+        return counts
+
+    def _follow(self, view: View) -> None:
+        """Move the rows to a view: what differs between the writes of the last view and those of this one."""
+        origin, wanted = view.initial_records(self._entity), view.written(self._entity)
+        if self._origin is not origin:
+            self._connection.execute("DELETE FROM rows")
+            self._keys, self._numbers, self._origin, self._applied = {}, {}, origin, {}
+            self._insert(origin, {})
+        if wanted is self._applied:
+            return
+        keys = self._applied.keys() | wanted.keys()
+        moved = [key for key in keys if _state(self._applied.get(key)) != _state(wanted.get(key))]
+        # In the order of creation, which decides between equal matches
+        self._insert(sorted(moved, key=lambda key: wanted[key].born if key in wanted else -1), wanted)
+        self._applied = wanted
+
+    def _insert(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> None:
+        """Replace the rows of some keys by what is written or was there at the beginning."""
+        execute = self._connection.execute
+        marks = ", ".join("?" * (len(self._fields) + 1))
+        execute("BEGIN")
+        for key in keys:
+            if key in self._numbers:
+                execute("DELETE FROM rows WHERE rowid = ?", (self._numbers[key],))
+            written = wanted.get(key)
+            record = self._origin.get(key) if written is None else written.record
+            if record is not None:
+                number = self._numbers.setdefault(key, len(self._numbers) + 1)
+                self._keys[number] = key
+                texts = (_text(record.get(name))[:_MOST_TEXT] for name in self._fields)
+                columns = ", ".join(f"c{at}" for at in range(len(self._fields)))
+                execute(f"INSERT INTO rows (rowid, {columns}) VALUES ({marks})", (number, *texts))  # noqa: S608
+        execute("COMMIT")
+
+
+class Indexes:
+    """The indexes of a table, one for each start of worlds: worlds with other seeds may begin with other records."""
+
+    _MOST = 8
+    """How many starts are indexed at once: an index is about as large as the texts in it."""
+
+    def __init__(self, entity: str, weights: Mapping[str, float]) -> None:
+        self._entity, self._weights = entity, weights
+        self._lock = Lock()
+        self._by_start: dict[int, tuple[Mapping[Key, Record], Index]] = {}
+
+    def of(self, view: View) -> Index:
+        """Return the index of worlds that began as this one."""
+        start = view.initial_records(self._entity)
+        with self._lock:
+            kept = self._by_start.pop(id(start), None)
+            if kept is None or kept[0] is not start:
+                kept = start, Index(self._entity, self._weights)
+            self._by_start[id(start)] = kept
+            if len(self._by_start) > self._MOST:
+                del self._by_start[next(iter(self._by_start))]
+            return kept[1]
+
+
+def _state(written: Written | None) -> int | None:
+    return None if written is None else id(written.record)
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else "" if value is None else encode(value).decode()

@@ -1,0 +1,190 @@
+"""Pages of a given state: described one by one, and made from rows by templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_sim.libraries.search.withheld import sentences_of, shown_values
+from mcp_sim.libraries.store import LibraryError
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.result_templates import NUMBER_FORM, SLOT, SPELLINGS
+
+_TEXTS = ("title", "date", "description", "text", "html", "type")
+_DESCRIPTION = 160
+"""Characters of a text that serve as its description, as search engines show."""
+
+
+class PageError(LibraryError):
+    """A given state whose pages cannot be read, or show what they must withhold."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of a given state by table, and which fields name rows of other tables."""
+
+    tables: Mapping[str, Mapping[str, Record]]
+    links: Mapping[tuple[str, str], str]
+    """Table and field -> the table that its values name."""
+    withheld: Mapping[str, frozenset[str]]
+    """Table -> the fields that only pages themselves may show."""
+
+    @classmethod
+    def of(cls, state: Json) -> Rows:
+        """Read `rows`, `links` and `withhold` of a state. Raises `PageError`."""
+        body = as_object(state)
+        tables = {name: _by_id(name, rows) for name, rows in as_object(body.get("rows")).items()}
+        links = {
+            _field_of(path, tables, f"links.{path}"): str(table) for path, table in as_object(body.get("links")).items()
+        }
+        for (table, name), linked in links.items():
+            if linked not in tables:
+                raise PageError(f"world.state.links.{table}.{name}: expected a table of rows, got {linked!r}")
+        withheld = dict[str, frozenset[str]]()
+        for path in as_list(as_object(body.get("withhold")).get("snippet")):
+            table, name = _field_of(str(path), tables, "withhold.snippet")
+            withheld[table] = withheld.get(table, frozenset()) | {name}
+        return cls(tables, links, withheld)
+
+    def secrets(self, table: str, row: Record) -> list[Json]:
+        """Return the values of a row that only pages themselves may show."""
+        return [row.get(name) for name in self.withheld.get(table, ())]
+
+
+def _by_id(table: str, rows: Json) -> dict[str, Record]:
+    listed = [as_object(row) for row in as_list(rows)]
+    if not listed or not all("id" in row for row in listed):
+        raise PageError(f"world.state.rows.{table}: expected a list of objects with an `id`")
+    return {str(row["id"]): row for row in listed}
+
+
+def _field_of(path: str, tables: Mapping[str, Any], place: str) -> tuple[str, str]:
+    table, _, name = path.partition(".")
+    if table not in tables or not name:
+        raise PageError(f"world.state.{place}: expected TABLE.FIELD of `rows`, got {path!r}")
+    return table, name
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A row and what its templates have read of other rows."""
+
+    rows: Rows
+    table: str
+    row: Record
+    read: dict[tuple[str, str], Record] = field(default_factory=dict[tuple[str, str], Record])
+
+    def render(self, template: str) -> str:
+        """Return a text with the values of its slots; empty if one of them has none."""
+        missing = False
+
+        def value(match: re.Match[str]) -> str:
+            nonlocal missing
+            texts = [_spell(item, match[2] or "") for item in self._values(match[1].split("."))]
+            texts = [text for text in texts if text]
+            missing = missing or not texts
+            return ", ".join(texts)
+
+        text = SLOT.sub(value, template)
+        return "" if missing else text
+
+    def secrets(self) -> list[Json]:
+        """Return what must be withheld of this row and of those that the templates have read."""
+        return [value for (table, _), row in self.read.items() for value in self.rows.secrets(table, row)]
+
+    def _values(self, path: list[str]) -> list[Json]:
+        """Return the values at a path: fields of the row, of rows that it names, or of rows that name it."""
+        places = [(self.table, self.row)]
+        self.read.setdefault((self.table, str(self.row["id"])), self.row)
+        for name in path[:-1]:
+            places = [place for table, row in places for place in self._linked(table, row, name)]
+            self.read.update({(table, str(row["id"])): row for table, row in places})
+        return [row.get(path[-1]) for _, row in places]
+
+    def _linked(self, table: str, row: Record, name: str) -> Iterator[tuple[str, Record]]:
+        target = self.rows.links.get((table, name))
+        if target is not None:
+            linked = self.rows.tables[target].get(str(row.get(name)))
+            if linked is not None:
+                yield target, linked
+            return
+        fields = [link for (other, link), named in self.rows.links.items() if (other, named) == (name, table)]
+        for other in self.rows.tables.get(name, {}).values() if fields else ():
+            if any(str(other.get(link)) == str(row["id"]) for link in fields):
+                yield name, other
+
+
+def _spell(value: Json, spelling: str) -> str:
+    """Return a value as a slot writes it: `{population:,}`, `{name:slug}`."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return format(value, spelling) if NUMBER_FORM.fullmatch(spelling) else str(value)
+    return SPELLINGS.get(spelling, str)(value) if isinstance(value, str) else ""
+
+
+def read_given_pages(state: Json) -> list[Record]:
+    """Return the pages of a state: those under `pages`, and one for each row that a template is about.
+
+    Raises `PageError` with the place in the state.
+    """
+    rows = Rows.of(state)
+    described = [*_described(as_object(state).get("pages"))]
+    made = [
+        page
+        for at, template in enumerate(as_list(as_object(state).get("templates")))
+        for page in _from_template(as_object(template), rows, f"world.state.templates[{at}]")
+    ]
+    return [*described, *made]
+
+
+def page(url: str, **fields: Json) -> Record:
+    """Return a page with every field that pages have. `preview`: what a search may show of its text; None: all."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    texts = {name: str(given[name]) for name in _TEXTS if name in given}
+    text = texts.get("text", "")
+    first = next((line for line in text.splitlines() if line.strip()), url)
+    blank = {"date": "", "html": "", "type": "text/html; charset=utf-8", "status": 200, "computed": False}
+    shown = {"title": first.lstrip("# "), "description": text[:_DESCRIPTION], "preview": None}
+    return {"url": url, "text": text, **blank, **shown, **given, **texts}
+
+
+def _described(pages: Json) -> Iterator[Record]:
+    """Yield the pages of a mapping from addresses to texts or fields, or of a list of objects with `url`."""
+    listed = [as_object(item) for item in as_list(pages)]
+    entries: Iterable[tuple[str, Json]] = (
+        ((str(item.get("url", "")), item) for item in listed) if listed else as_object(pages).items()
+    )
+    for url, value in entries:
+        fields = {name: item for name, item in as_object(value).items() if name != "url"}
+        status = str(fields.get("status", 200))
+        if not url:
+            raise PageError("world.state.pages: expected a `url` for each page")
+        if not re.fullmatch(r"\d{3}", status):
+            raise PageError(f"world.state.pages: expected a number as the status of {url}, got {status!r}")
+        yield page(url, **{**(fields if isinstance(value, dict) else {"text": value}), "status": int(status)})
+
+
+def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]:
+    table = str(template.get("about"))
+    if table not in rows.tables:
+        raise PageError(f"{place}.about: expected a table of rows, got {table!r}")
+    if not template.get("url") or not template.get("text"):
+        raise PageError(f"{place}: expected `url` and `text`")
+    for key, row in rows.tables[table].items():
+        scope = _Scope(rows, table, row)
+        text = template["text"]
+        sentences = [scope.render(str(line)) for line in (as_list(text) or [text])]
+        heads = {name: scope.render(str(template.get(name, ""))) for name in ("url", "title", "date")}
+        if not heads["url"]:
+            continue  # the row lacks what its address is made from: it has no such page
+        secrets = scope.secrets()
+        for name, head in heads.items():
+            if leaked := shown_values(head, secrets):
+                raise PageError(f"{place}.{name}: shows {leaked[0]!r} of {table} {key}, which `withhold` forbids")
+        whole = [sentence for sentence in sentences if sentence]
+        shown = [part for sentence in whole for part in sentences_of(sentence) if not shown_values(part, secrets)]
+        body = "\n\n".join((f"# {heads['title']}", *whole)) if heads["title"] else "\n\n".join(whole)
+        preview = " ".join(shown)
+        yield page(**heads, text=body, preview=preview, description=preview[:_DESCRIPTION])
