@@ -4,8 +4,9 @@
 
 A client calls a tool in a world of its own, again and again, before and during each attack. Time in which other
 programs had the processor is not counted. NAMES choose the attacks whose names contain one of them. Floods run in a
-process of their own, so that they do not delay the client that measures. The exit status is 1 if a call waited for more
-than 250 ms during an attack.
+process of their own, so that they do not delay the client that measures. The largest memory of the server during the
+attack is shown, too. The exit status is 1 if a call waited for more than 250 ms during an attack, or if the server took
+more than 1,500 MB.
 """
 
 from __future__ import annotations
@@ -27,13 +28,16 @@ from measuring import ratio
 from wire import ERAS, Connection, Listening, Refused, queued_seconds, start_server
 
 MOST_MILLISECONDS = 250
+MOST_MEGABYTES = 1500
+"""Half of what small machines for tests have: `--max-megabytes` is 1,024 by default, and a server starts at 130."""
+
 LIMIT = 20.0
 """Seconds after which an attack is given up; its requests may still be in progress then."""
 
 QUIET_CALLS = 200
 FLOOD = "--flood"
 MOST_SHOWN = 60
-LINE = "{:28} {:>9} {:>9} {:>8} {:>9}  {}"
+LINE = "{:30} {:>9} {:>9} {:>8} {:>9} {:>7}  {}"
 TEXT, NUMBER, OBJECT = {"type": "string"}, {"type": "number"}, {"type": "object"}
 TEXTS = {"type": "array", "items": TEXT}
 MILLION = 1_000_000
@@ -499,12 +503,16 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The longest wait during an attack and before it, the duration of the attack, in seconds, and its answer."""
+    """The longest wait during an attack and before it, the duration of the attack, in seconds, and its answer.
+
+    `megabytes` is the largest memory of the server meanwhile.
+    """
 
     wait: float
     quiet: float
     took: float
     answer: str
+    megabytes: int
 
 
 async def measure(server: Listening, name: str) -> Found:
@@ -516,6 +524,7 @@ async def measure(server: Listening, name: str) -> Found:
     quiet, probe.waits = max(probe.waits[QUIET_CALLS // 10 :]), []
     if isinstance(attack, Attack):
         await run_calls(server, attack.server, attack.before)
+    forget_memory(server.pid)
     watch = asyncio.create_task(probe.call_forever())
     began, shown = time.perf_counter(), f"no answer within {LIMIT:.0f} s"
     with suppress(TimeoutError):
@@ -525,7 +534,18 @@ async def measure(server: Listening, name: str) -> Found:
     watch.cancel()
     with suppress(asyncio.CancelledError):
         await watch
-    return Found(max(probe.waits), quiet, took, shown)
+    return Found(max(probe.waits), quiet, took, shown, largest_memory(server.pid))
+
+
+def largest_memory(pid: int) -> int:
+    """Return the most memory that a process has had since `forget_memory`, in megabytes."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) // 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
+
+
+def forget_memory(pid: int) -> None:
+    """Let the largest memory of a process be what it has now."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
 
 
 async def run_attack(server: Listening, name: str) -> str:
@@ -568,8 +588,8 @@ def scenario() -> Generator[Path]:
 
 
 def main(names: Sequence[str]) -> int:
-    longest = 0.0
-    print(LINE.format("attack", "ms waited", "ms before", "ratio", "ms in all", "answer"))
+    longest, largest = 0.0, 0
+    print(LINE.format("attack", "ms waited", "ms before", "ratio", "ms in all", "MB", "answer"))
     with scenario() as path:
         options = ["--http", "127.0.0.1:0", "--log-level", "error", "--trust", str(path.parent)]
         command = [sys.executable, "-m", "mcp_sim", "serve", str(path), *options]
@@ -582,9 +602,10 @@ def main(names: Sequence[str]) -> int:
                     f"{measured.quiet * 1000:,.0f}",
                     ratio(measured.wait, measured.quiet),
                 )
-                print(LINE.format(name, *waits, f"{measured.took * 1000:,.0f}", measured.answer), flush=True)
-                longest = max(longest, measured.wait)
-    return int(longest * 1000 > MOST_MILLISECONDS)
+                took = f"{measured.took * 1000:,.0f}"
+                print(LINE.format(name, *waits, took, measured.megabytes, measured.answer), flush=True)
+                longest, largest = max(longest, measured.wait), max(largest, measured.megabytes)
+    return int(longest * 1000 > MOST_MILLISECONDS or largest > MOST_MEGABYTES)
 
 
 def run_flood(name: str, pid: str, port: str) -> int:

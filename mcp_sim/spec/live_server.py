@@ -142,8 +142,10 @@ async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 (see above)
     from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
-    async with create_mcp_http_client(headers=headers) as http:
-        http.event_hooks = {"response": [_raise_if_shut_out]}
+    from mcp_sim.spec.halves import PLAIN, mend  # noqa: PLC0415 (imports httpx2)
+
+    async with create_mcp_http_client(headers={**PLAIN, **headers}) as http:
+        http.event_hooks = {"response": [_raise_if_shut_out, mend]}
         async with streamable_http_client(url, http_client=http) as streams:
             yield streams
 
@@ -175,6 +177,8 @@ async def _over_sse(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     from mcp.client.sse import sse_client  # noqa: PLC0415 (see above)
     from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
+    from mcp_sim.spec.halves import PLAIN, mend  # noqa: PLC0415 (imports httpx2)
+
     refused = asyncio.Future[Any]()
 
     async def note(response: Any) -> None:
@@ -186,8 +190,8 @@ async def _over_sse(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
         raise HTTPStatusError(_refusal(response), request=response.request, response=response)
 
     def client(headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None) -> Any:
-        http = create_mcp_http_client(headers, timeout, auth)
-        http.event_hooks = {"response": [note]}
+        http = create_mcp_http_client({**PLAIN, **(headers or {})}, timeout, auth)
+        http.event_hooks = {"response": [note, mend]}
         return http
 
     async with anyio.create_task_group() as tasks:

@@ -12,6 +12,7 @@ from typing import Any
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
 from mcp_sim.spec.program_resources import add_resource
+from mcp_sim.spec.program_state import module_state
 from mcp_sim.spec.program_tables import TooManyProblems, read_tables, why_no_json
 from mcp_sim.spec.sources import Sources, display
 from mcp_sim.types import Record
@@ -194,6 +195,10 @@ class _Reader:
         nodes = [*self._functions()]
         trees = {"": self._module, **self._helpers}
         libraries = _libraries(trees.values())
+        for name, tree in trees.items():
+            where = f"{name}: " if name else ""
+            for line, change in module_state(tree):
+                self._note(0 if name else line, "", f"{where}{f'line {line}: ' if name else ''}{change}")
         effects = read_effects(trees, tables, [node.name for node in nodes if node.decorator_list])
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
         resources = list[Resource]()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx2 import AsyncByteStream, Response
 from support.handshaking import Streaming, handshaking
 from support.over_http import started
 
 from mcp_sim import Simulator
+from mcp_sim.spec.halves import mend
+from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
+from mcp_sim.types.json_values import decode
 
 PLAIN: dict[str, str] = {}
 EVENTS = {"content-type": "text/event-stream"}
@@ -76,6 +81,35 @@ async def test_an_error_of_the_server_itself_is_its_answer(tmp_path: Path) -> No
         async with live(tmp_path, url).open() as world:
             answer = await world.call("fail", {})
     assert "Bad id" in str(answer.body)
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_half_a_character_from_javascript_is_replaced(tmp_path: Path, kind: str) -> None:
+    cut = {"content": [{"type": "text", "text": "\\\\ud83d \ud83d, \ud83d\ude00 \ud83d"}]}
+    body = json.dumps({"jsonrpc": "2.0", "id": 3, "result": cut})
+    text = f"event: message\ndata: {body}\n\n" if kind == EVENTS["content-type"] else body
+    with handshaking((200, {"content-type": kind}, text)) as url:
+        async with live(tmp_path, url).open() as world:
+            answer = await world.call("fail", {})
+    assert isinstance(answer.body, ToolResult)
+    assert answer.body.content[0]["text"] == "\\\\ud83d \ufffd, \N{GRINNING FACE} \ufffd"
+
+
+async def test_escapes_may_be_cut_anywhere() -> None:
+    text = json.dumps(["\ud83d", "\ud83d\ude00", "\\\ud83d", "\n\ude00\u00e9", "\ud83d\n"])
+
+    class Pieces(AsyncByteStream):
+        def __init__(self, size: int) -> None:
+            self._size = size
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for at in range(0, len(text), self._size):
+                yield text[at : at + self._size].encode()
+
+    for size in range(1, len(text)):
+        response = Response(200, stream=Pieces(size))
+        await mend(response)
+        assert json.loads(await response.aread()) == decode(text)
 
 
 def test_a_path_without_a_server_is_reported(tmp_path: Path) -> None:

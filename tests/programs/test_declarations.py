@@ -41,6 +41,16 @@ def test_decorators_of_others_mean_nothing(tmp_path: Path, head: str) -> None:
         ("@tool\ndef act(world, c):\n    return 1\n", 3, "takes 'c', which act does not have"),
         ("@tool(reads=1 == 1)\ndef act(world):\n    return 1\n", 2, "must be written as True or False"),
         ("@tool(verb='fly')\ndef act(world):\n    return 1\n", 3, "choose from 'compute', 'create'"),
+        (
+            "SEEN = []\n@tool\ndef act(world, a, b):\n    SEEN.append(a)\n",
+            5,
+            "changes SEEN of its module, which",
+        ),
+        ("N = {}\n@tool\ndef act(world):\n    N['a']['b'] += 1\n", 5, "changes N['a']['b'] of its module"),
+        ("N = 1\n@tool\ndef act(world):\n    global N\n    N = 2\n", 5, "changes the global variable N"),
+        ("IDS = iter('ab')\n@tool\ndef act(world):\n    return next(IDS)\n", 5, "takes the next of IDS"),
+        ("@tool\ndef act(world):\n    act.count = 1\n", 4, "changes act.count of its module"),
+        ("import json\n@tool\ndef act(world):\n    def inner():\n        json.x = 1\n", 6, "changes json.x"),
         ("tables = {'item': {'links': {'a': 'box'}}}\n", 2, "links to the unknown table 'box'"),
         ("tables = {'changes': {}}\n", 2, "is no name for a table"),
         ("tables = dict(item={})\n", 2, "must be a literal mapping"),
@@ -51,6 +61,22 @@ def test_problems_are_reported_at_their_line(tmp_path: Path, program: str, line:
     path = library(tmp_path, f"from mcp_sim.programs import tool\n{program}", ACT)
     found = [one for one in check([path]) if one.file.endswith("library.py")]
     assert [one.line for one in found if problem in one.message] == [line]
+
+
+def test_what_is_a_function_s_own_is_no_state_of_its_module(tmp_path: Path) -> None:
+    program = """from mcp_sim.programs import tool
+SEEN = [1]
+
+@tool
+def act(world, a, b):
+    SEEN = [a]
+    SEEN.append(b)
+    world.x = [row.update(b=b) for row in SEEN if row]
+    def add(SEEN):
+        SEEN.append(3)
+    return add
+"""
+    assert not [problem for problem in check([library(tmp_path, program, ACT)]) if "module" in problem.message]
 
 
 @pytest.mark.parametrize(

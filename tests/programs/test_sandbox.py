@@ -17,6 +17,7 @@ from mcp_sim.programs.sandbox.confinement import UNCONFINED
 
 Json = Any
 needs_kernel = pytest.mark.skipif(sys.platform != "linux", reason="files and system calls are denied on Linux only")
+HIDES = sys.platform == "linux" and subprocess.run(["unshare", "-Urm", "true"], check=False).returncode == 0
 
 
 def run(body: str, *readable: Path, limits: Limits | None = None, seconds: float = 20) -> Json:
@@ -73,7 +74,31 @@ def check(code):
 @pytest.mark.parametrize("act", DENIED)
 def test_hostile_code_cannot(act: str) -> None:
     body = f"{CHECK}try:\n    {DENIED[act]}\nexcept OSError as error:\n    return error.errno\nreturn 'done'"
-    assert run(body) in {1, 13}, "EPERM or EACCES"
+    assert run(body) in {1, 2, 13}, "EPERM, ENOENT or EACCES"
+
+
+@needs_kernel
+@pytest.mark.skipif(not HIDES, reason="this system lets users have no namespaces")
+def test_files_outside_cannot_even_be_seen(tmp_path: Path) -> None:
+    given, other = tmp_path / "given.txt", tmp_path / "other.txt"
+    given.write_text("yes")
+    other.write_text("no")
+    link = tmp_path / "link.txt"
+    link.symlink_to(given)
+    ways = ["os.stat({0!r})", "os.lstat({0!r})", "os.readlink({0!r})", "os.access({0!r}, 0) or open('/none')"]
+    ways += ["os.open({0!r}, os.O_PATH)", "os.statvfs({0!r})", "os.chdir({0!r})"]
+    body = "found = []\nfor way in {!r}:\n    try:\n        eval(way)\n        found.append(way)\n"
+    body += "    except OSError as error:\n        found.append(error.errno)\nreturn found"
+    for hidden in (other, tmp_path / "link.txt", "/etc/passwd", "/proc/self/status"):
+        assert {*run(body.format([way.format(str(hidden)) for way in ways]), given)} <= {1, 2, 22}, hidden
+    assert run(f"return os.stat({str(given)!r}).st_size", given) == 3
+
+
+@needs_kernel
+def test_no_thread_is_left_running() -> None:
+    body = "threading.Thread(target=threading.Event().wait).start()\nreturn os.getpid()"
+    with pytest.raises(ProcessLookupError):
+        os.kill(run(body), 0)
 
 
 def test_a_shell_starts_nothing(tmp_path: Path) -> None:
@@ -93,7 +118,7 @@ def test_it_reads_what_it_was_given_and_nothing_beside(tmp_path: Path) -> None:
     given, other = tmp_path / "given.txt", tmp_path / "other.txt"
     given.write_text("yes")
     other.write_text("no")
-    body = "try:\n    return open({!r}).read()\nexcept PermissionError:\n    return None"
+    body = "try:\n    return open({!r}).read()\nexcept OSError:\n    return None"
     assert run(body.format(str(given)), given) == "yes"
     if sys.platform == "linux":
         assert run(body.format(str(other)), given) is None

@@ -107,6 +107,10 @@ class Scripted(BaseHTTPRequestHandler):
                 self._send(b'{"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "no"}}', headers, status)
             case "/late":
                 assert self.released.wait(60)
+            case "/cut":
+                text = f"{text[:1]}\ud83d"  # as `slice` of JavaScript leaves it
+                answer["result"] = {"content": [{"type": "text", "text": text}]}
+                self._send(json.dumps(answer).encode(), JSON)
             case "/half":
                 self._start({**JSON, "content-length": "1000"})
                 self.wfile.write(b'{"jsonrpc"')
@@ -221,6 +225,17 @@ def test_a_compressed_body_passes_unchanged_and_is_recorded(tmp_path: Path, scri
     assert json.loads(gzip.decompress(raw))["id"] == 1
     [line] = lines_of(tmp_path, "call")
     assert "heard" in line["result"]["content"][0]["text"]
+
+
+def test_a_cut_emoji_passes_unchanged_and_is_recorded(tmp_path: Path, scripted: str) -> None:
+    with recording(tmp_path, f"{scripted}/cut") as proxy:
+        response = httpx2.post(
+            f"{proxy.url}/cut", content=json.dumps(call(text="\ud83d")), headers=JSON, timeout=PATIENCE
+        )
+    assert b'{\\ud83d"' in response.content
+    [line] = lines_of(tmp_path, "call")
+    assert line["arguments"] == {"text": "\ufffd"}
+    assert line["result"]["content"][0]["text"] == "{\ufffd"
 
 
 def test_a_stream_is_passed_on_as_it_comes(tmp_path: Path, scripted: str) -> None:

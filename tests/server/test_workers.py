@@ -354,6 +354,22 @@ async def test_a_killed_worker_takes_only_its_own_worlds_along(tmp_path: Path) -
     assert all(worlds[name] >= counts[name] - 1 for name in others)
 
 
+@linux
+def test_a_stopped_worker_is_replaced() -> None:
+    with listening("calm_crm", "--workers", str(WORKERS), "--log-level", "error") as served:
+        lost, later = list(of_worker(1))[:2]
+        with Wire(served.port) as wire:
+            assert wire.created(create(f"/w/{lost}/mcp")) == "deal_0081"
+            victim = processes(served)[1]
+            os.kill(victim, signal.SIGSTOP)
+            assert wire.is_closed()
+        with Wire(served.port) as wire:
+            assert wire.created(create(f"/w/{later}/mcp")) == "deal_0081"
+        assert victim not in processes(served)
+        assert served.end() == 143
+        assert any(f"worker 1 (process {victim}) was ended by SIGKILL" in line for line in served.log)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_running_calls_are_answered_before_the_end(tmp_path: Path, number: int, code: int) -> None:
     path = document(tmp_path, **SLOW, world={"records": {"deal": 3, "contact": 5}})

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import struct
 import sys
 import sysconfig
 import threading
 import zoneinfo
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +24,11 @@ _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Version of Landlock -> how many rights on files it knows; 16 from version 5 on."""
 _NO_NEW_PRIVILEGES, _SIGNAL_OF_PARENT, _KILLED = 38, 1, 9  # of linux/prctl.h, and SIGKILL
 _MODULES = ("stdlib", "platstdlib", "purelib", "platlib")
+_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000  # of linux/sched.h
+_BIND, _PRIVATE, _WITH_THOSE_BELOW, _DETACH = 4096, 1 << 18, 16384, 2  # of linux/mount.h
+_BASE = Path("/tmp")  # noqa: S108 (a place to mount at, which exists everywhere; nothing is written to it)
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+"""The system call that the C library has no function for."""
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 """Where the libraries are that Python's modules load."""
 
@@ -52,6 +58,7 @@ def restrict(limits: Limits, readable: Iterable[Path] = ()) -> None:
 
     It may read Python's own libraries and the `readable` files and folders, and write nothing. Raises `Unconfined` if
     the kernel cannot enforce all of it, unless the environment has `UNCONFINED`: then what it can enforce has to do.
+    Nor does it see the names, sizes and times of other files, if the kernel lets users have namespaces (`_hide_files`).
     """
     if sys.platform == "win32":
         raise Unconfined("Windows has no limits for processes that mcp-sim knows")
@@ -61,7 +68,9 @@ def restrict(limits: Limits, readable: Iterable[Path] = ()) -> None:
     if sys.platform == "linux":
         _prctl(_SIGNAL_OF_PARENT, _KILLED)
         _prctl(_NO_NEW_PRIVILEGES, 1)
-        closes = _close_files([*own_files(), *readable])
+        shown = [*own_files(), *readable]
+        _hide_files(shown)
+        closes = _close_files(shown)
     _set_limits(limits)
     if sys.platform == "linux":
         denies = deny_system_calls()
@@ -99,6 +108,73 @@ def _set_limits(limits: Limits) -> None:
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         with suppress(ValueError, OSError):  # macOS does not limit the address space
             resource.setrlimit(limit, (most, most))
+
+
+def _hide_files(shown: Sequence[Path]) -> None:
+    """Leave nothing in the file system of this process but some files and folders.
+
+    Landlock denies what a file contains, but not whether it exists, how large it is and when it changed. Where users
+    may have no namespaces, as by default in Docker, that much is left.
+    """
+    pivot_root = _PIVOT_ROOT.get(os.uname().machine)
+    if pivot_root is None or not _enter_namespaces():
+        return
+    _mount(b"none", str(_BASE), b"tmpfs", 0)
+    before = _BASE / "before"
+    before.mkdir()
+    if _system_call(pivot_root, os.fsencode(_BASE), os.fsencode(before)) != 0:
+        raise Unconfined(f"cannot change the root folder: {os.strerror(ctypes.get_errno())}")
+    os.chdir("/")
+    before = Path("/before")
+    for path in sorted({*shown}):
+        _show(before, path)
+    if ctypes.CDLL(None, use_errno=True).umount2(os.fsencode(before), _DETACH) != 0:
+        raise Unconfined(f"cannot leave the root folder: {os.strerror(ctypes.get_errno())}")
+    before.rmdir()
+
+
+def _enter_namespaces() -> bool:
+    """Give this process mounts of its own. Return whether it may change them."""
+    user, group = os.getuid(), os.getgid()
+    if ctypes.CDLL(None).unshare(_NEW_USER | _NEW_MOUNTS) != 0:
+        return False
+    try:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            Path("/proc/self", name).write_text(text, encoding="ascii")
+        _mount(b"none", "/", None, _PRIVATE | _WITH_THOSE_BELOW)
+    except (OSError, Unconfined):  # AppArmor of Ubuntu 24.04 lets users have such namespaces, but without any right
+        return False
+    return True
+
+
+def _show(before: Path, path: Path) -> None:
+    """Show a file or folder of the file system before, and where it links to, under its own name."""
+    at = Path("/")
+    for name in path.parts[1:]:
+        at /= name
+        original = before.joinpath(*at.parts[1:])
+        if at.is_symlink() or not os.path.lexists(original):
+            return  # what a link leads to is shown already, or a part of Python that this machine does not have
+        if original.is_symlink():
+            target = Path(os.path.normpath(at.parent / original.readlink()))
+            at.symlink_to(target)
+            _show(before, target.joinpath(*path.parts[len(at.parts) :]))
+            return
+        if at != path and not at.is_dir():
+            at.mkdir()
+    if at.is_mount() or (at.is_dir() and any(at.iterdir())):
+        return  # a folder above it is shown
+    original = before.joinpath(*at.parts[1:])
+    if stat.S_ISDIR(original.stat().st_mode):
+        at.mkdir(exist_ok=True)
+    else:
+        at.touch()
+    _mount(os.fsencode(original), str(at), None, _BIND | _WITH_THOSE_BELOW)
+
+
+def _mount(source: bytes, target: str, kind: bytes | None, flags: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).mount(source, os.fsencode(target), kind, ctypes.c_ulong(flags), None) != 0:
+        raise Unconfined(f"cannot show only some files: {target}: {os.strerror(ctypes.get_errno())}")
 
 
 def _close_files(readable: Iterable[Path]) -> bool:
