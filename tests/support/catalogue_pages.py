@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from support.places import ROOT
-
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.parts.tool_spec import SimulatesPart, ToolSpecDocument
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.json_schema.shapes import as_object
 
-FOLDER = ROOT / "tool_specs"
+FOLDER = Path(__file__).parents[2] / "tool_specs"
 NOTE = "<!-- Generated from the specs of this folder: python tests/support/catalogue_pages.py -->"
 
 
