@@ -20,7 +20,8 @@ DATA_FOLDERS = ("mcp_sim/generate/data/", "tool_specs/")
 """Where larger files may be: data that the package ships, and the tool lists of vendors."""
 
 FOLDERS_AT_ROOT = (
-    ".ci", ".github", "benchmarks", "docs", "examples", "mcp_sim", "presets", "scenarios", "tests", "tool_specs",
+    ".ci", ".github", "benchmarks", "docs", "examples", "mcp_sim", "packaging", "presets", "scenarios", "tests",
+    "tool_specs",
 )  # fmt: skip
 FILES_AT_ROOT = (
     ".dockerignore", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE",

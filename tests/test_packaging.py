@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.places import ROOT
 
+CORE = ROOT / "packaging" / "core"
 HEAVY = ("mcp", "pydantic", "openai", "jsonschema", "jsonschema_rs", "cel", "yaml", "rpds")
 
 
@@ -31,10 +32,14 @@ def test_the_simulator_starts_without_the_protocol_and_without_an_endpoint() -> 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    folder = tmp_path_factory.mktemp("wheel")
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+def built(project: Path, folder: Path) -> zipfile.ZipFile:
+    """Build the wheel of a project into a folder."""
     code = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], cwd=ROOT, capture_output=True, check=True, text=True
+        [sys.executable, "-c", code, str(folder)], cwd=project, capture_output=True, check=True, text=True
     )
     return zipfile.ZipFile(folder / done.stdout.split()[-1])
 
@@ -60,3 +65,18 @@ def test_the_wheel_states_its_commands_and_its_licence(wheel: zipfile.ZipFile) -
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert f"mcp-sim = {project['scripts']['mcp-sim']}" in texts["entry_points.txt"]
     assert "Apache License" in texts["LICENSE"]
+
+
+def test_the_core_needs_a_part_of_what_the_whole_needs_and_holds_the_same_files(
+    wheel: zipfile.ZipFile, tmp_path: Path
+) -> None:
+    whole, core = (
+        tomllib.loads(path.read_text(encoding="utf-8"))["project"]["dependencies"]
+        for path in (ROOT / "pyproject.toml", CORE / "pyproject.toml")
+    )
+    assert set(core) < set(whole)
+    assert files_of(built(CORE, tmp_path)) == files_of(wheel)
+
+
+def files_of(wheel: zipfile.ZipFile) -> set[str]:
+    return {name for name in wheel.namelist() if ".dist-info/" not in name}

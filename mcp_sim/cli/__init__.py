@@ -59,6 +59,10 @@ COMMANDS = {
 }
 
 
+OF_THE_WHOLE = frozenset({"argcomplete", "httptools", "httpx2", "mcp", "mcp_types", "openai", "starlette", "uvicorn"})
+"""Packages that mcp-sim-core does without: what serves, records and asks language models needs them."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. User errors are messages on stderr and exit codes, never tracebacks."""
     open_standard_streams()
@@ -79,6 +83,10 @@ def outcome(action: Callable[[], int]) -> int:
         return _fail(continued(f"mcp-sim: crash: {error}"), 3)
     except McpSimError as error:
         return _fail(continued(f"mcp-sim: {error}"), 2)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in OF_THE_WHOLE:
+            raise
+        return _fail(f"mcp-sim: this needs {error.name}, which mcp-sim-core does without: pip install mcp-sim", 2)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -171,6 +172,8 @@ def run(args: argparse.Namespace) -> int:
         if args.log_level != "error":
             log.say(_warnings(scenario, args.scenario))
         judging = Judging(scenario, log.say if logs_calls(args) else None, args.report)
+        if find_spec("mcp") is None:  # a client would be answered before the SDK is imported
+            raise ModuleNotFoundError(name="mcp")
         if transport == "http":
             return _serve_http().run(simulator, clock, log, judging, args)
         return anyio.run(_serve, simulator, server, clock, log, judging, args)
