@@ -1,4 +1,4 @@
-"""What programs write again and again: how frameworks word wrong arguments, and forms of JSON, times, money and notes.
+"""What programs write again and again: forms of JSON, times, sizes, tables and notes, and how SDKs word failures.
 
 from mcp_sim.programs.helpers import known, shown, stamp
 """
@@ -9,16 +9,53 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
-from mcp_sim.programs.results import Refused, Result
+from mcp_sim.programs.failures import (
+    argument_failure,
+    javascript_type,
+    pydantic_line,
+    pydantic_refusal,
+    pydantic_refused,
+    tool_failure,
+    unknown_tool_failure,
+    zod_problems,
+    zod_refusal,
+    zod_refused,
+)
+from mcp_sim.programs.results import Result
 from mcp_sim.programs.world import World
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+
+__all__ = (
+    "argument_failure",
+    "byte_size",
+    "compact",
+    "front_matter",
+    "indented",
+    "javascript_length",
+    "javascript_type",
+    "markdown_table",
+    "money",
+    "new_uuid",
+    "pydantic_line",
+    "pydantic_refusal",
+    "pydantic_refused",
+    "shown",
+    "stamp",
+    "time_ago",
+    "tool_failure",
+    "unknown_tool_failure",
+    "with_front_matter",
+    "yaml_text",
+    "yaml_value",
+    "zod_problems",
+    "zod_refusal",
+    "zod_refused",
+)
 
 # answers --------------------------------------------------------------------------------------------------------------
 
@@ -38,12 +75,44 @@ def shown(value: Any, structured: Any = None) -> Result:
     return Result(text=indented(value), structured=value if structured is None else structured)
 
 
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[Any] | Mapping[str, Any]]) -> str:
+    """Return a Markdown table. Rows are lists, or mappings with these columns; what they lack is an empty cell."""
+    values = [[row.get(name) for name in columns] if isinstance(row, Mapping) else [*row] for row in rows]
+    cells = [["" if value is None else str(value) for value in row] for row in values]
+    return "\n".join(f"| {' | '.join(line)} |" for line in ([*columns], ["---"] * len(columns), *cells))
+
+
 # values ---------------------------------------------------------------------------------------------------------------
 
 
 def stamp(moment: datetime, timespec: str = "seconds") -> str:
     """Return a time in UTC as `2029-03-01T09:00:00Z`; with `milliseconds` as JavaScript writes it."""
     return moment.isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+_SPANS = (("year", 365 * 86_400), ("month", 30 * 86_400), ("day", 86_400), ("hour", 3_600), ("minute", 60))
+"""Units of time in seconds. A month has 30 days, as in most libraries for relative times."""
+
+
+def time_ago(now: datetime, moment: datetime) -> str:
+    """Return when something was, or will be: `5 minutes ago`, `in 2 days`; `just now` within a minute."""
+    seconds = int((now - moment).total_seconds())
+    unit, length = next(((unit, length) for unit, length in _SPANS if abs(seconds) >= length), ("", 1))
+    if not unit:
+        return "just now"
+    count = abs(seconds) // length
+    span = f"{count} {unit}{'s' * (count != 1)}"
+    return f"{span} ago" if seconds > 0 else f"in {span}"
+
+
+def byte_size(
+    size: int, digits: int = 2, base: int = 1024, units: Sequence[str] = ("B", "KB", "MB", "GB", "TB")
+) -> str:
+    """Return a number of bytes in the largest unit that fits: `1.5 KB`, with at most so many digits."""
+    number, at = float(size), 0
+    while abs(number) >= base and at < len(units) - 1:
+        number, at = number / base, at + 1
+    return f"{f'{number:.{digits}f}'.rstrip('0').rstrip('.') if digits else round(number)} {units[at]}"
 
 
 def new_uuid(world: World) -> str:
@@ -78,168 +147,45 @@ def yaml_value(text: str) -> Any:
         raise ValueError(str(error)) from None
 
 
+def yaml_text(value: Any, *, indents_lists: bool = True) -> str:
+    """Return YAML in blocks, as js-yaml writes it; without `indents_lists` lists are indented as PyYAML does."""
+    return "\n".join(_yaml_lines(value, "  " if indents_lists else ""))
+
+
+def _yaml_lines(value: Any, lists: str) -> Iterator[str]:
+    """Yield the lines of a value. `lists`: how far lists are indented within mappings."""
+    match value:
+        case dict() if value:
+            for name, inner in cast("Record", value).items():
+                is_nested = isinstance(inner, dict | list) and inner not in ({}, [])
+                yield f"{_yaml_scalar(name)}:{'' if is_nested else f' {_yaml_scalar(inner)}'}"
+                indent = lists if isinstance(inner, list) else "  "
+                yield from (f"{indent}{line}" for line in _yaml_lines(inner, lists) if is_nested)
+        case list() if value:
+            for item in cast("list[Json]", value):
+                first, *rest = _yaml_lines(item, lists)
+                yield from (f"- {first}", *(f"  {line}" for line in rest))
+        case _:
+            yield _yaml_scalar(value)
+
+
+_PLAIN = re.compile(r"(?:[A-Za-z_/(]|\d+ [A-Za-z])(?:[^:#\n\t]|:(?=[^\s])|(?<=\S)#)*(?<![:\s])")
+"""Texts that need no quotes: they begin like a word, or like a number with a unit."""
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""What YAML 1.1 or 1.2 takes for something else than a text."""
+
+
+def _yaml_scalar(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if not value.isprintable():
+        quoted = json.dumps(value, ensure_ascii=False)
+        return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in quoted)
+    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return "'" + value.replace("'", "''") + "'"
+
+
 def javascript_length(text: str) -> int:
     """Return how long JavaScript considers a text: letters beyond the basic plane count twice."""
     return len(text.encode("utf-16-le")) // 2
-
-
-# wrong arguments ------------------------------------------------------------------------------------------------------
-
-
-_PYDANTIC = {
-    "string": (str, "string", "str"),
-    "integer": (int, "integer", "int"),
-    "number": ((int, float), "number", "float"),
-    "boolean": (bool, "boolean", "bool"),
-    "array": (list, "list", "list"),
-    "object": (dict, "dictionary", "dict"),
-}
-"""JSON type -> its classes, what messages call it, and what the path of a union calls it."""
-
-
-def pydantic_refusal(
-    world: World, tool: str, arguments: Mapping[str, Json], problems: Sequence[str], *, fastmcp: bool = False
-) -> Refused:
-    """Word wrong arguments as servers of the Python SDK do, or those of FastMCP.
-
-    `problems` are shown where pydantic's words are not known.
-    """
-    schema, wanted = expanded(world.input_schema), as_list(world.input_schema.get("required"))
-    missing = ("Missing required argument", "missing_argument") if fastmcp else ("Field required", "missing")
-    lines = list[str]()
-    for name, inner in properties(schema).items():
-        if name in arguments:
-            lines += _pydantic_lines(name, inner, arguments[name])
-        elif name in wanted:
-            lines.append(pydantic_line(name, *missing, dict(arguments)))
-    lines = lines or [*problems]
-    return pydantic_refused(f"call[{tool}]", lines, "") if fastmcp else pydantic_refused(tool, lines)
-
-
-def pydantic_refused(tool: str, lines: Sequence[str], before: str = "Error executing tool {}: ") -> Refused:
-    """Put what pydantic reports, an entry of `lines` for each problem, into the words of the Python SDK."""
-    model = f"{tool}Arguments" if before else tool
-    count = f"{len(lines)} validation error{'s' * (len(lines) != 1)}"
-    return Refused("\n".join([f"{before.format(tool)}{count} for {model}", *lines]))
-
-
-def pydantic_line(name: str, message: str, kind: str, value: Any) -> str:
-    """Return what pydantic reports about one value."""
-    text = repr(value)
-    text = text if len(text) <= 50 else f"{text[:25]}...{text[-24:]}"  # pydantic's own limit
-    return (
-        f"{name}\n  {message} [type={kind}, input_value={text}, input_type={type(value).__name__}]\n"
-        f"    For further information visit https://errors.pydantic.dev/2.14/v/{kind}"
-    )
-
-
-def _pydantic_lines(name: str, schema: Record, value: Json) -> Iterator[str]:
-    branches = [branch for branch in map(as_object, as_list(schema.get("anyOf"))) if branch.get("type") != "null"]
-    if not branches:
-        problem = _pydantic_problem(schema, value)
-        if problem:
-            yield pydantic_line(name, *problem, value)
-        return
-    if "anyOf" in schema and value is None and len(branches) < len(as_list(schema["anyOf"])):
-        return
-    problems = [(branch, _pydantic_problem(branch, value)) for branch in branches]
-    if all(problem for _, problem in problems):
-        for branch, problem in problems:
-            assert problem
-            path = name if len(branches) == 1 else f"{name}.{_PYDANTIC[str(branch['type'])][2]}"
-            yield pydantic_line(path, *problem, value)
-
-
-def _pydantic_problem(schema: Record, value: Json) -> tuple[str, str] | None:
-    """Return pydantic's message and its name, or None for a valid value."""
-    if "enum" in schema:
-        *first, last = map(repr, as_list(schema["enum"]))
-        words = f"{', '.join(first)} or {last}" if first else last
-        return None if value in as_list(schema["enum"]) else (f"Input should be {words}", "literal_error")
-    kinds = [kind for kind in as_list(schema.get("type", [])) or [schema.get("type")] if kind != "null"]
-    if not kinds or str(kinds[0]) not in _PYDANTIC:
-        return None
-    classes, word, short = _PYDANTIC[str(kinds[0])]
-    if isinstance(value, classes) and (short == "bool" or not isinstance(value, bool)):
-        least, most = schema.get("minimum"), schema.get("maximum")
-        if isinstance(value, int | float) and least is not None and value < least:
-            return f"Input should be greater than or equal to {least}", "greater_than_equal"
-        if isinstance(value, int | float) and most is not None and value > most:
-            return f"Input should be less than or equal to {most}", "less_than_equal"
-        return None
-    plain = f"Input should be a valid {word}"
-    match short, value:
-        case (("int" | "float"), str()):
-            article = "an" if word == "integer" else "a"
-            return f"{plain}, unable to parse string as {article} {word}", f"{short}_parsing"
-        case "int", float():
-            return f"{plain}, got a number with a fractional part", "int_from_float"
-        case "bool", (str() | int()):
-            return f"{plain}, unable to interpret input", "bool_parsing"
-        case _:
-            return plain, {"str": "string_type"}.get(short, f"{short}_type")
-
-
-def zod_refusal(world: World, tool: str, arguments: Mapping[str, Json], problems: Sequence[str]) -> Refused:
-    """Word wrong arguments as servers of the TypeScript SDK do (zod 4).
-
-    `problems` are shown where zod's words are not known.
-    """
-    lines = [f"{message} at {path}" for path, message in zod_problems(expanded(world.input_schema), {**arguments})]
-    return zod_refused(tool, lines or ["; ".join(problems)])
-
-
-def zod_refused(tool: str, lines: Sequence[str]) -> Refused:
-    """Put the lines of a zod error into the words of the TypeScript SDK."""
-    message = "\n".join(lines)
-    return Refused(f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {message}")
-
-
-_ABSENT: Any = object()
-
-
-def zod_problems(schema: Record, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield path and message of what zod finds wrong in a value."""
-    problem = _zod_problem(schema, value)
-    if problem:
-        yield path, problem
-    elif schema.get("type") == "object":
-        for name, inner in properties(schema).items():
-            if name in value or name in as_list(schema.get("required")):
-                yield from zod_problems(inner, value.get(name, _ABSENT), f"{path}.{name}".removeprefix("."))
-    elif schema.get("type") == "array":
-        for at, item in enumerate(value):
-            yield from zod_problems(as_object(schema.get("items")), item, f"{path}[{at}]")
-
-
-def _zod_problem(schema: Record, value: Any) -> str:
-    """Return zod's message about a value itself, not about what is in it; empty for a valid one."""
-    if "enum" in schema:
-        choices = "|".join(f'"{choice}"' for choice in as_list(schema["enum"]))
-        return "" if value in as_list(schema["enum"]) else f"Invalid option: expected one of {choices}"
-    wanted, received = schema.get("type"), "undefined" if value is _ABSENT else javascript_type(value)
-    if not isinstance(wanted, str):
-        is_wrong = received == "undefined" or (isinstance(wanted, list) and received not in wanted)
-        return "Invalid input" if is_wrong else ""
-    if received != ("number" if wanted == "integer" else wanted):
-        return f"Invalid input: expected {wanted.replace('integer', 'number')}, received {received}"
-    if wanted == "integer" and value != int(value):
-        return "Invalid input: expected int, received number"
-    if received == "number" and value < schema.get("minimum", value):
-        return f"Too small: expected number to be >={schema['minimum']}"
-    return ""
-
-
-def javascript_type(value: Json) -> str:
-    """Return what JavaScript, and zod with it, calls the type of a JSON value."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case _:
-            return "array" if isinstance(value, list) else "object"

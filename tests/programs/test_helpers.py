@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
 from mcp_sim.programs.helpers import (
+    argument_failure,
+    byte_size,
     front_matter,
     javascript_length,
+    markdown_table,
     money,
     pydantic_refusal,
     stamp,
+    time_ago,
+    tool_failure,
+    unknown_tool_failure,
     with_front_matter,
+    yaml_text,
     yaml_value,
     zod_problems,
 )
@@ -116,3 +125,75 @@ def test_values_are_shown_as_services_show_them() -> None:
     assert stamp(datetime(2029, 3, 1, 9, 0, 0, 5000, tzinfo=UTC), "milliseconds") == "2029-03-01T09:00:00.005Z"
     assert money(1901, "eur") == "19.01 EUR"
     assert javascript_length("a😀") == 3
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.text()
+        | st.sampled_from(["no", "2029-01-01", "a: b", "it's", "1"]),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    ),
+    st.booleans(),
+)
+def test_yaml_that_is_written_means_the_same(value: Json, indents_lists: bool) -> None:
+    assert yaml_value(yaml_text(value, indents_lists=indents_lists)) == value
+
+
+def test_yaml_is_written_as_the_usual_libraries_do() -> None:
+    note = {"title": "A: b", "tags": ["x", "no"], "due": "2029-01-01", "of": {"ids": [{"id": 1, "on": True}]}, "e": []}
+    text = yaml_text(note)
+    assert text == (
+        "title: 'A: b'\ntags:\n  - x\n  - 'no'\ndue: '2029-01-01'\nof:\n  ids:\n    - id: 1\n      'on': true\ne: []"
+    )
+    assert "\ntags:\n- x\n" in yaml_text(note, indents_lists=False)
+
+
+@pytest.mark.parametrize(
+    ("ago", "words"),
+    [
+        (5, "just now"),
+        (60, "1 minute ago"),
+        (7300, "2 hours ago"),
+        (-172_800, "in 2 days"),
+        (400 * 86_400, "1 year ago"),
+    ],
+)
+def test_times_are_shown_relative_to_now(ago: int, words: str) -> None:
+    now = datetime(2029, 3, 1, tzinfo=UTC)
+    assert time_ago(now, now - timedelta(seconds=ago)) == words
+
+
+def test_sizes_and_tables() -> None:
+    assert [byte_size(size) for size in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KB", "5 GB"]
+    assert byte_size(1_500_000, digits=0, base=1000) == "2 MB"
+    assert markdown_table(["a", "b"], [[1, 2], {"a": 3}]) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 |  |"
+
+
+def test_failures_are_worded_as_each_sdk_does() -> None:
+    world = cast("World", Called({"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}))
+
+    def words(sdk: str) -> list[Any]:
+        problems = ["id: 'x' is not of type 'integer'"]
+        failures = [tool_failure(sdk, "get", "gone"), unknown_tool_failure(sdk, "get")]
+        return [
+            str(failure.value) for failure in (*failures, argument_failure(sdk, world, "get", {"id": "x"}, problems))
+        ]
+
+    python, fastmcp = words("python"), words("fastmcp")
+    assert python[:2] == ["Error executing tool get: gone", "Unknown tool: get"]
+    assert python[2].startswith("Error executing tool get: 1 validation error for getArguments\nid\n")
+    assert fastmcp[:2] == ["Error calling tool 'get': gone", "Unknown tool: 'get'"]
+    assert words("python-lowlevel")[2] == "Input validation error: 'x' is not of type 'integer'"
+    assert words("typescript") == [
+        "gone",
+        "MCP error -32602: Tool get not found",
+        "MCP error -32602: Input validation error: Invalid arguments for tool get: "
+        "Invalid input: expected number, received string at id",
+    ]
+    assert words("typescript-lowlevel")[0] == "Error: gone"
+    with pytest.raises(ValueError, match="expected one of python"):
+        tool_failure("rust", "get", "gone")

@@ -246,6 +246,30 @@ async def test_the_prompt_is_printed_without_a_model(pantry: Path, capfd: pytest
     shown = capfd.readouterr().out
     server = shown[shown.index("# The server") :]
     assert server == (COMPILED / "pantry.prompt.md").read_text(encoding="utf-8")
+    assert len(shown) - len(server) <= 4 * 5_000  # four characters are about a token
+    assert "# How such servers answer" in shown
+
+
+async def test_without_a_state_the_prompt_shows_what_one_may_look_like(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert await run("compile", "pantry.yaml", "--show-prompt") == 0
+    shown = capfd.readouterr().out
+    assert "**This example is made up**" in shown
+    suggested = json.loads(shown.split("**This example is made up**")[1].split("\n")[1])
+    assert {"id", "name", "quantity", "shelf"} <= suggested["items"][0].keys()
+    assert len(suggested["items"]) == 3
+
+
+async def test_a_recorded_success_and_failure_take_the_place_of_what_is_usual(
+    recorded: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert await run("learn", "recorded", "--show-prompt") == 0
+    shown = capfd.readouterr().out
+    assert "# How such servers answer" not in shown
+    typical = shown.split("# How this server answers\n\n")[1].split("\n\n# The server")[0]
+    assert typical.startswith("Two of its answers, exactly as they are:")
+    assert typical.count("=> isError\ntext block:\n") == 1
 
 
 async def test_the_example_of_the_prompt_is_a_program_without_mistakes(tmp_path: Path) -> None:

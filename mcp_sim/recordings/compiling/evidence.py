@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.recordings.observed import observe
@@ -21,6 +21,8 @@ LONGEST_RESULT = 4_000
 """The longest result that is shown whole, in characters."""
 _OFTEN = 3
 """From how many alike calls on a result is shortened more."""
+_MOST_EXACT = 2
+"""How many blocks show how a server divides an answer."""
 _LONGEST_REPEATED = 600  # the first ones have shown the form; later ones need to show only what changed
 
 
@@ -94,8 +96,9 @@ def _are_items(blocks: Sequence[Record], structured: Json) -> bool:
 
 
 def _items_text(blocks: Sequence[Record]) -> str:
-    layout = "indented JSON" if any("\n" in str(block.get("text", "")) for block in blocks) else "JSON or its text"
-    return f"{len(blocks)} text blocks: one for each item of the list above, as {layout}"
+    texts = [str(block.get("text", "")) for block in blocks]
+    layout = next((_layout(text, value) for text in texts if not isinstance(value := _parsed(text), str)), "its text")
+    return f"{len(blocks)} text blocks: one for each item of the list above, as {layout or 'JSON'}"
 
 
 def _parsed(text: str) -> Json:
@@ -111,12 +114,56 @@ def _block_text(block: Record, structured: Json, most: int) -> str:
         return f"block {shortened(canonical_in_order(block), most)}"
     text = str(block.get("text", ""))
     value = _parsed(text)
-    if isinstance(value, str):
+    layout = None if isinstance(value, str) else _layout(text, value)
+    if layout is None:
         return f"text:\n{shortened(text, most)}"
     if structured is not None and value == structured:
-        return "text: the same as JSON"
-    layout = "indented JSON as text" if "\n" in text else "JSON as text"
-    return f"{layout}: {shortened(canonical_in_order(value), most)}"
+        return f"text: the same, as {layout}"
+    return f"text, {layout}: {shortened(canonical_in_order(value), most)}"
+
+
+_LAYOUTS: Mapping[str, Record] = {
+    "JSON indented by 2": {"indent": 2},
+    "JSON indented by 4": {"indent": 4},
+    "JSON without spaces": {"separators": (",", ":")},
+    "JSON in one line with spaces": {},
+}
+"""The ways in which programs write JSON, and the options of `json.dumps` for them."""
+
+
+def _layout(text: str, value: Json) -> str | None:
+    """Return how a text writes a JSON value; None if otherwise than the usual ways."""
+    for name, options in _LAYOUTS.items():
+        if json.dumps(value, ensure_ascii=False, **options) == text:
+            return name
+        if json.dumps(value, **options) == text:
+            return f"{name} and `\\u` escapes"
+    return None
+
+
+def exact_text(answer: Answer, most: int) -> str:
+    """Return what a server answered as it is on the wire, shortened."""
+    if "error" in answer:
+        return answer_text(answer, most)
+    result: Record = answer["result"]
+    blocks: Sequence[Record] = result.get("content") or []
+    lines = ["=> isError"] if result.get("isError") else ["=>"]
+    for block in blocks[:_MOST_EXACT]:
+        is_text = block.get("type") == "text"
+        shown = f"text block:\n{block.get('text', '')}" if is_text else f"block {canonical_in_order(block)}"
+        lines.append(shortened(shown, most))
+    lines += [f"({len(blocks) - _MOST_EXACT} more blocks)"] if len(blocks) > _MOST_EXACT else []
+    structured: Json = result.get("structuredContent")
+    lines += [] if structured is None else [f"structured content: {shortened(canonical_in_order(structured), most)}"]
+    return "\n".join(lines)
+
+
+def typical_calls(calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
+    """Yield a success and a failure, if there are any, each as long as is usual among those of the server."""
+    for is_failure in (False, True):
+        alike = [call for call in calls if observe(call.answer).failed == is_failure]
+        alike.sort(key=lambda call: len(json.dumps(call.answer)))
+        yield from alike[len(alike) // 2 : len(alike) // 2 + 1]
 
 
 def representative_sessions(sessions: Sequence[Session]) -> list[Session]:

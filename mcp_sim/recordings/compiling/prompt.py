@@ -1,4 +1,8 @@
-"""The prompt: how programs are written, one server in all that is known of it, and what to answer."""
+"""The prompt: how programs are written, one server in all that is known of it, and what to answer.
+
+`guide.md` says how programs are written. What is shown of a server outranks what is usual, so that `guesses.md` is left
+out where there are recordings or samples of its answers.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,21 @@ from inspect import cleandoc
 from typing import cast
 
 from mcp_sim.models.language_model.prompt import encodable
-from mcp_sim.recordings.compiling.evidence import distinct_states, sessions_text, shortened, violated_schemas
+from mcp_sim.recordings.compiling.evidence import (
+    answer_text,
+    canonical_in_order,
+    distinct_states,
+    exact_text,
+    sessions_text,
+    shortened,
+    typical_calls,
+    violated_schemas,
+)
 from mcp_sim.recordings.compiling.shared_schemas import shared_parts, with_references
 from mcp_sim.recordings.compiling.static_checks import MODULES
 from mcp_sim.recordings.compiling.subject import Subject
+from mcp_sim.recordings.compiling.suggested_state import suggested_state
+from mcp_sim.spec.sessions import RecordedCall
 from mcp_sim.types import Json, Record
 
 LONGEST = 160_000
@@ -22,24 +37,42 @@ _SCHEMAS = ("inputSchema", "outputSchema")
 _STATE = 9_000  # shows the form of every table; all rows would leave no room for recordings
 _STATES = 3  # further ones of the same form show nothing new
 _DOCUMENTATION = 40_000  # at most a quarter of the prompt: recordings say more about a server
+_TYPICAL = 1_200
+"""The longest part of a typical answer: enough to see its form."""
 _LEAST = 2_000
 """What each optional part gets at least, in characters."""
 
 
 def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
     """Return the prompt for a server. State, documentation and recordings are shortened to fit `longest` characters."""
-    fixed = [_guide(), "\n\n".join(_server(subject)), _request(subject)]
+    fixed = [_guide("guide.md"), _usual(subject), "\n\n".join(_server(subject)), _samples(subject), _request(subject)]
     left = longest - sum(map(len, fixed))
     state = _state(subject, max(min(_STATE, left // 3), _LEAST))
     documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
     left -= len(state) + len(documentation)
-    parts = [*fixed[:2], state, documentation, _recordings(subject, max(left, _LEAST)), fixed[2]]
+    parts = [*fixed[:3], state, documentation, fixed[3], _recordings(subject, max(left, _LEAST)), fixed[4]]
     return encodable("\n\n".join(piece for piece in parts if piece) + "\n")
 
 
-def _guide() -> str:
-    text = files("mcp_sim.recordings.compiling").joinpath("prompts", "guide.md").read_text(encoding="utf-8")
+def _guide(name: str) -> str:
+    text = files("mcp_sim.recordings.compiling").joinpath("prompts", name).read_text(encoding="utf-8")
     return text.strip().replace("{modules}", ", ".join(sorted(MODULES)))
+
+
+def _usual(subject: Subject) -> str:
+    """Return how the server answers: a real success and failure, or what is usual if none is at hand."""
+    recorded = [call for session in subject.shown for call in session.calls]
+    typical = [*typical_calls(recorded or subject.samples)]
+    if not typical:
+        return _guide("guesses.md")
+    return "\n\n".join(
+        ["# How this server answers", "Two of its answers, exactly as they are:" if len(typical) > 1 else "An answer:"]
+        + [f"{_call_text(call)}\n{exact_text(call.answer, _TYPICAL)}" for call in typical]
+    )
+
+
+def _call_text(call: RecordedCall) -> str:
+    return f"{call.tool} {canonical_in_order(call.arguments)}"
 
 
 def _server(subject: Subject) -> Iterator[str]:
@@ -89,19 +122,8 @@ def _json(value: Json) -> str:
 
 
 def _state(subject: Subject, most: int) -> str:
-    parts = ["## The state that it begins with"]
+    parts = ["## The state that it begins with", *_given(subject, most)]
     records = subject.world.get("records")
-    given = subject.world.get("state")
-    if given is not None or not subject.shown:
-        parts.append(_given(given, most))
-    else:
-        states = distinct_states(subject.shown)
-        several = "in each session another one, such as" if len(states) > 1 else "in all of the sessions below"
-        parts.append(f"`given` in `@initial` is, {several}:" if any(states.values()) else _given(None, most))
-        shown = [*states.items()][:_STATES] if any(states.values()) else []
-        for name, state in shown:
-            text = _abridged_text(state, most // len(shown))
-            parts.append(f"Session {name}:\n{text}" if len(states) > 1 else text)
     if records:
         parts.append(
             "Before `@initial` runs, tables of these names get these records (and generated ones up to the count); "
@@ -110,14 +132,28 @@ def _state(subject: Subject, most: int) -> str:
     return "\n\n".join(parts)
 
 
-def _given(state: Json, most: int) -> str:
-    if not state:
-        return (
-            "None is given here, but sessions may begin with one that you do not see: take what `records()` finds in "
-            "`given` under the names that the records of this server may have, with the fields that arguments and "
-            "results have. Without any, the server begins empty, or with what the real server always has."
+def _given(subject: Subject, most: int) -> Iterator[str]:
+    """Yield what `given` is, or may be."""
+    state: Json = subject.world.get("state")
+    states = {name: state for name, state in distinct_states(subject.shown).items() if state}
+    if state:
+        yield f"`given` in `@initial` is:\n{_abridged_text(state, most)}"
+    elif len(states) > 1:
+        yield "`given` in `@initial` is in each session another one, such as:"
+        for name, given in [*states.items()][:_STATES]:
+            yield f"Session {name}:\n{_abridged_text(given, most // _STATES)}"
+    elif states:
+        yield f"`given` in `@initial` is, in recorded sessions:\n{_abridged_text(next(iter(states.values())), most)}"
+    elif subject.sample_state:
+        yield f"`given` in `@initial` was, before the samples below:\n{_abridged_text(subject.sample_state, most)}"
+    elif suggested := suggested_state(subject):
+        yield (
+            "No state is given: the server begins empty, or with what the real server always has. A session may begin "
+            "with one all the same. **This example is made up** from the names of tools and arguments, and a real one "
+            f"has other names, fields and forms:\n{_json(suggested)}"
         )
-    return f"`given` in `@initial` is:\n{_abridged_text(state, most)}"
+    else:
+        yield "None: the server begins empty, or with what the real server always has."
 
 
 def _abridged_text(value: Json, most: int) -> str:
@@ -161,6 +197,20 @@ def _is_table(value: Record) -> bool:
 def _documentation(subject: Subject, most: int) -> str:
     text = subject.documentation.strip()
     return f"## Its documentation\n\n{shortened(text, most)}" if text else ""
+
+
+def _samples(subject: Subject) -> str:
+    if not subject.samples:
+        return ""
+    calls = (f"{_call_text(call)}\n{answer_text(call.answer)}" for call in subject.samples)
+    return "\n\n".join(
+        [
+            "## Samples of its answers",
+            "Calls from different moments, each with its exact answer after `=>`. Keep their form, not their values. "
+            "Tools without a sample answer in the style of the others.",
+            *calls,
+        ]
+    )
 
 
 def _recordings(subject: Subject, most: int) -> str:

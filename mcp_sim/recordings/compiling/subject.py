@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sessions import TOOLS, Session
+from mcp_sim.spec.sessions import TOOLS, RecordedCall, Session
 from mcp_sim.spec.sources import Sources, is_shipped, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust
@@ -43,6 +43,10 @@ class Subject:
     file: Path | None = None
     """The tool spec or list of tools on disk; None if it is only in recordings."""
     documentation: str = ""
+    samples: Sequence[RecordedCall] = ()
+    """Calls with answers of the real server, one of each tool, which the model and the gate see."""
+    sample_state: Record = field(default_factory=dict[str, Json])
+    """The state that the samples begin with, if it is known."""
     shown: Sequence[Session] = ()
     """Recorded sessions that the model may see."""
     held: Sequence[Session] = ()
@@ -57,7 +61,8 @@ class Subject:
     @property
     def state(self) -> Json:
         """The state that a world begins with, for trials without a recording."""
-        return self.world.get("state") or (self.shown[0].state if self.shown else None)
+        given: Json = self.world.get("state") or (self.shown[0].state if self.shown else None)
+        return given or self.sample_state or None
 
 
 def read_subject(reference: str | Path, trust: Iterable[Path] = ()) -> Subject:
