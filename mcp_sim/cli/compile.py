@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mcp_sim.cli import writing
+from mcp_sim.cli import samples, writing
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.subject import read_subject
 from mcp_sim.types.errors import UsageError
@@ -17,6 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="a tool spec, a tools/list result, or a scenario with one server, whose state the model sees",
     )
+    samples.arguments(parser)
     writing.arguments(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="the Python file to write; default: NAME.py beside the spec"
@@ -29,4 +30,4 @@ def run(args: argparse.Namespace) -> int:
     subject = writing.with_documentation(read_subject(args.spec, args.trust), args)
     if not subject.tools:
         raise UsageError(f"{args.spec}: lists no tools")
-    return writing.run(subject, args, args.output)
+    return writing.run(samples.sampled(subject, args), args, args.output)

@@ -61,10 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Drift:
     headers = _headers(args.header)
-    words = [args.against] if _is_url(args.against) else shlex.split(args.against)
-    if not words:
-        raise UsageError("--against: expected a command or a URL, got an empty text")
-    upstream = _upstream({"url": args.against} if _is_url(args.against) else {"command": words}, headers, args.timeout)
+    upstream = live_server("--against", args.against, headers, args.timeout)
 
     @asynccontextmanager
     async def connected() -> AsyncGenerator[Call]:
@@ -74,6 +71,7 @@ async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Dr
         finally:
             await server.aclose()
 
+    words = [args.against] if _is_url(args.against) else shlex.split(args.against)
     tools = await _listed(words, headers, args.timeout)
     return await compare(sessions, tools, connected, args.tools)
 
@@ -90,13 +88,17 @@ async def _listed(words: Sequence[str], headers: dict[str, str], seconds: float)
     return imported.tools
 
 
-def _upstream(place: dict[str, Any], headers: dict[str, str], seconds: float) -> Upstream:
-    options = {**place, "headers": headers, "timeout": timedelta(seconds=seconds)}
+def live_server(option: str, server: str, headers: dict[str, str], seconds: float) -> Upstream:
+    """Return the real server that an option names by a command or a URL. Raises `UsageError`."""
+    place = {"url": server} if _is_url(server) else {"command": shlex.split(server)}
+    if place.get("command") == []:
+        raise UsageError(f"{option}: expected a command or a URL, got an empty text")
+    options: dict[str, Any] = {**place, "headers": headers, "timeout": timedelta(seconds=seconds)}
     try:
         return Upstream.model_validate(options)
     except ValidationError as error:
         problems = "; ".join(message for _, message in error_messages(error, Upstream, options))
-        raise UsageError(f"--against: {problems}") from None
+        raise UsageError(f"{option}: {problems}") from None
 
 
 def _headers(values: Sequence[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from anyio import to_thread
 from starlette.responses import JSONResponse
+from support import notebook_server
 from support.endpoint import Engine, completion, giving, saying, serving
 from support.notebook_server import CALLS, record
 from support.warm import PYTHON
@@ -27,6 +28,8 @@ from mcp_sim.simulator.compile import check
 
 COMPILED = Path(__file__).parent / "compiled"
 REPLY = (COMPILED / "pantry.reply.md").read_text(encoding="utf-8")
+NOTEBOOK = (COMPILED / "notebook.reply.md").read_text(encoding="utf-8")
+NOTEBOOK_SERVER = Path(notebook_server.__file__)
 
 
 @pytest.fixture
@@ -294,9 +297,77 @@ async def test_the_example_of_the_prompt_is_a_program_without_mistakes(tmp_path:
     assert gone.is_error
 
 
+# samples --------------------------------------------------------------------------------------------------------------
+
+DOCUMENTATION = """# Notebook
+## list_notes
+Lists the notes:
+```json
+{}
+```
+```json
+{"notes": [{"id": "note-1", "title": "Milk"}]}
+```
+## create_note
+```json
+{"title": "Milk"}
+```
+```
+{"id": "note-1"}
+```
+"""
+CREATED = {"tool": "create_note", "arguments": {"title": "Milk"}, "result": '{"id": "note-1"}'}
+
+
+@pytest.mark.parametrize(
+    ("source", "shown", "hidden"),
+    [
+        ("recorded", ['create_note {"title": "Milk", "text": "two litres"}', "=> text:\nDeleted Milk"], []),
+        ("notes.md", ['create_note {"title": "Milk"}\n=> text, JSON in one line with spaces: {"id": "note-1"}'], []),
+        ("notes.json", ['create_note {"title": "Milk"}\n=> text, JSON in one line with spaces: {"id": "note-1"}'], []),
+        (f"{PYTHON} {NOTEBOOK_SERVER}", ["list_notes {}\n=> text, JSON in one"], ["\ncreate_note {"]),
+        (
+            f"{PYTHON} {NOTEBOOK_SERVER} --sample-tools create_*",
+            ["\ncreate_note {", '\nget_note {"note_id": "note-41"}\n=> text'],
+            [],
+        ),
+    ],
+)
+async def test_samples_come_from_recordings_documents_and_the_allowed_calls_of_a_server(
+    recorded: Path, capfd: pytest.CaptureFixture[str], source: str, shown: list[str], hidden: list[str]
+) -> None:
+    Path("notes.md").write_text(DOCUMENTATION)
+    Path("notes.json").write_text(json.dumps([CREATED]))
+    source, *allowed = re.split(" (?=--)| (?=create_)", source)
+    assert await run("compile", "recorded/tools.json", "--samples-from", source, *allowed, "--show-prompt") == 0
+    samples = capfd.readouterr().out.split("## Samples of its answers")[1]
+    assert [text for text in shown if text not in samples] == []
+    assert [text for text in hidden if text in samples] == []
+
+
+async def test_a_form_that_differs_from_the_sample_is_reported_and_drops_nothing(
+    recorded: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reply = NOTEBOOK.replace('return json.dumps({"notes": list(world.note)})', 'return {"notes": list(world.note)}')
+    Path("reply.txt").write_text(reply)
+    samples = ("--samples-from", "recorded/a.jsonl")
+    assert await run("compile", "recorded/tools.json", *samples, "--reply", "reply.txt", "-o", "note.py", "--json") == 0
+    found = report(capfd)
+    assert found["kept"] == 4
+    assert "sample" in found["tools"]["list_notes"]["checks"]
+    wanted = "answered with JSON indented by 2; the sample of the real server is JSON in one line with spaces"
+    assert wanted in found["complaints"]
+
+
+async def test_a_source_without_samples_is_refused(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("other.md").write_text("# Nothing here")
+    for source, message in (("other.md", "has no answer of a tool of"), ("none.md", "no such file or folder")):
+        assert await run("compile", "recorded/tools.json", "--samples-from", source, "--show-prompt") == 2
+        assert message in capfd.readouterr().err
+
+
 # learn ----------------------------------------------------------------------------------------------------------------
 
-NOTEBOOK = (COMPILED / "notebook.reply.md").read_text(encoding="utf-8")
 CREATE, LIST, GET, DELETE = CALLS[0], CALLS[2], CALLS[3], CALLS[4]
 
 

@@ -97,7 +97,7 @@ def _are_items(blocks: Sequence[Record], structured: Json) -> bool:
 
 def _items_text(blocks: Sequence[Record]) -> str:
     texts = [str(block.get("text", "")) for block in blocks]
-    layout = next((_layout(text, value) for text in texts if not isinstance(value := _parsed(text), str)), "its text")
+    layout = next((layout_of(text, value) for text in texts if not isinstance(value := _parsed(text), str)), "its text")
     return f"{len(blocks)} text blocks: one for each item of the list above, as {layout or 'JSON'}"
 
 
@@ -114,7 +114,7 @@ def _block_text(block: Record, structured: Json, most: int) -> str:
         return f"block {shortened(canonical_in_order(block), most)}"
     text = str(block.get("text", ""))
     value = _parsed(text)
-    layout = None if isinstance(value, str) else _layout(text, value)
+    layout = None if isinstance(value, str) else layout_of(text, value)
     if layout is None:
         return f"text:\n{shortened(text, most)}"
     if structured is not None and value == structured:
@@ -131,7 +131,7 @@ _LAYOUTS: Mapping[str, Record] = {
 """The ways in which programs write JSON, and the options of `json.dumps` for them."""
 
 
-def _layout(text: str, value: Json) -> str | None:
+def layout_of(text: str, value: Json) -> str | None:
     """Return how a text writes a JSON value; None if otherwise than the usual ways."""
     for name, options in _LAYOUTS.items():
         if json.dumps(value, ensure_ascii=False, **options) == text:

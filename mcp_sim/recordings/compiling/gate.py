@@ -316,7 +316,9 @@ class Gate:
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
         shown: Sequence[Session] = representative_sessions(self.subject.shown) if has_sessions else ()
         sessions, is_own = (*self.subject.shown, *self.subject.held), "state" in self.subject.world
-        job = job_of(folder, held, shown, known_of(sessions, shown, self.subject.state, is_own=is_own))
+        job = job_of(
+            folder, held, shown, known_of(sessions, shown, self.subject.state, self.subject.samples, is_own=is_own)
+        )
         return self._confined({**job, "tries": True, "determined": determined}, folder, hash_seed)
 
     def _confined(self, job: Record, folder: Path, hash_seed: int) -> Record:

@@ -15,6 +15,7 @@ from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_orde
 from mcp_sim.recordings.compiling.hooks import check_hooks
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
+from mcp_sim.recordings.compiling.samples import differing_forms
 from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.measuring import score_sessions
@@ -26,7 +27,7 @@ from mcp_sim.recordings.times import start_of
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.programs import declared_fields
-from mcp_sim.spec.sessions import RecordedCall, Session
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.plans import Plan
@@ -58,7 +59,14 @@ def job_of(folder: Path, held: Sequence[Session], shown: Sequence[Session], know
     }
 
 
-def known_of(sessions: Sequence[Session], shown: Sequence[Session], state: Json, *, is_own: bool) -> Record:
+def known_of(
+    sessions: Sequence[Session],
+    shown: Sequence[Session],
+    state: Json,
+    samples: Sequence[RecordedCall] = (),
+    *,
+    is_own: bool,
+) -> Record:
     """Return what trials know: the state at the start, unless the scenario has one of its `own`, and its time.
 
     Recorded arguments are those of `shown` sessions; those of sessions with the same state come first. The outputSchema
@@ -66,7 +74,7 @@ def known_of(sessions: Sequence[Session], shown: Sequence[Session], state: Json,
     """
     ordered = sorted(shown, key=lambda session: session.state != state)
     recorded: dict[str, list[Record]] = {}
-    calls = [call for session in ordered for call in session.calls]
+    calls = [*samples, *(call for session in ordered for call in session.calls)]
     for call in sorted(calls, key=lambda call: observe(call.answer).failed):
         recorded.setdefault(call.tool, []).append(call.arguments)
     started = next((start for session in ordered if (start := start_of(session)) is not None), None)
@@ -76,6 +84,7 @@ def known_of(sessions: Sequence[Session], shown: Sequence[Session], state: Json,
         "now": None if started is None else started.isoformat(),
         "recorded": {tool: some[:_MOST_RECORDED] for tool, some in recorded.items()},
         "lax": sorted({*violated_schemas(sessions)}),
+        "samples": {call.tool: call.answer for call in samples if not observe(call.answer).failed},
     }
 
 
@@ -161,9 +170,22 @@ async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
             for tool, arguments in differences(probe.answers, again.answers):
                 message = f"{tool}({arguments}) answers otherwise in a second world: keep nothing outside of the tables"
                 probe.findings.append(Finding(tool, "varies", message))
+            check_samples(probe, job["samples"])
             await check_hooks(probe)
             await check_determined(probe, start, job["determined"] or ())
     return probe, determined
+
+
+def check_samples(probe: Probe, samples: Mapping[str, Answer]) -> None:
+    """Check that tools answer in the form of the real server's answers, as far as samples show them."""
+    for tool, example in probe.examples.items():
+        differing = differing_forms(samples[tool], example.answer) if tool in samples else None
+        if tool in samples:
+            probe.checked(tool, "sample")
+        if differing is not None:
+            wanted, served = differing
+            call = f"{tool}({short(example.arguments)})"
+            probe.note(tool, "defect", f"{call} answered with {served}; the sample of the real server is {wanted}")
 
 
 def _is_taken(probe: Probe) -> bool:

@@ -1,0 +1,76 @@
+"""`compile --samples-from`: read samples of a server's answers from recordings, documentation or the server itself."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from pathlib import Path
+
+import anyio
+
+from mcp_sim.cli.drift import live_server
+from mcp_sim.recordings.compiling.samples import documented_calls, live_calls, sessions_in_order, with_samples
+from mcp_sim.recordings.compiling.subject import Subject
+from mcp_sim.spec.sessions import RecordedCall, read_sessions
+from mcp_sim.types import Record
+from mcp_sim.types.errors import UsageError
+
+_SECONDS = 60.0
+"""How long a live server may take to start and for one answer."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options for samples."""
+    parser.add_argument(
+        "--samples-from",
+        metavar="FILE|DIR|COMMAND",
+        help="show the model one answer of each tool: from recorded sessions, examples in documentation (Markdown or "
+        "JSON), or a live server (a command or URL), of which only tools that certainly read are called",
+    )
+    parser.add_argument(
+        "--sample-tools",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="also call these tools of the live server, though they may write; may be repeated",
+    )
+
+
+def sampled(subject: Subject, args: argparse.Namespace) -> Subject:
+    """Return a subject with the samples that the command line names. Raises `UsageError` if there are none."""
+    source: str | None = args.samples_from
+    if source is None:
+        return subject
+    calls, state = _calls(subject, source, args.sample_tools)
+    sampled_subject = with_samples(subject, calls, state)
+    if not sampled_subject.samples:
+        raise UsageError(
+            f"--samples-from {source}: has no answer of a tool of {subject.server}; expected recorded sessions, a "
+            "document with an example below the name of a tool, or a command that starts the server"
+        )
+    return sampled_subject
+
+
+def _calls(subject: Subject, source: str, allowed: list[str]) -> tuple[list[RecordedCall], Record]:
+    path = Path(source)
+    if path.is_dir() or path.suffix == ".jsonl":
+        sessions = read_sessions(path)
+        return sessions_in_order(sessions), sessions[0].state
+    if path.is_file():
+        try:
+            return documented_calls(path.read_text(encoding="utf-8-sig"), subject.tools), {}
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+    words = shlex.split(source)
+    if not words or (len(words) == 1 and path.suffix in {".md", ".txt", ".json"}):
+        raise UsageError(f"--samples-from {source}: no such file or folder")
+    return anyio.run(_asked, subject, source, allowed), {}
+
+
+async def _asked(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:
+    server = live_server("--samples-from", source, {}, _SECONDS).server(os.environ)
+    try:
+        return await live_calls(subject, server.call, allowed)
+    finally:
+        await server.aclose()
