@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import multiprocessing
 import signal
 import sys
 from collections.abc import Callable, Generator
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.effort import EXAMPLES
 from support.pets import ProblemsIn, Write
+from support.warm import COLD, PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import check
@@ -105,6 +107,15 @@ def _no_trust_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.delenv("MCP_SIM_TRUST", raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_python() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Let what mcp-sim starts be a fork of the warm process. Tests that measure imports start `warm.COLD`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", PYTHON)
+        multiprocessing.set_executable(COLD)  # its processes inherit open files
         yield
 
 

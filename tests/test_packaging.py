@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from support.places import ROOT
+from support.warm import COLD
 
 CORE = ROOT / "packaging" / "core"
 HEAVY = ("mcp", "pydantic", "openai", "jsonschema", "jsonschema_rs", "cel", "yaml", "rpds")
@@ -18,7 +18,7 @@ HEAVY = ("mcp", "pydantic", "openai", "jsonschema", "jsonschema_rs", "cel", "yam
 def loaded_by(statement: str) -> set[str]:
     """Return the top-level modules that a fresh interpreter has loaded after a statement."""
     code = f"{statement}; import sys; print(' '.join(sorted({{name.partition('.')[0] for name in sys.modules}})))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
+    done = subprocess.run([COLD, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
     return set(done.stdout.split())
 
 
@@ -38,9 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def built(project: Path, folder: Path) -> zipfile.ZipFile:
     """Build the wheel of a project into a folder."""
     code = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], cwd=project, capture_output=True, check=True, text=True
-    )
+    done = subprocess.run([COLD, "-c", code, str(folder)], cwd=project, capture_output=True, check=True, text=True)
     return zipfile.ZipFile(folder / done.stdout.split()[-1])
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.places import ROOT
+from support.warm import COLD
 
 from mcp_sim.cli import COMMANDS, main
 from mcp_sim.cli.completion import SHELLS
@@ -28,7 +28,7 @@ def environment(here: Path) -> dict[str, str]:
     """The environment of a shell that finds `mcp-sim`, in a folder with a file."""
     program = here / "bin" / "mcp-sim"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mcp_sim "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec "{COLD}" -m mcp_sim "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     (here / "calendar.yaml").write_text("mcp_sim: 1\n", encoding="utf-8")
     return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
@@ -61,5 +61,5 @@ def test_each_shell_has_a_script(shell: str, capsys: pytest.CaptureFixture[str])
 
 def test_nothing_is_imported_for_completion_unless_a_shell_asks() -> None:
     code = "import sys; from mcp_sim.cli import main; main(['schema']); sys.exit('argcomplete' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, cwd=ROOT, timeout=60)
+    done = subprocess.run([COLD, "-c", code], check=False, capture_output=True, cwd=ROOT, timeout=60)
     assert done.returncode == 0

@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,7 +96,7 @@ def test_what_was_found_is_a_test_for_run_and_pytest(scenario: Path, capsys: pyt
 
 
 def pytested(test: Path) -> str:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    command = [PYTHON, "-m", "pytest", "--assert=plain", "-q", "-p", "no:cacheprovider", str(test)]
     return subprocess.run(command, cwd=test.parent, capture_output=True, text=True, timeout=120, check=False).stdout
 
 

@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import subprocess
-import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -104,7 +103,7 @@ async def listed(*arguments: str) -> list[str]:
 
 def pytest_passes(count: int) -> bool:
     plugin = [] if "mcp_sim" in PLUGINS else ["-p", "mcp_sim.runs.pytest_plugin"]
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "--rootdir", "."]
+    words = [PYTHON, "-m", "pytest", "--assert=plain", "-q", "-p", "no:cacheprovider", *plugin, "--rootdir", "."]
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=200)
     assert f"{count} passed" in done.stdout, done.stdout
     return done.returncode == 0

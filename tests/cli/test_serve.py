@@ -9,14 +9,13 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.places import ROOT, SUPPORT
 from support.stdio_process import serving, stderr_of
-from support.warm import PYTHON
+from support.warm import COLD, PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.server.call_log import CallLog, entry_lines
@@ -106,7 +105,7 @@ def test_a_step_that_the_trace_refuses_is_reported_as_the_crash_that_it_is(tmp_p
         "method": "tools/call",
         "params": {"name": "list_companies", "arguments": {}},
     }
-    served = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
+    served = [COLD, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
     command = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", *served]
     stdin = HELLO + json.dumps(call).encode() + b"\n"
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=ROOT)
@@ -180,9 +179,7 @@ def test_serving_does_not_load_what_it_does_not_need() -> None:
         "import sys; from mcp_sim.cli import main; code = main(['serve', 'flaky_crm']);"
         f"print(*sorted({late} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=ROOT
-    )
+    done = subprocess.run([COLD, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=ROOT)
     assert done.stdout.decode().strip() == ""
 
 
@@ -268,7 +265,7 @@ def test_a_signal_to_stop_loses_no_line_of_the_log() -> None:
 
 def test_a_missing_stderr_or_stdin_is_no_reason_to_write_where_one_should_not(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
-    serve = f"{sys.executable} -m mcp_sim serve calm_crm --trace {trace}"
+    serve = f"{COLD} -m mcp_sim serve calm_crm --trace {trace}"
     done = subprocess.run(["sh", "-c", f"{serve} <&- 2>&-"], stdout=subprocess.PIPE, timeout=60, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, b"")
     assert all(json.loads(line) for line in trace.read_bytes().splitlines())

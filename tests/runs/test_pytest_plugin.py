@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.places import ROOT
+from support.warm import COLD, PYTHON
 
 USES = """
 import anyio
@@ -86,7 +86,7 @@ def test_careless(mcp_sim):
 
 
 def ran(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(folder), *options]
+    command = [PYTHON, "-m", "pytest", "--assert=plain", "-p", "no:cacheprovider", "--rootdir", str(folder), *options]
     plugin = [] if "mcp_sim" in PLUGINS else ["-p", "mcp_sim.runs.pytest_plugin"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
@@ -245,5 +245,5 @@ def test_a_marker_that_is_wrong_or_missing_is_an_error(marker: str, complaint: s
 
 def test_the_plugin_costs_nothing_where_it_is_not_used() -> None:
     code = "import mcp_sim.runs.pytest_plugin, sys; print(' '.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
+    done = subprocess.run([COLD, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
     assert {"mcp", "pydantic", "anyio", "yaml", "rpds"}.isdisjoint(done.stdout.split())

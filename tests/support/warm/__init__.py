@@ -3,6 +3,8 @@
 A test that runs `mcp-sim`, or a server of the SDK, would spend most of its time in imports. `PYTHON` hands its
 arguments, environment, folder and standard streams to a fork of a warm process, passes signals on, and ends with its
 exit code. tests/test_packaging.py starts `mcp-sim` itself.
+
+While tests run, `PYTHON` is `sys.executable` (tests/conftest.py), so that what mcp-sim starts is a fork as well.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ PROGRAMS = Path(_folder.name)
 """A folder for PATH, with `python` and `mcp-sim`."""
 
 PYTHON = str(PROGRAMS / "python")
-"""Takes `-m MODULE ...`, `-c CODE ...`, or `FILE ...`."""
+"""Takes `-m MODULE ...`, `-c CODE ...`, or `FILE ...`. With other options it is `COLD`."""
+
+COLD = sys.executable
+"""The Python that imports what it needs."""
 
 
 def pid_of(process: subprocess.Popen[Any]) -> int:
@@ -33,11 +38,24 @@ def pid_of(process: subprocess.Popen[Any]) -> int:
     return int((PROGRAMS / f"socket-{process.pid}").read_text(encoding="ascii"))
 
 
+# The workers of pytest-xdist start with -u, and write to no buffered stream. pytest cannot rewrite the assertions of
+# what is already imported.
+_CHOICE = f"""\
+case "$1 $2" in "-u -c") shift ;; esac
+case "$1 $2 $3" in
+    "-m pytest --assert=plain") ;;
+    "-m pytest"*) exec "{COLD}" "$@" ;;
+    "-m "* | "-c "* | [!-]*) ;;
+    *) exec "{COLD}" "$@" ;;
+esac
+"""
+
+
 def _write_programs() -> None:
-    for name, words in (("python", ""), ("mcp-sim", " -m mcp_sim")):
+    for name, words, choice in (("python", "", _CHOICE), ("mcp-sim", " -m mcp_sim", "")):
         program = PROGRAMS / name
-        client = f'"{sys.executable}" -I -S "{_HERE / "client.py"}" "{PROGRAMS / "socket"}"'
-        program.write_text(f'#!/bin/sh\nexec {client}{words} "$@"\n', encoding="utf-8")
+        client = f'"{COLD}" -I -S "{_HERE / "client.py"}" "{PROGRAMS / "socket"}"'
+        program.write_text(f'#!/bin/sh\n{choice}exec {client}{words} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
 
 
@@ -47,9 +65,9 @@ def _start() -> None:
         listener.bind(str(PROGRAMS / "socket"))
         listener.listen(64)
         process = subprocess.Popen(
-            [sys.executable, str(_HERE / "server.py"), str(listener.fileno())],
+            [COLD, str(_HERE / "server.py"), str(listener.fileno())],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "WARM_PYTHON": PYTHON},
             stdin=subprocess.PIPE,
             pass_fds=[listener.fileno()],
         )

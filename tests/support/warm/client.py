@@ -34,6 +34,4 @@ def end(code: int) -> None:
     os._exit(code)
 
 
-if sys.argv[2:4] == ["-m", "pytest"]:  # rewrites what it imports, so starts cold
-    os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
 end(ask(sys.argv[1], sys.argv[2:]))

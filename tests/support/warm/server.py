@@ -46,11 +46,14 @@ def go_on(_number: int, _frame: object) -> None:
 def import_package() -> None:
     import gc
     import importlib
+    import multiprocessing
     import pkgutil
 
     for module in pkgutil.walk_packages(importlib.import_module("mcp_sim").__path__, "mcp_sim."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    multiprocessing.set_executable(sys.executable)  # its processes inherit open files
+    sys.executable = os.environ["WARM_PYTHON"]
     gc.freeze()  # the forks share the memory of what is imported
 
 
