@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from heapq import heappop, heappush
 from itertools import count
+from typing import TypeAlias
 
 MOST_AT_WORK = 16
 """Requests that are worked on at the same time, and that begin in one round of the loop. Those that wait for something
@@ -26,10 +27,8 @@ keep all turns of a loop that stays busy."""
 
 
 NEWCOMERS = "/"
-"""The one flow of all requests whose world or session does not exist yet."""
-
-NEWCOMER_SHARE = 1 / 8
-"""What a newcomer costs their flow: so many begin for one request of each world that exists."""
+"""The one flow of all requests whose world or session does not exist yet. It has every other turn: a flood of new
+worlds makes the others wait twice as long, and trainers that open hundreds at once soon have them all."""
 
 
 class Turn:
@@ -48,17 +47,23 @@ class Turn:
             asyncio.get_running_loop().call_soon(self._turns.ended, self)
 
 
+Waiting: TypeAlias = tuple[bool, float, int, str, asyncio.Future[Turn]]
+"""A request that waits: whether it is patient, when it would begin, its number, its world."""
+
+
 class Turns:
     """Chooses the next request by start-time fair queueing: that of the world that has had the least of late.
 
-    Without a queue a request begins at once. Newcomers share the turns of a few worlds, so that many of them at once do
-    not keep the worlds that exist waiting. Requests of clients that send many and wait for no answer are patient:
-    a flood in many worlds would otherwise have most of the turns.
+    Without a queue a request begins at once. Newcomers have a queue of their own and every other turn, so that many of
+    them at once do not keep the worlds that exist waiting. Requests of clients that send many and wait for no answer
+    are patient: a flood in many worlds would otherwise have most of the turns.
     """
 
     def __init__(self) -> None:
         self._at_work = dict[Turn, None]()
-        self._waiting = list[tuple[bool, float, int, str, asyncio.Future[Turn]]]()
+        self._waiting = list[Waiting]()
+        self._newcomers = list[Waiting]()
+        self._is_newcomers_turn = False
         self._shares = dict[str, float]()
         """World -> when its next request would begin, if every world had the same share. Kept while requests wait."""
         self._now = 0.0
@@ -75,7 +80,7 @@ class Turns:
 
     def take_brief(self) -> bool:
         """Whether a request may begin that ends in this round of the loop. It is counted in this round only."""
-        if self._waiting or not self._has_room:
+        if self._waits or not self._has_room:
             return False
         if not self._brief:
             asyncio.get_running_loop().call_soon(self._end_round)
@@ -84,8 +89,12 @@ class Turns:
 
     def _end_round(self) -> None:
         self._brief = 0
-        if self._waiting:
+        if self._waits:
             self._fill(asyncio.get_running_loop())
+
+    @property
+    def _waits(self) -> bool:
+        return bool(self._waiting or self._newcomers)
 
     @property
     def _has_room(self) -> bool:
@@ -94,14 +103,17 @@ class Turns:
     async def next(self, world: str, *, is_patient: bool = False) -> Turn:
         """Wait for the turn of a request. A patient one waits for all that are not."""
         loop = asyncio.get_running_loop()
-        if self._has_room and not self._waiting:
+        if self._has_room and not self._waits:
             return self._begin(world, loop.time())
-        # A world that was idle begins now: it does not save up turns for a burst.
-        begins = max(self._now, self._shares.get(world, 0.0))
-        self._shares[world] = begins + (NEWCOMER_SHARE if world == NEWCOMERS else 1)
+        begins = 0.0
+        if world != NEWCOMERS:
+            # A world that was idle begins now: it does not save up turns for a burst.
+            begins = max(self._now, self._shares.get(world, 0.0))
+            self._shares[world] = begins + 1
         chosen: asyncio.Future[Turn] = loop.create_future()
         # The number decides between equal beginnings: first come, first served.
-        heappush(self._waiting, (is_patient, begins, next(self._numbers), world, chosen))
+        queue = self._newcomers if world == NEWCOMERS else self._waiting
+        heappush(queue, (is_patient, begins, next(self._numbers), world, chosen))
         self._watch(loop)
         try:
             return await chosen
@@ -114,7 +126,7 @@ class Turns:
     def ended(self, turn: Turn) -> None:
         """Begin waiting requests instead of one that ended."""
         self._at_work.pop(turn, None)
-        if self._waiting:
+        if self._waits:
             self._fill(asyncio.get_running_loop())
 
     def _begin(self, world: str, now: float) -> Turn:
@@ -123,14 +135,23 @@ class Turns:
         return turn
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._waiting and self._has_room:
-            _, begins, _, world, chosen = heappop(self._waiting)
+        while self._waits and self._has_room:
+            _, begins, _, world, chosen = heappop(self._next_queue())
             if not chosen.done():
                 self._now = max(self._now, begins)
                 chosen.set_result(self._begin(world, loop.time()))
-        if not self._waiting:
+        if not self._waits:
             self._shares.clear()
             self._now = 0.0
+
+    def _next_queue(self) -> list[Waiting]:
+        """Return the queue whose first request is next. Those that are not patient come first, then both in turn."""
+        queues = [queue for queue in (self._waiting, self._newcomers) if queue]
+        eager = [queue for queue in queues if not queue[0][0]] or queues
+        if len(eager) > 1:
+            self._is_newcomers_turn = not self._is_newcomers_turn
+            return eager[self._is_newcomers_turn]
+        return eager[0]
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Look after the turns from time to time, while requests wait."""
@@ -146,5 +167,5 @@ class Turns:
         most = TURN_SECONDS if now - due < LATE_SECONDS else PATIENCE_SECONDS
         for turn in [running for running in self._at_work if running.began + most <= now]:
             turn.end()
-        if self._waiting:
+        if self._waits:
             self._watch(loop)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.faults.compile import CompiledFaults, scaled_perturbations
+from mcp_sim.faults.compile import CompiledFaults, scaled_perturbations, with_intensity, without_faults
 from mcp_sim.simulator.bindings import Bindings
 from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.spec import yaml12
@@ -44,6 +44,13 @@ class FaultSets:
         self.declared = FaultSet(scenario)
         self._kept = OrderedDict[str, FaultSet]()
 
+    def of(self, intensity: float | None, *, silenced: bool) -> FaultSet:
+        """Return the scenario's set at an intensity (None: its own), or silenced. Raises `UsageError`."""
+        scenario = with_intensity(self.declared.scenario, intensity)
+        if silenced:
+            return self._with((), {}, without_faults(scenario))
+        return self.declared if intensity in (None, self.declared.scenario.intensity) else self._with((), {}, scenario)
+
     def refit(self, faults: Faults, steered: Record) -> FaultSet:
         """Return a set with one perturbation added, enabled or disabled; other events change nothing.
 
@@ -71,7 +78,7 @@ class FaultSets:
         scenario: Scenario,
         entry: PerturbationEntry | None = None,
     ) -> FaultSet:
-        key = canonical([[*injected], switched])
+        key = canonical([scenario.intensity, scenario.has_faults, [*injected], switched])
         fault_set = self._kept.pop(key, None)
         if fault_set is None:
             entries = (*scenario.perturbations, *(() if entry is None else (entry,)))

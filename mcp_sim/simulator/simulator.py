@@ -26,6 +26,7 @@ from mcp_sim.types.errors import BadArguments, Crash, DocumentError, InputRequir
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Sink, Tables, backends
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world import steering
 from mcp_sim.world.catalogue import LISTED, added_answer, announce_list_changes
 from mcp_sim.world.commits import AnsweredCall, Faults, Origin, Version
 from mcp_sim.world.state import State
@@ -33,9 +34,9 @@ from mcp_sim.world.world import Engine, World
 
 T = TypeVar("T")
 
-BASES_KEPT = 16
-"""The number of seeds whose initial states are kept. A kept state costs memory, and a world of another seed generates
-its records again."""
+BASES_BYTES = 256 * 1024 * 1024
+"""About how much memory the initial states of seeds may take that are kept. A world of a seed whose state is not kept
+generates its records again, which takes 20 ms for 440 records."""
 
 UNKNOWN_TOOL = -32602  # invalid params: what MCP specifies for unknown tools
 
@@ -129,7 +130,7 @@ class Simulator:
             if alone:
                 await self.aclose()
 
-    def world(
+    def world(  # noqa: PLR0913 (each is what makes this world differ from others)
         self,
         name: str = "default",
         *,
@@ -140,21 +141,29 @@ class Simulator:
         is_new: bool = True,
         sinks: Sequence[Sink] = (),
         now: datetime | None = None,
+        intensity: float | None = None,
+        faults: bool | Sequence[Record] = True,
     ) -> World:
         """Return a new world of a simulator that is started; `open` does both.
 
         A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so
         that no opening step is written. `sinks` get the ledger of this world, besides those of the simulator, unless it
-        has a keeper. `now`: the start of its time, default the scenario's. Raises `UsageError` if the simulator is not
-        started.
+        has a keeper. `now`: the start of its time, default the scenario's.
+
+        `intensity` (0 to 1) scales the faults of this world, instead of the scenario's own intensity. `faults=False`
+        silences them; a list adds faults, written as in a document, before the first call. Raises `UsageError` if the
+        simulator is not started or the intensity is out of range, `DocumentError` if a fault cannot be used.
         """
         if self._bindings is None:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
-        origin = self._origin(self._seed(seed), stream)
+        fault_set = self._fault_sets.of(intensity, silenced=faults is False)
+        origin = Origin(self._seed(seed), stream, self._first_version(self._seed(seed), fault_set))
         to = (*self.sinks, *sinks) if keeper is None else (keeper,)
         world = World(name, origin, self._clock(clock, now), keeper or self, grade_world, to, self._ledger_keep)
         if is_new:
             world.open()
+        for fault in () if isinstance(faults, bool) else faults:
+            steering.inject(world, fault, steering.OPERATOR)
         return world
 
     def repeated(self, name: str, steps: Sequence[Step]) -> World:
@@ -163,14 +172,12 @@ class Simulator:
         No call is made: the world gets the changes of the steps. Its own ledger goes to no sink.
         """
         opening = steps[0].opening
-        origin = self._origin(opening["seed"], opening["stream"])
+        first = self._first_version(opening["seed"], self._fault_sets.declared)
+        origin = Origin(opening["seed"], opening["stream"], first)
         world = World(name, origin, VirtualClock(steps[0].at), self, grade_world)
         for step in steps:
             world.repeat(step)
         return world
-
-    def _origin(self, seed: int, stream: str) -> Origin:
-        return Origin(seed, stream, self._first_version(seed))
 
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer one call: open the turn, run the pipeline, commit, record.
@@ -216,8 +223,10 @@ class Simulator:
         """
         faults, memories = world.version.faults, world.version.memories
         assert isinstance(faults, FaultSet)
-        pipeline = faults.pipelines.get(call.tool)
-        if pipeline is None or world.lock.locked() or faults.lasting or ("", LISTED) in memories:
+        if world.lock.locked() or faults.lasting or ("", LISTED) in memories:
+            return None
+        pipeline = faults.pipelines.get(call.tool) or self._compiled(faults, call.tool)
+        if pipeline is None:
             return None
         began = stopwatch()
         try:
@@ -292,20 +301,26 @@ class Simulator:
         """Compile the pipeline of a tool; None for a tool that the scenario does not have."""
         if self._bindings is None:
             raise Crash(tool_id, "the simulator is closed")
+        if faults.bindings is None and not self._conceals_the_same(faults):
+            faults.bindings = await self._bindings.concealing(faults.compiled.concealed, self._exit_stack)
+        return self._compiled(faults, tool_id)
+
+    def _compiled(self, faults: FaultSet, tool_id: str) -> Pipeline | None:
+        """Compile the pipeline of a tool; None if the scenario does not have it, or if world models are to be bound."""
         tool = self.scenario.domain.tools.get(tool_id)
-        if tool is None:
+        if tool is None or self._bindings is None:
             return None
         if faults.bindings is None:
-            concealed = faults.compiled.concealed
-            # Predictors leave concealed fields out of prompts, so they are shared only where the same fields are
-            # concealed.
-            is_alike = concealed == self._fault_sets.declared.compiled.concealed
-            faults.bindings = (
-                self._bindings if is_alike else await self._bindings.concealing(concealed, self._exit_stack)
-            )
+            if not self._conceals_the_same(faults):
+                return None
+            faults.bindings = self._bindings
         step = faults.bindings.step(tool)
         faults.pipelines[tool_id] = Pipeline(faults.compiled.of(tool_id), step, self._compared)
         return faults.pipelines[tool_id]
+
+    def _conceals_the_same(self, faults: FaultSet) -> bool:
+        """Whether the world models may be shared. Predictors leave concealed fields out of prompts."""
+        return faults.compiled.concealed == self._fault_sets.declared.compiled.concealed
 
     def _tool(self, tool_id: str) -> Tool:
         """Return the tool, or a placeholder for an unknown name."""
@@ -329,11 +344,14 @@ class Simulator:
     def base(self, seed: int | None = None) -> State:
         """Return the state that worlds of this seed begin with. It is generated once, when it is first read."""
         seed = self._seed(seed)
-        if seed not in self._bases:
-            self._bases[seed] = State.later(lambda: self._generated(seed))
-            while len(self._bases) > BASES_KEPT:
-                self._bases.popitem(last=False)
-        return self._bases[seed]
+        kept = self._bases.pop(seed, None)
+        if kept is None:
+            kept = State.later(lambda: self._generated(seed))
+            held = sum(base.base.size for base in self._bases.values())
+            while held > BASES_BYTES:
+                held -= self._bases.popitem(last=False)[1].base.size
+        self._bases[seed] = kept
+        return kept
 
     def counts(self, seed: int | None = None) -> Mapping[str, int]:
         """Return the number of records that worlds of this seed begin with, by entity.
@@ -374,11 +392,10 @@ class Simulator:
         """Return the plans of all tools; of a tool with choices, the plan of each."""
         return [variant for plan in self.scenario.domain.plans.values() for variant in plan.variants]
 
-    def _first_version(self, seed: int) -> Version:
-        """Return the version that worlds of this seed begin with."""
+    def _first_version(self, seed: int, faults: FaultSet) -> Version:
+        """Return the version that worlds of this seed and with these faults begin with."""
         facts = tuple(entry.expectation.facts() for entry in self.scenario.expectations)
-        declared = self._fault_sets.declared
-        return Version(self.base(seed), (0,) * declared.counters, facts, declared, HashTrieMap(), HashTrieMap())
+        return Version(self.base(seed), (0,) * faults.counters, facts, faults, HashTrieMap(), HashTrieMap())
 
     def _seed(self, seed: int | None) -> int:
         return self.scenario.seed if seed is None else seed

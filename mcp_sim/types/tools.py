@@ -235,6 +235,15 @@ class BrokenDelivery:
     """Whether the session of an older client ends with it."""
 
 
+_DELIVERIES = {
+    "no_answer": "the request timed out",
+    "closed": "the connection was closed",
+    "partial": "the connection was closed",
+    "garbled": "the server sent no valid answer",
+    "http": "the server answered with HTTP status {status}",
+}
+
+
 @dataclass(slots=True)
 class Observation:
     """What the agent gets for a call."""
@@ -251,6 +260,17 @@ class Observation:
     def ok(self) -> bool:
         """Whether the agent sees a success."""
         return isinstance(self.body, ToolResult) and not self.body.is_error
+
+    @property
+    def text(self) -> str:
+        """What a client shows to the model: the texts of the result, or a sentence about the failure."""
+        if isinstance(self.body, RpcError):
+            return f"Error: {self.body.message}"
+        if isinstance(self.body, BrokenDelivery):
+            return f"Error: {_DELIVERIES[self.body.how].format(status=self.body.status)}"
+        return "\n".join(
+            block["text"] if block.get("type") == "text" else f"[{block.get('type')}]" for block in self.body.content
+        )
 
 
 class FailureRenderer(Protocol):

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from mcp_sim.types import Bound, Json, Key, Record
-from mcp_sim.types.json_values import canonical, values_at
+from mcp_sim.types.json_values import canonical, encode, values_at
 
 Hit = tuple[Key, Record]
 Rows = list[Hit]
@@ -20,6 +20,12 @@ Rows = list[Hit]
 FEW_HITS = 1000
 """The most rows whose texts are read one by one. More are searched in the index of texts, which costs the same for each
 search but must be built."""
+
+MEMORY_PER_BYTE = 4
+"""Bytes of memory for one byte of a record's JSON: 3 in the worlds of a CRM and a shop, and one for indexes."""
+
+UNREAD_BYTES = 2000
+"""Bytes of memory of tables that are not built yet."""
 
 BLOCK = 64
 """How many texts are searched at once. One search of the joined text replaces this many; where it succeeds, each is
@@ -254,12 +260,13 @@ EMPTY_TABLE = Table({})
 class Tables(Mapping[str, Table]):
     """The initial records of worlds, built when they are first read."""
 
-    __slots__ = ("_build", "known")
+    __slots__ = ("_build", "_size", "known")
 
     def __init__(self, build: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> None:
         self._build: Callable[[], Mapping[str, Mapping[Key, Record]]] | None = build
         self.known: dict[str, Table] = {}
         """The tables that are built, for reads that save a call."""
+        self._size = 0
 
     def __getitem__(self, entity: str) -> Table:
         return self.built()[entity]
@@ -276,7 +283,16 @@ class Tables(Mapping[str, Table]):
 
     def built(self) -> Mapping[str, Table]:
         """Return all tables."""
-        if self._build is not None:
-            self.known = {entity: Table(rows) for entity, rows in self._build().items()}
+        build = self._build  # another thread may build them meanwhile: the same ones, twice
+        if build is not None:
+            self.known = {entity: Table(rows) for entity, rows in build().items()}
             self._build = None
         return self.known
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        if self._size == 0 and self._build is None:
+            records = (record for table in self.known.values() for record in table.records.values())
+            self._size = MEMORY_PER_BYTE * sum(len(encode(record)) for record in records)
+        return self._size + UNREAD_BYTES

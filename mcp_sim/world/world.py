@@ -24,6 +24,7 @@ from mcp_sim.types.grades import Exercised, Grade
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import steering
+from mcp_sim.world.background import wait_for
 from mcp_sim.world.catalogue import list_tools
 from mcp_sim.world.commits import (
     AnsweredCall,
@@ -163,6 +164,15 @@ class World:
         call was not made: `call` makes it. Raises `Crash` if the answer could not be recorded.
         """
         return self.engine.answer_at_once(self, Call(tool, dict(arguments), {}, None, caller))
+
+    def call_sync(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Observation:
+        """Answer a call like `call`, from any thread, with or without an event loop.
+
+        A call that waits for something, such as a language model, is made in a thread of mcp-sim.
+        """
+        call = Call(tool, dict(arguments or {}), {}, None, "")
+        observation = self.engine.answer_at_once(self, call)
+        return wait_for(self.engine.answer(self, call)) if observation is None else observation
 
     async def request(
         self, server: str, method: str, params: Record, client: RequestingClient | None = None
