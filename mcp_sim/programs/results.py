@@ -6,6 +6,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, TypeAlias, TypeGuard, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
@@ -46,6 +47,8 @@ class Result:
     structured: Json = None
     blocks: list[Record] | None = None
     is_error: bool = False
+    seconds: float = 0.0
+    """How long the call took, in the time of the world."""
 
 
 class Refused(Exception):
@@ -92,7 +95,7 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
         case Refused():
             return Observation(_body(value.value, tool, is_error=True))
         case Result():
-            return Observation(_of_parts(value, tool))
+            return Observation(_of_parts(value, tool), timedelta(seconds=value.seconds))
         case _:
             return Observation(_body(value, tool, is_error=False))
 

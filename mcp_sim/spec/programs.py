@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from mcp_sim.types.errors import Problem, Severity, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.options import duration
-from mcp_sim.types.programs import LIBRARIES, Program, ProgramFunction, module_name, parameter_name
+from mcp_sim.types.programs import EXTRAS, LIBRARIES, Program, ProgramFunction, module_name, parameter_name
 from mcp_sim.types.surface import Resource
 
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
@@ -89,6 +90,12 @@ def read_program(
     action = f"runs the Python program {value}"
     sources.require_trust(place, document, action, [*code], otherwise=_OTHERWISE)
     declared = _Reader(file, module, helpers, sources).read(tools)
+    for library in sorted(declared.program.libraries & EXTRAS.keys()):
+        package, extra = EXTRAS[library]
+        if find_spec(package) is None:
+            place.error(
+                f"{value} uses world.{library}, which needs the package {package}: pip install 'mcp-sim[{extra}]'"
+            )
     return replace(declared, program=replace(declared.program, code=code))
 
 

@@ -14,8 +14,11 @@ from mcp_sim.types.json_values import Json
 
 _NO_NAME = re.compile(r"\W")
 
-LIBRARIES = ("files", "git", "search", "sql")
+LIBRARIES = ("files", "git", "search", "shell", "sql")
 """What programs call besides tables. Each is a package in `mcp_sim.libraries`."""
+
+EXTRAS = {"shell": ("bashkit", "terminal")}
+"""Library -> the package that it needs, and the extra of mcp-sim that installs it."""
 
 PROGRAM = "program"
 """The backend of tools that a program answers. Documents cannot choose it by name."""

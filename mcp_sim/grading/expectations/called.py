@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Self
 
 from pydantic import Field, model_validator
 
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
-from mcp_sim.types import Step, Tool
-from mcp_sim.types.call_matchers import CallExpectation, times
+from mcp_sim.types import Record, Step, Tool, ToolResult
+from mcp_sim.types.call_matchers import CallExpectation, Test, argument_test, times
+from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import End, Verdict, expectations
-from mcp_sim.types.options import Count, CountFromZero
+from mcp_sim.types.options import Count, CountFromZero, MatcherSource
 from mcp_sim.types.scenario import Scenario, in_reach
 
 
@@ -35,7 +38,16 @@ class Called(CallExpectation):
 
     at_least: CountFromZero = Field(default=1, description="How often at least.")
     at_most: Count | None = Field(default=None, description="How often at most; left out: no bound.", examples=[2])
+    result: dict[str, MatcherSource] = Field(
+        default_factory=dict[str, MatcherSource],
+        description="Only calls whose structured result satisfies these matchers.",
+        examples=[{"exit_code": 0}],
+    )
     failed: bool = Field(default=False, description="Whether calls that failed count as well.")
+
+    @cached_property
+    def _result_tests(self) -> tuple[Test, ...]:
+        return tuple(argument_test(name, matcher(value)) for name, value in self.result.items())
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -52,6 +64,8 @@ class Called(CallExpectation):
     def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
         if not self.fits(step, scenario.domain) or not (self.failed or _succeeded(step)):
             return facts
+        if self.result and not all(test(_result(step)) for test in self._result_tests):
+            return facts
         return Facts(facts.count + 1, facts.evidence.with_step(step))
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
@@ -67,6 +81,12 @@ class Called(CallExpectation):
         if self.at_most is None:
             return f"at least {times(self.at_least)}" if self.at_least else "any number of calls"
         return times(self.at_most) if self.at_most == self.at_least else f"{self.at_least} to {self.at_most} times"
+
+
+def _result(step: Step) -> Record:
+    """Return what the call truly returned, whatever the agent saw of it."""
+    body = None if step.truth is None else step.truth.observation.body
+    return as_object(body.value) if isinstance(body, ToolResult) else {}
 
 
 def _succeeded(step: Step) -> bool:

@@ -16,6 +16,8 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 
 FILE, DIRECTORY = "file", "directory"
+_KEPT = ("mode", "target", "encoding")
+"""What only the shell sets: octal digits, where a symbolic link leads, and base64 for bytes that are not UTF-8."""
 
 
 class FileError(LibraryError):
@@ -71,9 +73,10 @@ def entities() -> list[Entity]:
     place = {"path": Field("path", text, required=True), "folder": Field("folder", text)}
     times = {name: Field(name, time) for name in ("created_at", "modified_at")}
     content = {"content": Field("content", text, required=True)}
+    kept = {name: Field(name, text) for name in _KEPT}
     return [
-        Entity(FILE, "path", None, {**place, **content, **times}, natural=True),
-        Entity(DIRECTORY, "path", None, {**place, **times}, natural=True),
+        Entity(FILE, "path", None, {**place, **content, **times, **kept}, natural=True),
+        Entity(DIRECTORY, "path", None, {**place, **times, "mode": kept["mode"]}, natural=True),
     ]
 
 

@@ -1,0 +1,98 @@
+"""Compare the shell of simulated terminals with a real bash, command by command.
+
+    python benchmarks/terminal.py REFERENCE... [--failures]
+
+A reference is a JSON file that was recorded from a real bash: `cwd`, `tree` (rows with path, kind, mode, mtime, target,
+and the content in base64), and `results` (cmd, stdout, stderr, code). Each command runs in a world of its own, as it
+did there. Compared are stdout and the exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+from base64 import b64decode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mcp_sim import Simulator
+from mcp_sim.types import ToolResult
+
+Json = Any
+_KINDS = {"d": "directory", "l": "symlink", "f": "file"}
+
+
+def _given(reference: Json) -> Json:
+    """Return the files of a reference as rows of a given state."""
+    return [
+        {
+            "path": row["path"],
+            "kind": _KINDS[row["kind"]],
+            "mode": row["mode"],
+            "mtime": datetime.fromtimestamp(row["mtime"], UTC).isoformat(),
+            **(
+                {"base64": row["content"]}
+                if row["content"] and not _text(row["content"])
+                else {"text": _text(row["content"])}
+            ),
+            "target": row["target"],
+        }
+        for row in reference["tree"]
+    ]
+
+
+def _text(content: str | None) -> str:
+    try:
+        return b64decode(content or "").decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+async def _compared(reference: Json, path: Path, *, failures: bool) -> tuple[int, int]:
+    """Return how many commands agree exactly, and how many but for the order of lines."""
+    exact = unordered = 0
+    async with Simulator.load(path).open(seed=1) as start:
+        for known in reference["results"]:
+            answer = await start.fork().call("run_command", {"command": known["cmd"], "workdir": reference["cwd"]})
+            assert isinstance(answer.body, ToolResult)
+            served: Mapping[str, Any] = answer.body.value
+            has_code = served["exit_code"] == known["code"]
+            is_exact = has_code and served["stdout"] == known["stdout"]
+            exact += is_exact
+            unordered += has_code and sorted(served["stdout"].splitlines()) == sorted(known["stdout"].splitlines())
+            if failures and not is_exact:
+                print(f"$ {known['cmd']}")
+                print(f"  expected {known['code']} {known['stdout'][:400]!r} {known['stderr'][:200]!r}")
+                print(f"  got      {served['exit_code']} {served['stdout'][:400]!r} {served['stderr'][:200]!r}")
+    return exact, unordered
+
+
+def _scenario(reference: Json) -> Json:
+    newest = max(row["mtime"] for row in reference["tree"])
+    now = datetime.fromtimestamp(newest + 60, UTC).isoformat()
+    world = {"now": now, "state": {"files": _given(reference)}}
+    return {"mcp_sim": 1, "name": "terminal-reference", "tools": "terminal", "world": world}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("references", nargs="+", type=Path)
+    parser.add_argument("--failures", action="store_true", help="print the commands that differ")
+    options = parser.parse_args()
+    for source in options.references:
+        reference = json.loads(source.read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "scenario.yaml")
+            path.write_text(json.dumps(_scenario(reference)), encoding="utf-8")
+            exact, unordered = asyncio.run(_compared(reference, path, failures=options.failures))
+        count = len(reference["results"])
+        shares = f"exact {exact / count:.1%}, but for the order of lines {unordered / count:.1%}"
+        print(f"{source.stem}: {count} commands, {shares}")
+
+
+if __name__ == "__main__":
+    main()

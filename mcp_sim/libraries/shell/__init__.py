@@ -1,0 +1,46 @@
+"""A Linux shell over the files of a world.
+
+`world.shell` is a `Shell`. Its files are those of `world.files`: a file may have a `mode`, the `target` of a symbolic
+link, and the `encoding` base64 if its bytes are not UTF-8. The other tables are `shell_session` (directory, variables
+and functions), `service` (processes and ports), `partition` and `package`.
+"""
+
+from __future__ import annotations
+
+from mcp_sim.libraries.files.tree import entities as entities_of_files
+from mcp_sim.libraries.shell.shell import Output, Shell, ShellError
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+
+__all__ = ["Output", "Shell", "ShellError", "entities", "library"]
+
+library = Shell
+
+_TEXT: Record = {"type": "string"}
+_NUMBER: Record = {"type": "integer"}
+
+
+def entities(_state: Json) -> list[Entity]:
+    """Return the entities of files, sessions, services, partitions and packages."""
+    tables: dict[str, dict[str, Record]] = {
+        "shell_session": {"id": _TEXT, "cwd": _TEXT, "state": _TEXT},
+        "service": {
+            "name": _TEXT, "command": _TEXT, "pid": _NUMBER, "port": _NUMBER, "user": _TEXT, "status": _TEXT,
+            "responses": {"type": "object"},
+        },
+        "partition": {"mount": _TEXT, "device": _TEXT, "size": _NUMBER, "used": _NUMBER},
+        "package": {"name": _TEXT, "version": _TEXT},
+    }  # fmt: skip
+    return [
+        *entities_of_files(),
+        *(
+            Entity(
+                name,
+                next(iter(fields)),
+                None,
+                {key: Field(key, schema) for key, schema in fields.items()},
+                natural=True,
+            )
+            for name, fields in tables.items()
+        ),
+    ]

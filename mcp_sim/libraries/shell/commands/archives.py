@@ -1,0 +1,224 @@
+"""tar, in the order of names: what the interpreter has has an order of its own at every run."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from gzip import GzipFile
+
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
+from mcp_sim.libraries.shell.commands.listing import mode_text
+
+_LONG = {
+    "create": "c", "extract": "x", "get": "x", "list": "t", "verbose": "v", "gzip": "z", "bzip2": "j", "xz": "J",
+    "append": "r", "update": "u",
+}  # fmt: skip
+_WITH_VALUE = ("file=", "directory=", "exclude=", "transform=", "xform=", "strip-components=", "owner=", "group=")
+_FLAGS = ("preserve-permissions", "absolute-names", "keep-old-files", "overwrite", "no-same-owner", "to-stdout")
+_LARGEST = 32 << 20
+"""The largest archive that is unpacked, in bytes: half of what a world may hold."""
+_USAGE = "Try 'tar --help' or 'tar --usage' for more information.\n"
+_GIVES_UP = "tar: Error is not recoverable: exiting now\n"
+_FAILED = "tar: Exiting with failure status due to previous errors\n"
+_SUBSTITUTION = re.compile(r"s(.)(.*?)\1(.*?)\1([gi]*)$")
+
+
+def tar(run: Invocation) -> None:
+    if run.arguments and not run.arguments[0].startswith("-"):  # as in `tar xzf`
+        run.arguments[0] = f"-{run.arguments[0]}"
+    excluded = [word.partition("=")[2].strip("'\"") for word in run.arguments if word.startswith("--exclude=")]
+    try:
+        options, names = run.options("cxtvzjJf:C:prukOhPaWSm", [*_LONG, *_WITH_VALUE, *_FLAGS])
+    except Failed as failure:
+        raise Failed(failure.text.partition("\n")[0] + f"\n{_USAGE}", 64) from None
+    flags = {_LONG.get(name, name) for name in options}
+    modes = flags & {"c", "x", "t"}
+    if not modes:
+        raise Failed(f"tar: You must specify one of the '-Acdtrux', '--delete' or '--test-label' options\n{_USAGE}", 2)
+    archive = _Archive(run, options, flags, excluded)
+    {"c": archive.create, "x": archive.extract, "t": archive.show}[modes.pop()](names)
+
+
+class _Archive:
+    """One run of tar."""
+
+    def __init__(self, run: Invocation, options: Mapping[str, str], flags: set[str], excluded: Sequence[str]) -> None:
+        self._run, self._flags, self._excluded = run, flags, excluded
+        self._file = options.get("f", options.get("file", "-"))
+        self._folder = run.place(options.get("C", options.get("directory", ".")))
+        self._strip = int(options.get("strip-components", "0") or 0)
+        self._rename = _SUBSTITUTION.match(options.get("transform", options.get("xform", "")))
+        if run.look(self._folder, follow=True) is None:
+            given = options.get("C", options.get("directory"))
+            raise Failed(f"tar: {given}: Cannot open: No such file or directory\n{_GIVES_UP}", 2)
+
+    # writing
+
+    def create(self, names: Sequence[str]) -> None:
+        if not names:
+            raise Failed(f"tar: Cowardly refusing to create an empty archive\n{_USAGE}", 2)
+        target = self._run.place(self._file)
+        if self._file != "-" and self._run.look(posixpath.dirname(target), follow=True) is None:
+            who = "tar (child)" if self._flags & {"z", "j", "J"} else "tar"
+            problem = f"{who}: {self._file}: Cannot open: No such file or directory"
+            raise Failed(f"{problem}\n{who}: Error is not recoverable: exiting now\n", 2)
+        buffer, warned = io.BytesIO(), False
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+            for name in names:
+                if name.startswith("/") and "P" not in self._flags and not warned:
+                    self._run.errors.append("tar: Removing leading `/' from member names\n")
+                    warned = True
+                path = posixpath.normpath(posixpath.join(self._folder, name))
+                node = self._run.look(path)
+                if node is None:
+                    self._run.fail(f"tar: {name}: Cannot stat: No such file or directory\n", 2)
+                    continue
+                for shown, inner in self._below(name, node):
+                    if inner.path != target:
+                        self._add(archive, shown, inner)
+        if self._run.code:
+            self._run.errors.append(_FAILED)
+        data = self._packed(buffer.getvalue())
+        if self._file != "-":
+            self._run.fs.write_file(target, data)
+        else:
+            self._run.out.append(data.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode())
+
+    def _below(self, name: str, node: Node) -> Iterator[tuple[str, Node]]:
+        """Yield what is at and below a path, under its name in the archive."""
+        if any(_excludes(pattern, name.strip("/")) for pattern in self._excluded):
+            return
+        yield f"{name.rstrip('/')}/" if node.is_directory else name, node
+        if node.is_directory:
+            for child in self._run.list(node.path):
+                yield from self._below(f"{name.rstrip('/')}/{child.name}", child)
+
+    def _add(self, archive: tarfile.TarFile, name: str, node: Node) -> None:
+        plain = name if "P" in self._flags else name.lstrip("/")
+        member = tarfile.TarInfo((self._renamed(plain)).rstrip("/") or ".")
+        member.mode, member.mtime, member.uname, member.gname = (
+            node.mode,
+            int(node.modified.timestamp()),
+            "root",
+            "root",
+        )
+        if self._flags & {"v"}:
+            self._run.out.append(f"{name}\n")
+        if node.is_directory:
+            member.type = tarfile.DIRTYPE
+            archive.addfile(member)
+        elif node.is_link:
+            member.type, member.linkname = tarfile.SYMTYPE, node.target
+            archive.addfile(member)
+        else:
+            data = self._run.fs.read_file(node.path)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+    def _renamed(self, name: str) -> str:
+        if self._rename is None:
+            return name
+        _, pattern, replacement, marks = self._rename.groups()
+        try:
+            return re.sub(pattern, re.sub(r"&", r"\\g<0>", replacement), name, count=0 if "g" in marks else 1)
+        except re.error:
+            raise Failed(f"tar: Invalid transform expression\n{_USAGE}", 2) from None
+
+    def _packed(self, data: bytes) -> bytes:
+        if "z" in self._flags or ("a" in self._flags and self._file.endswith("gz")):
+            packed = io.BytesIO()
+            with GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
+                file.write(data)
+            return packed.getvalue()
+        if self._flags & {"j", "J"}:
+            program = "bzip2" if "j" in self._flags else "xz"
+            raise Failed(f"tar (child): {program}: Cannot exec: No such file or directory\n{_GIVES_UP}", 2)
+        return data
+
+    # reading
+
+    def show(self, names: Sequence[str]) -> None:
+        for member, _ in self._members(names):
+            shown = f"{member.name}/" if member.isdir() else member.name
+            if "v" in self._flags:
+                kind = "directory" if member.isdir() else "symlink" if member.issym() else "file"
+                node = Node(member.name, kind, member.mode, member.size, self._run.now)
+                moment = self._run.now.fromtimestamp(member.mtime, self._run.now.tzinfo)
+                shown = f"{mode_text(node)} root/root {member.size:>9} {moment:%Y-%m-%d %H:%M} {shown}"
+            self._run.out.append(f"{shown}\n")
+
+    def extract(self, names: Sequence[str]) -> None:
+        for member, data in self._members(names):
+            parts = [part for part in member.name.split("/") if part not in ("", ".")][self._strip :]
+            if ".." in parts:
+                self._run.fail(f"tar: {member.name}: Member name contains '..'\n", 2)
+                continue
+            if not parts:
+                continue
+            if "v" in self._flags:
+                self._run.out.append(f"{member.name}{'/' if member.isdir() else ''}\n")
+            if "O" in self._flags or "to-stdout" in self._flags:
+                self._run.out.append(data.decode("utf-8", "replace"))
+            else:
+                self._put(posixpath.join(self._folder, *parts), member, data)
+
+    def _put(self, path: str, member: tarfile.TarInfo, data: bytes) -> None:
+        fs = self._run.fs
+        folder = path if member.isdir() else posixpath.dirname(path)
+        if not fs.exists(folder):
+            fs.mkdir(folder, True)
+        if member.issym():
+            if self._run.look(path) is not None:
+                fs.remove(path)
+            fs.symlink(member.linkname, path)
+        elif not member.isdir():
+            fs.write_file(path, data)
+            fs.chmod(path, member.mode & 0o777)
+
+    def _members(self, names: Sequence[str]) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+        """Yield the chosen members of the archive, with the contents of files."""
+        try:
+            data = self._run.read(self._file)
+        except Failed:
+            raise Failed(f"tar: {self._file}: Cannot open: No such file or directory\n{_GIVES_UP}", 2) from None
+        wanted = [name.rstrip("/") for name in names]
+        missing = {*wanted}
+        try:
+            with tarfile.open(fileobj=io.BytesIO(_unpacked(data))) as archive:
+                for member in archive:
+                    hits = {name for name in wanted if member.name == name or member.name.startswith(f"{name}/")}
+                    missing -= hits
+                    if wanted and not hits:
+                        continue
+                    if any(_excludes(pattern, member.name) for pattern in self._excluded):
+                        continue
+                    file = archive.extractfile(member) if member.isfile() else None
+                    yield member, b"" if file is None else file.read()
+        except (tarfile.TarError, OSError, EOFError):
+            raise Failed(f"tar: This does not look like a tar archive\n{_FAILED}", 2) from None
+        for name in sorted(missing):
+            self._run.fail(f"tar: {name}: Not found in archive\n", 2)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return the bytes of an archive that may be compressed. What is too large is refused before it is in memory."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    with GzipFile(fileobj=io.BytesIO(data)) as file:
+        plain = file.read(_LARGEST + 1)
+    if len(plain) > _LARGEST:
+        raise Failed(f"tar: Cannot write: No space left on device\n{_GIVES_UP}", 2)
+    return plain
+
+
+def _excludes(pattern: str, name: str) -> bool:
+    """Return whether a pattern excludes a name: as a whole, or from any of its parts on."""
+    parts = name.split("/")
+    return any(fnmatchcase("/".join(parts[at:]), pattern.strip("/")) for at in range(len(parts)))
+
+
+BODIES: Mapping[str, Body] = {"tar": tar}

@@ -1,0 +1,278 @@
+"""Commands that compare, split and digest files: diff, cmp, split, md5sum and its relatives."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import partial
+
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
+
+_MOST_COMPARED = 4_000_000  # SequenceMatcher is quadratic: one call must not hold the world for seconds
+_NO_NEWLINE = "\\ No newline at end of file\n"
+_DIFF_LONG = {
+    "brief": "q", "recursive": "r", "ignore-case": "i", "ignore-all-space": "w", "ignore-space-change": "b",
+    "new-file": "N", "report-identical-files": "s", "side-by-side": "y", "ignore-blank-lines": "B", "text": "a",
+}  # fmt: skip
+_ALGORITHMS = {"md5sum": "md5", "sha1sum": "sha1", "sha256sum": "sha256", "sha512sum": "sha512", "sha224sum": "sha224"}
+_MOST_PARTS = 676  # as two letters count
+
+
+def diff(run: Invocation) -> None:
+    options, paths = run.options("rquU:iwbBNsyca", [*_DIFF_LONG, "unified=", "color=", "unified", "color"], 2)
+    if len(paths) != 2:
+        last = (paths or ["diff"])[-1]
+        problem = f"missing operand after '{last}'" if len(paths) < 2 else f"extra operand '{paths[2]}'"
+        raise Failed(f"diff: {problem}\ndiff: Try 'diff --help' for more information.\n", 2)
+    _Comparison(run, options).compare(*paths)
+
+
+class _Comparison:
+    """One run of diff."""
+
+    def __init__(self, run: Invocation, options: Mapping[str, str]) -> None:
+        self._run = run
+        self._flags = {_DIFF_LONG.get(name, name) for name in options}
+        width = options.get("U", options.get("unified"))
+        self._context = None
+        if "u" in options or width is not None:
+            self._context = int(width) if width and width.isdigit() else 3
+        given = [argument for argument in run.arguments if argument.startswith("-") and argument != "-"]
+        self._given = "".join(f" {argument}" for argument in given)
+
+    def compare(self, first: str, second: str) -> None:
+        nodes = [self._look(path) for path in (first, second)]
+        missing = [path for path, node in zip((first, second), nodes, strict=True) if node is None and path != "-"]
+        for path in missing:
+            self._run.fail(f"diff: {path}: No such file or directory\n", 2)
+        if missing:
+            return
+        folders = [node is not None and node.is_directory for node in nodes]
+        if all(folders):
+            self._folders(first, second)
+        elif folders[0]:
+            self._files(posixpath.join(first, posixpath.basename(second)), second)
+        elif folders[1]:
+            self._files(first, posixpath.join(second, posixpath.basename(first)))
+        else:
+            self._files(first, second)
+
+    def _look(self, path: str) -> Node | None:
+        return None if path == "-" else self._run.look(path, follow=True)
+
+    def _folders(self, first: str, second: str) -> None:
+        names = [{node.name for node in self._run.list(path)} for path in (first, second)]
+        for name in sorted(names[0] | names[1]):
+            here, there = posixpath.join(first, name), posixpath.join(second, name)
+            if name not in names[0] or name not in names[1]:
+                only = first if name in names[0] else second
+                self._run.out.append(f"Only in {only}: {name}\n")
+                self._run.code = max(self._run.code, 1)
+                continue
+            left, right = self._look(here), self._look(there)
+            if left is None or right is None:
+                continue
+            if left.is_directory != right.is_directory:
+                kinds = ["directory" if node.is_directory else "regular file" for node in (left, right)]
+                self._run.out.append(f"File {here} is a {kinds[0]} while file {there} is a {kinds[1]}\n")
+                self._run.code = max(self._run.code, 1)
+            elif not left.is_directory:
+                self._files(here, there, f"diff{self._given} {here} {there}\n")
+            elif "r" in self._flags:
+                self._folders(here, there)
+            else:
+                self._run.out.append(f"Common subdirectories: {here} and {there}\n")
+
+    def _files(self, first: str, second: str, title: str = "") -> None:
+        data = [self._run.read(path) for path in (first, second)]
+        if data[0] == data[1]:
+            if "s" in self._flags:
+                self._run.out.append(f"Files {first} and {second} are identical\n")
+            return
+        if "a" not in self._flags and any(b"\0" in content for content in data):
+            self._run.out.append(f"Binary files {first} and {second} differ\n")
+            self._run.code = max(self._run.code, 2)
+            return
+        old, new = (content.decode("utf-8", "replace").splitlines(keepends=True) for content in data)
+        steps = [step for step in self._steps(old, new) if step[0] != "equal"]
+        if not steps:
+            return
+        self._run.code = max(self._run.code, 1)
+        if "q" in self._flags:
+            self._run.out.append(f"Files {first} and {second} differ\n")
+            return
+        shown = self._normal(old, new, steps) if self._context is None else self._unified(old, new, first, second)
+        self._run.out += [title, *shown]
+
+    def _steps(self, old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+        if len(old) * len(new) > _MOST_COMPARED:
+            return [("replace", 0, len(old), 0, len(new))]
+        return self._matcher(old, new).get_opcodes()
+
+    def _matcher(self, old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
+        return SequenceMatcher(None, [*map(self._plain, old)], [*map(self._plain, new)], autojunk=False)
+
+    def _plain(self, line: str) -> str:
+        if "i" in self._flags:
+            line = line.lower()
+        if "w" in self._flags:
+            return "".join(line.split())
+        return " ".join(line.split()) if "b" in self._flags else line
+
+    def _normal(
+        self, old: Sequence[str], new: Sequence[str], steps: Sequence[tuple[str, int, int, int, int]]
+    ) -> Iterator[str]:
+        for kind, start, end, first, last in steps:
+            letter = {"insert": "a", "delete": "d"}.get(kind, "c")
+            left = str(start) if kind == "insert" else _span(start, end)
+            right = str(first) if kind == "delete" else _span(first, last)
+            yield f"{left}{letter}{right}\n"
+            yield from _marked("< ", old[start:end])
+            yield from ("---\n",) if kind == "replace" else ()
+            yield from _marked("> ", new[first:last])
+
+    def _unified(self, old: Sequence[str], new: Sequence[str], first: str, second: str) -> Iterator[str]:
+        yield f"--- {first}\t{self._time(first)}\n"
+        yield f"+++ {second}\t{self._time(second)}\n"
+        for group in self._matcher(old, new).get_grouped_opcodes(self._context or 0):
+            steps = [step for step in group if self._context or step[0] != "equal"]
+            left = _hunk(steps[0][1], steps[-1][2])
+            yield f"@@ -{left} +{_hunk(steps[0][3], steps[-1][4])} @@\n"
+            for kind, start, end, begin, stop in steps:
+                if kind == "equal":
+                    yield from _marked(" ", old[start:end])
+                else:
+                    yield from _marked("-", old[start:end])
+                    yield from _marked("+", new[begin:stop])
+
+    def _time(self, path: str) -> str:
+        node = self._look(path)
+        moment = self._run.now if node is None else node.modified
+        return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond:06d}000 +0000"
+
+
+def _span(start: int, end: int) -> str:
+    return str(end) if end - start == 1 else f"{start + 1},{end}"
+
+
+def _hunk(start: int, end: int) -> str:
+    count = end - start
+    return str(start + 1) if count == 1 else f"{start + 1 if count else start},{count}"
+
+
+def _marked(sign: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{sign}{line}"
+        if not line.endswith("\n"):
+            yield f"\n{_NO_NEWLINE}"
+
+
+def cmp(run: Invocation) -> None:
+    options, paths = run.options("sln:b", ["silent", "quiet", "bytes=", "verbose"], 2)
+    if not paths:
+        raise Failed("cmp: missing operand after 'cmp'\ncmp: Try 'cmp --help' for more information.\n", 2)
+    first, second = paths[0], paths[1] if len(paths) > 1 else "-"
+    try:
+        left, right = run.read(first), run.read(second)
+    except Failed as failure:
+        raise Failed(failure.text, 2) from None
+    if left == right:
+        return
+    run.code = 1
+    if options.keys() & {"s", "silent", "quiet"}:
+        return
+    at = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
+    if at is None:
+        shorter, data = (first, left) if len(left) < len(right) else (second, right)
+        if not data:
+            run.errors.append(f"cmp: EOF on {shorter} which is empty\n")
+        else:
+            lines, is_whole = data.count(b"\n"), data.endswith(b"\n")
+            line = f"{'line' if is_whole else 'in line'} {lines + (not is_whole)}"
+            run.errors.append(f"cmp: EOF on {shorter} after byte {len(data)}, {line}\n")
+    else:
+        line = left[:at].count(b"\n") + 1
+        run.out.append(f"{first} {second} differ: byte {at + 1}, line {line}\n")
+
+
+def split(run: Invocation) -> None:
+    options, rest = run.options(
+        "l:b:a:dn:", ["additional-suffix=", "numeric-suffixes", "bytes=", "lines=", "suffix-length="]
+    )
+    source, prefix = rest[0] if rest else "-", rest[1] if len(rest) > 1 else "x"
+    try:
+        data = run.read(source)
+    except Failed:
+        raise Failed(f"split: cannot open '{source}' for reading: No such file or directory\n") from None
+    size = options.get("b", options.get("bytes"))
+    if size is not None:
+        step = _bytes(size)
+        parts = [data[at : at + step] for at in range(0, len(data), step)]
+    else:
+        count = options.get("l", options.get("lines", "1000"))
+        if not count.isdigit() or not int(count):
+            raise Failed(f"split: invalid number of lines: '{count}'\n")
+        lines = data.splitlines(keepends=True)
+        parts = [b"".join(lines[at : at + int(count)]) for at in range(0, len(lines), int(count))]
+    width = options.get("a", options.get("suffix-length", "2"))
+    signs = "0123456789" if options.keys() & {"d", "numeric-suffixes"} else "abcdefghijklmnopqrstuvwxyz"
+    if len(parts) > min(len(signs) ** int(width), _MOST_PARTS):
+        raise Failed("split: output file suffixes exhausted\n")
+    for number, part in enumerate(parts):
+        name, rest_number = "", number
+        for _ in range(int(width)):
+            name, rest_number = signs[rest_number % len(signs)] + name, rest_number // len(signs)
+        run.fs.write_file(run.place(f"{prefix}{name}{options.get('additional-suffix', '')}"), part)
+
+
+def _bytes(text: str) -> int:
+    number = text.rstrip("kKMGB")
+    if not number.isdigit() or not int(number):
+        raise Failed(f"split: invalid number of bytes: '{text}'\n")
+    return int(number) * {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[len(number) :][:1], 1)
+
+
+def digest(algorithm: str, run: Invocation) -> None:
+    options, paths = run.options(
+        "bctwz", ["binary", "check", "text", "tag", "quiet", "status", "strict", "warn", "zero"]
+    )
+    if options.keys() & {"c", "check"}:
+        _check(algorithm, run, paths, quiet=bool(options.keys() & {"quiet", "status"}))
+        return
+    sign = "*" if options.keys() & {"b", "binary"} else " "
+    for path in paths or ["-"]:
+        try:
+            data = run.read(path)
+        except Failed as failure:
+            run.fail(failure.text)
+            continue
+        value = hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
+        line = f"{algorithm.upper()} ({path}) = {value}" if "tag" in options else f"{value} {sign}{path}"
+        run.out.append(f"{line}\n")
+
+
+def _check(algorithm: str, run: Invocation, paths: Sequence[str], *, quiet: bool) -> None:
+    failed = unread = 0
+    for line in (line for path in paths or ["-"] for line in run.text(path).splitlines()):
+        value, _, path = line.partition(" ")
+        path = path[1:]
+        try:
+            is_same = hashlib.new(algorithm, run.read(path), usedforsecurity=False).hexdigest() == value.lower()
+        except Failed as failure:
+            run.fail(failure.text)
+            run.out.append(f"{path}: FAILED open or read\n")
+            unread += 1
+            continue
+        failed += not is_same
+        if not is_same or not quiet:
+            run.out.append(f"{path}: {'OK' if is_same else 'FAILED'}\n")
+    for count, what in ((unread, "listed file{} could not be read"), (failed, "computed checksum{} did NOT match")):
+        if count:
+            run.fail(f"{run.name}: WARNING: {count} {what.format('' if count == 1 else 's')}\n")
+
+
+BODIES: Mapping[str, Body] = {
+    "diff": diff, "cmp": cmp, "split": split, **{name: partial(digest, kind) for name, kind in _ALGORITHMS.items()},
+}  # fmt: skip

@@ -1,0 +1,175 @@
+"""What a command of the shell gets, and what it answers."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from getopt import GetoptError, gnu_getopt
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mcp_sim.libraries.store import Store
+
+if TYPE_CHECKING:
+    from bashkit import BuiltinContext, BuiltinResult
+
+    from mcp_sim.libraries.shell.machine import Machine
+
+LINKS = 40  # as many as Linux follows
+
+
+class Failed(Exception):
+    """A command that fails. Its text goes to stderr as it is."""
+
+    def __init__(self, text: str, code: int = 1) -> None:
+        super().__init__(text)
+        self.text, self.code = text, code
+
+
+@dataclass(slots=True)
+class Node:
+    """A file, directory or symbolic link."""
+
+    path: str
+    kind: str
+    mode: int
+    size: int
+    modified: datetime
+    target: str = ""
+
+    @property
+    def name(self) -> str:
+        return posixpath.basename(self.path)
+
+    @property
+    def is_directory(self) -> bool:
+        return self.kind == "directory"
+
+    @property
+    def is_link(self) -> bool:
+        return self.kind == "symlink"
+
+
+class Invocation:
+    """One run of a command: its arguments, input and files, and the time and the chance of the world."""
+
+    def __init__(self, machine: Machine, context: BuiltinContext) -> None:
+        self.machine, self._context = machine, context
+        self.name, self.arguments = context.name, [*context.argv]
+        self.stdin = context.stdin or ""
+        self.directory = context.cwd
+        self.fs = context.fs
+        self.out: list[str] = []
+        self.errors: list[str] = []
+        self.code = 0
+
+    @property
+    def store(self) -> Store:
+        return self.machine.store
+
+    @property
+    def chance(self) -> Random:
+        return self.machine.chance
+
+    @property
+    def now(self) -> datetime:
+        """The time of the world, with what commands have waited in this call."""
+        return self.machine.time
+
+    @cached_property
+    def env(self) -> Mapping[str, str]:
+        return self._context.env
+
+    @property
+    def user(self) -> str:
+        return "root"
+
+    def options(self, short: str, long: Sequence[str] = (), usage: int = 1) -> tuple[dict[str, str], list[str]]:
+        """Return the options, by their names without dashes, and the other arguments. Fails for unknown ones."""
+        try:
+            pairs, rest = gnu_getopt(self.arguments, short, [*long])
+        except GetoptError as error:
+            sign = f"unrecognized option '--{error.opt}'" if len(error.opt) > 1 else f"invalid option -- '{error.opt}'"
+            raise Failed(f"{self.name}: {sign}\nTry '{self.name} --help' for more information.\n", usage) from None
+        return {name.lstrip("-"): value for name, value in pairs}, rest
+
+    def place(self, path: str) -> str:
+        """Return the absolute path of an argument."""
+        return posixpath.normpath(posixpath.join(self.directory, path))
+
+    def look(self, path: str, *, follow: bool = False) -> Node | None:
+        """Return what is at a path, or None. `follow`: what its symbolic links lead to."""
+        place = self.place(path)
+        for _ in range(LINKS):
+            if place.startswith("/dev/"):  # a pipe of a process substitution, which seems to be a link
+                return self._node(place, self.fs.stat(place)) if self.fs.exists(place) else None
+            target = self._target(place)
+            if target and follow:
+                place = posixpath.normpath(posixpath.join(posixpath.dirname(place), target))
+                continue
+            if target:
+                return Node(place, "symlink", 0o777, len(target.encode()), self.now, target)
+            if not self.fs.exists(place):
+                return None
+            return self._node(place, self.fs.stat(place))
+        return None
+
+    def list(self, path: str) -> list[Node]:
+        """Return the content of a directory, sorted by the bytes of the names."""
+        place = self.place(path)
+        entries = sorted(self.fs.read_dir(place), key=lambda entry: entry["name"])
+        return [self._node(posixpath.join(place, entry["name"]), entry["metadata"]) for entry in entries]
+
+    def _node(self, place: str, metadata: Mapping[str, Any]) -> Node:
+        kind = metadata["file_type"]
+        moment = self.machine.world_time(metadata["modified"])
+        target = self.fs.read_link(place) if kind == "symlink" else ""
+        return Node(place, kind, metadata["mode"] & 0o7777, metadata["size"], moment, target)
+
+    def _target(self, place: str) -> str:
+        try:
+            return self.fs.read_link(place)
+        except RuntimeError:  # no symbolic link, or nothing at all
+            return ""
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file; those of the input for `-`. Fails as GNU commands do."""
+        if path == "-":
+            return self.stdin.encode("utf-8", "surrogateescape")
+        node = self.look(path, follow=True)
+        if node is None:
+            raise Failed(f"{self.name}: {path}: No such file or directory\n")
+        if node.is_directory:
+            raise Failed(f"{self.name}: {path}: Is a directory\n")
+        return self.fs.read_file(node.path)
+
+    def text(self, path: str) -> str:
+        return self.read(path).decode("utf-8", "replace")
+
+    def fail(self, text: str, code: int = 1) -> None:
+        """Report a failure and go on."""
+        self.errors.append(text)
+        self.code = max(self.code, code)
+
+
+Body: TypeAlias = Callable[[Invocation], None]
+Command: TypeAlias = "Callable[[Machine, BuiltinContext], BuiltinResult]"
+
+
+def command(body: Body) -> Command:
+    """Return a command of the interpreter that runs a function."""
+
+    def run(machine: Machine, context: BuiltinContext) -> BuiltinResult:
+        from bashkit import BuiltinResult  # noqa: PLC0415 (optional)
+
+        invocation = Invocation(machine, context)
+        try:
+            body(invocation)
+        except Failed as failure:
+            invocation.fail(failure.text, failure.code)
+        return BuiltinResult("".join(invocation.out), "".join(invocation.errors), invocation.code)
+
+    return run

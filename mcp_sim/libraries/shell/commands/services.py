@@ -1,0 +1,260 @@
+"""Processes, services, ports and the network, which has no other hosts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
+from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_object
+
+_URL = re.compile(r"(?:(https?)://)?(?:[^@/]*@)?(\[[^\]]*\]|[^/:?#]+)(?::(\d+))?([/?].*)?$")
+_LOCAL = frozenset({"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "vm"})  # noqa: S104 (an address that programs ask for)
+_TIMES = {"http_code": "", "response_code": "", "time_total": "0.001", "size_download": "", "url_effective": ""}
+_CURL_LONG = (
+    "silent", "show-error", "fail", "location", "include", "insecure", "head", "output=", "request=", "header=",
+    "data=", "max-time=", "connect-timeout=", "write-out=", "user=", "data-raw=", "retry=", "compressed", "url=",
+    "json=",
+)  # fmt: skip
+_FIRST = "root           1  0.0  0.3 167812 12844 ?        Ss   {start}   0:02 /sbin/init"
+_BASH = "root         {pid}  0.0  0.1   7196  3912 pts/0    Ss   {now}   0:00 bash"
+_OWN = 398  # the shell itself, before the services
+
+
+def running(run: Invocation) -> list[Record]:
+    """Return the services that run, in the order of their pids."""
+    rows = [row for row in run.store.rows("service") if row.get("status") == "running"]
+    return sorted(rows, key=lambda row: int(row.get("pid") or 0))
+
+
+def curl(run: Invocation) -> None:
+    options, paths = run.options(
+        "sSfLikvIo:X:H:d:m:w:u:A:OGe:x:",
+        _CURL_LONG,
+    )
+    url = options.get("url", paths[0] if paths else "")
+    flags = options.keys()
+    if not url:
+        raise Failed("curl: no URL specified!\ncurl: try 'curl --help' or 'curl --manual' for more information\n", 2)
+    is_quiet = bool(flags & {"s", "silent"}) and not flags & {"S", "show-error"}
+    show = options.get("w", options.get("write-out", ""))
+    service, problem, code = _reach(run, url)
+    if service is None:
+        run.out.append(_written(show, 0, ""))
+        run.fail("" if is_quiet else f"curl: ({code}) {problem}\n", code)
+        return
+    status, text = _response(service, url)
+    if flags & {"f", "fail"} and status >= 400:
+        run.out.append(_written(show, status, ""))
+        run.fail("" if is_quiet else f"curl: (22) The requested URL returned error: {status}\n", 22)
+        return
+    headers = f"HTTP/1.1 {status} {_REASONS.get(status, 'OK')}\r\nContent-Length: {len(text.encode())}\r\n\r\n"
+    shown = headers if flags & {"I", "head"} else (headers if flags & {"i", "include"} else "") + text
+    target = options.get("o", options.get("output", url.rpartition("/")[2] if "O" in flags else "-"))
+    if target == "-":
+        run.out.append(shown)
+    elif target != "/dev/null":
+        _save(run, target, shown)
+    run.out.append(_written(show, status, text))
+
+
+_REASONS = {200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 404: "Not Found",
+            500: "Internal Server Error", 503: "Service Unavailable"}  # fmt: skip
+
+
+def _reach(run: Invocation, url: str) -> tuple[Record | None, str, int]:
+    """Return the service at a URL, else the problem in curl's words, and its exit code."""
+    match = _URL.match(url)
+    if match is None:
+        return None, f"URL rejected: Malformed input to a URL function: {url}", 3
+    host, port = match[2], int(match[3] or (443 if match[1] == "https" else 80))
+    if host not in _LOCAL:
+        return None, f"Could not resolve host: {host}", 6
+    service = next((row for row in running(run) if row.get("port") == port), None)
+    return service, f"Failed to connect to {host} port {port} after 0 ms: Couldn't connect to server", 7
+
+
+def _response(service: Record, url: str) -> tuple[int, str]:
+    """Return the status and the text that a service answers. `responses` are texts, or have a status and a body."""
+    match = _URL.match(url)
+    path = (match[4] if match else None) or "/"
+    responses: Mapping[str, Any] = service.get("responses") or {}
+    answer = responses.get(path, responses.get(path.partition("?")[0]))
+    if answer is None:
+        return 404, "Not Found\n"
+    if isinstance(answer, dict):
+        parts = as_object(answer)
+        return int(parts.get("status", 200)), str(parts.get("body", ""))
+    return 200, str(answer)
+
+
+def _written(pattern: str, status: int, text: str) -> str:
+    """Return what `-w` prints."""
+    values = {
+        **_TIMES,
+        "http_code": f"{status:03d}",
+        "response_code": f"{status:03d}",
+        "size_download": str(len(text.encode())),
+    }
+    shown = re.sub(r"%\{(\w+)\}", lambda match: values.get(match[1], ""), pattern)
+    return shown.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def _save(run: Invocation, path: str, text: str) -> None:
+    run.fs.write_file(run.place(path), text.encode())
+
+
+def wget(run: Invocation) -> None:
+    options, paths = run.options("qO:cNP:t:T:S", ["quiet", "output-document=", "spider", "tries=", "timeout="])
+    if not paths:
+        raise Failed("wget: missing URL\nUsage: wget [OPTION]... [URL]...\n")
+    is_quiet = bool(options.keys() & {"q", "quiet"})
+    service, problem, code = _reach(run, paths[0])
+    if service is None:
+        words = (
+            "failed: Connection refused.\n"
+            if code == 7
+            else f"wget: unable to resolve host address ‘{problem.rpartition(' ')[2]}’\n"
+        )
+        run.fail("" if is_quiet else words, 4)
+        return
+    status, text = _response(service, paths[0])
+    if status >= 400:
+        run.fail("" if is_quiet else f"ERROR {status}: {_REASONS.get(status, 'Error')}.\n", 8)
+        return
+    target = options.get("O", options.get("output-document", paths[0].rpartition("/")[2] or "index.html"))
+    if target == "-":
+        run.out.append(text)
+    else:
+        _save(run, target, text)
+
+
+def ps(run: Invocation) -> None:
+    start, now = f"{run.now:%H:%M}", f"{run.now:%H:%M}"
+    if any(letter in argument for argument in run.arguments for letter in ("a", "e", "A", "x")):
+        run.out.append("USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n")
+        run.out += [f"{_FIRST.format(start=start)}\n", f"{_BASH.format(pid=_OWN, now=now)}\n"]
+        for row in running(run):
+            facts = f"{row.get('user', 'root'):<8} {row.get('pid', 0):>7}"
+            run.out.append(f"{facts}  0.1  0.9  98304 36120 ?        Sl   {start}   0:04 {row.get('command')}\n")
+        return
+    run.out.append("    PID TTY          TIME CMD\n")
+    run.out.append(f"    {_OWN} pts/0    00:00:00 bash\n")
+
+
+def pgrep(run: Invocation) -> None:
+    options, patterns = run.options("flaxu:", ["full", "list-name"])
+    if not patterns:
+        raise Failed("pgrep: no matching criteria specified\nTry `pgrep --help' for more information.\n", 2)
+    rows = [row for row in running(run) if patterns[0] in f"{row['name']} {row.get('command')}"]
+    run.out += [
+        f"{row['pid']} {row.get('command')}\n" if options.keys() & {"a", "l"} else f"{row['pid']}\n" for row in rows
+    ]
+    run.code = 0 if rows else 1
+
+
+def pkill(run: Invocation) -> None:
+    patterns = [argument for argument in run.arguments if not argument.startswith("-")]
+    rows = [row for row in running(run) if patterns and patterns[-1] in f"{row['name']} {row.get('command')}"]
+    for row in rows:
+        run.store.put("service", row["name"], {**row, "status": "stopped"})
+    run.code = 0 if rows else 1
+
+
+def ss(run: Invocation) -> None:
+    if run.name == "netstat":
+        run.out.append("Active Internet connections (only servers)\n")
+        run.out.append(
+            "Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name\n"
+        )
+    else:
+        run.out.append("State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process\n")
+    for row, port in _listening(run):
+        program = str(row.get("command")).split()[0].rpartition("/")[2]
+        local = f"0.0.0.0:{port}"
+        if run.name == "netstat":
+            run.out.append(
+                f"tcp        0      0 {local:<23} 0.0.0.0:*               LISTEN      {row['pid']}/{program}\n"
+            )
+        else:
+            run.out.append(
+                f'LISTEN 0      128 {local:>18}       0.0.0.0:*     users:(("{program}",pid={row["pid"]},fd=3))\n'
+            )
+
+
+def lsof(run: Invocation) -> None:
+    wanted = re.search(r":(\d+)", " ".join(run.arguments))
+    rows = [(row, port) for row, port in _listening(run) if wanted is None or str(port) == wanted[1]]
+    if rows:
+        run.out.append("COMMAND  PID USER   FD   TYPE DEVICE SIZE/OFF NODE NAME\n")
+    for row, port in rows:
+        program = str(row.get("command")).split()[0].rpartition("/")[2][:9]
+        run.out.append(
+            f"{program:<7} {row['pid']:>4} {row.get('user', 'root'):<5}   3u  IPv4  20113      0t0  "
+            f"TCP *:{port} (LISTEN)\n"
+        )
+    run.code = 0 if rows else 1
+
+
+def _listening(run: Invocation) -> Iterator[tuple[Record, int]]:
+    for row in running(run):
+        if row.get("port"):
+            yield row, int(row["port"])
+
+
+def systemctl(run: Invocation) -> None:
+    words = [argument for argument in run.arguments if not argument.startswith("-")]
+    verb, names = words[0] if words else "list-units", [word.removesuffix(".service") for word in words[1:]]
+    if verb in ("list-units", "daemon-reload"):
+        run.out += (
+            [f"  {row['name']}.service loaded active running {row.get('command')}\n" for row in running(run)]
+            if verb == "list-units"
+            else []
+        )
+        return
+    for name in names:
+        row = run.store.get("service", name)
+        if row is None:
+            missing = f"Unit {name}.service could not be found.\n"
+            raise Failed(
+                missing if verb == "status" else f"Failed to {verb} {name}.service: Unit {name}.service not found.\n",
+                4 if verb == "status" else 5,
+            )
+        _control(run, verb, row)
+
+
+def _control(run: Invocation, verb: str, row: Record) -> None:
+    is_running = row.get("status") == "running"
+    if verb in ("start", "restart", "reload"):
+        pid = int(row.get("pid") or 0) + (1000 if verb == "restart" or not is_running else 0)
+        run.store.put("service", row["name"], {**row, "status": "running", "pid": pid})
+    elif verb == "stop":
+        run.store.put("service", row["name"], {**row, "status": "stopped"})
+    elif verb == "is-active":
+        run.out.append("active\n" if is_running else "inactive\n")
+        run.code = 0 if is_running else 3
+    elif verb == "status":
+        run.out.append(
+            f"● {row['name']}.service - {row['name']}\n"
+            f"     Loaded: loaded (/etc/systemd/system/{row['name']}.service; enabled)\n"
+        )
+        state = (
+            "active (running)"
+            if is_running
+            else "inactive (dead)"
+            if row.get("status") == "stopped"
+            else "failed (Result: exit-code)"
+        )
+        run.out.append(
+            f"     Active: {state}\n"
+            + (f"   Main PID: {row['pid']} ({str(row.get('command')).split()[0]})\n" if is_running else "")
+        )
+        run.code = 0 if is_running else 3
+
+
+BODIES: Mapping[str, Body] = {
+    "curl": curl, "wget": wget, "ps": ps, "pgrep": pgrep, "pkill": pkill, "killall": pkill, "ss": ss, "netstat": ss,
+    "lsof": lsof, "systemctl": systemctl,
+}  # fmt: skip

@@ -1,0 +1,94 @@
+"""The given state of a shell: files as texts by path or as rows, services, partitions and packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pkgutil import get_data
+
+from mcp_sim.libraries.files import Files, normalize, parent
+from mcp_sim.libraries.files.tree import DIRECTORY, FILE
+from mcp_sim.libraries.store import LibraryError, Store
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+_SYSTEM: dict[str, Json] = json.loads(get_data(__name__.rpartition(".")[0], "system.json") or b"{}")
+_TABLES = {"services": ("service", "name"), "partitions": ("partition", "mount"), "packages": ("package", "name")}
+_FIRST_PID = 400  # after those of the kernel and of the system
+
+
+def load_given(store: Store, given: Json) -> None:
+    """Create the files of a state and of every system, and the other records."""
+    state = as_object(given)
+    files = state.get("files", state if all(str(key).startswith("/") for key in state) else {})
+    rows = [*_rows(_SYSTEM["files"]), *_rows(files)]
+    disk = Files(store)
+    for folder in as_list(_SYSTEM["directories"]):
+        disk.make(str(folder))
+    for row in rows:
+        _load(store, disk, row)
+    for name, (table, key) in _TABLES.items():
+        for number, row in enumerate(_listed(state.get(name, _SYSTEM.get(name)), key)):
+            usual: Record = {"pid": _FIRST_PID + 7 * number, "user": "root", "status": "running", "command": row[key]}
+            store.put(table, str(row[key]), {**(usual if table == "service" else {}), **row})
+
+
+def _rows(files: Json) -> Iterator[Record]:
+    """Yield the rows of files given as rows, or as texts or rows by path; None is a directory."""
+    for row in as_list(files):
+        yield as_object(row)
+    for path, value in as_object(files).items():
+        if isinstance(value, dict):
+            yield {"path": path, **value}
+        else:
+            is_directory = value is None or path.endswith("/")
+            yield {"path": path, "kind": "directory"} if is_directory else {"path": path, "text": value}
+
+
+def _load(store: Store, disk: Files, row: Record) -> None:
+    path = row.get("path")
+    if not isinstance(path, str) or not path.strip("/"):
+        raise LibraryError(f"files: expected a path such as /srv/app.log, got {path!r}")
+    place = normalize(path)
+    extra: Record = {}
+    if "mode" in row:
+        extra["mode"] = _mode(row["mode"], path)
+    if str(row.get("kind") or "").startswith("d"):
+        disk.make(place)
+        table = DIRECTORY
+    else:
+        table = FILE
+        text, data = (row.get(name) for name in ("text", "base64"))
+        if row.get("target") is not None:
+            extra |= {"content": "", "target": str(row["target"])}
+        elif data is not None:
+            extra |= {"content": str(data), "encoding": "base64"}
+        else:
+            content = row.get("content", "") if text is None else text
+            extra["content"] = (content if isinstance(content, str) else json.dumps(content)) * int(
+                row.get("repeat", 1)
+            )
+        disk.make(parent(place))
+    if row.get("mtime") is not None:
+        extra["modified_at"] = str(row["mtime"])
+    times: Record = {"created_at": store.time, "modified_at": store.time}
+    store.put(table, place, {"path": place, "folder": parent(place), **times, **extra})
+
+
+def _mode(value: Json, path: str) -> str:
+    """Return a mode in octal digits. A number is what `stat` returns: 493 is 755."""
+    try:
+        number = value if isinstance(value, int) else int(str(value), 8)
+    except ValueError:
+        number = -1
+    if number < 0 or (isinstance(value, int) and 0o777 < number < 0o1750):  # 644 and 755 are meant as octal digits
+        raise LibraryError(f'files: {path}: mode: expected octal digits such as "755", got {value!r}')
+    return f"{number:o}"
+
+
+def _listed(value: Json, key: str) -> Iterator[Record]:
+    """Yield rows given as a list of objects or names, or as an object by key."""
+    for row in as_list(value):
+        yield as_object(row) if isinstance(row, dict) else {key: row}
+    for name, row in as_object(value).items():
+        yield {key: name, **(as_object(row) if isinstance(row, dict) else {"version": row})}

@@ -1,0 +1,327 @@
+"""A running shell: an interpreter of bash with a file system of its own, which follows the files of a world.
+
+The interpreter is bashkit. It has no access to files, processes, the environment or the network of the host, and bounds
+time and memory. What it gets from the host is the time of its files, which is replaced by the time of the world.
+"""
+
+from __future__ import annotations
+
+import shlex
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from time import time
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mcp_sim.libraries.files.paths import directories_above, is_within
+from mcp_sim.libraries.files.tree import DIRECTORY, FILE
+from mcp_sim.libraries.store import Store
+from mcp_sim.types import Record
+from mcp_sim.types.clock import iso_seconds
+
+if TYPE_CHECKING:
+    from bashkit import Bash, BuiltinContext, BuiltinResult, FileSystem
+
+    from mcp_sim.libraries.shell.commands import Command
+
+MODES = {FILE: "644", DIRECTORY: "755"}
+"""The modes of records that have none."""
+
+_LIMITS: Mapping[str, Any] = {
+    # One call must not hold a thread for long, and less than the watchdog of programs allows (10 s).
+    "timeout_seconds": 5.0,
+    "max_commands": 100_000,
+    "max_loop_iterations": 100_000,
+    "max_memory": 64 << 20,
+}
+_SYSTEM = frozenset({"/proc", "/dev", "/sys", "/bin", "/usr/bin"})
+"""What the interpreter provides. Changes there are not kept."""
+_RANDOM = 1 << 14
+"""How many random bytes a call finds in /dev/urandom."""
+_AT_ONCE = 400
+"""How many paths a command gets: more do not fit into a command line of the interpreter."""
+
+TABLES = (DIRECTORY, FILE)
+MOUNTED: Mapping[str, Mapping[str, str]] = {
+    "/dev": {"null": "", "zero": "\0" * (1 << 20)},
+    "/etc": {},
+    "/root": {},
+    "/proc": {
+        "version": "Linux version 6.1.0-28-amd64 (gcc-12) #1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1\n",
+        "cpuinfo": "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\ncpu cores\t: 1\n",
+        "meminfo": "MemTotal:        4022296 kB\nMemFree:         2871664 kB\nMemAvailable:    3384228 kB\n",
+        "loadavg": "0.08 0.03 0.01 1/98 412\n",
+        "uptime": "350735.47 234388.90\n",
+    },
+}
+"""The folders of the interpreter that are replaced by others, with their files."""
+
+Stamp: TypeAlias = "tuple[str, int, float, int]"
+"""The version of a file: its type, mode, time of modification and size."""
+Place: TypeAlias = "tuple[str, str]"
+"""A table, and the path of a record in it."""
+
+
+class Machine:
+    """An interpreter whose files are those of a view. One call uses it at a time."""
+
+    def __init__(self, commands: Mapping[str, Command], host: str, env: Mapping[str, str]) -> None:
+        from bashkit import Bash  # noqa: PLC0415 (optional, and loaded with the first command)
+
+        builtins = {name: self._builtin(command) for name, command in commands.items()}
+        self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **_LIMITS)
+        self.fs: FileSystem = self.bash.fs()
+        self.store: Store
+        self.now: datetime
+        self.chance = Random(0)  # noqa: S311 (replaced by the draws of each call)
+        self.fresh: Mapping[str, str] = {}
+        """What a new shell remembers."""
+        self.slept = 0.0
+        """Seconds that commands of this call have waited, in the time of the world."""
+        self.started = 0.0
+        """When this call began, in the time of the host, which new files have."""
+        self._origins: tuple[Any, ...] = ()
+        self._known: dict[Place, Record | None] = {}
+        """The records that the files have, where these are not the initial ones."""
+        self._seen: dict[str, Stamp] = {}
+        self._furnish(commands)
+
+    # following a view
+
+    def begin(self, store: Store) -> None:
+        """Begin a call: move the files to the state before it."""
+        self.store, self.now, self.slept = store, store.now, 0.0
+        self.follow()
+        noise = store.draws.generator("urandom").randbytes(_RANDOM)
+        for name, data in (("null", b""), ("random", noise), ("urandom", noise)):
+            self.fs.write_file(f"/dev/{name}", data)
+        self.started = time()
+
+    def distance(self, store: Store) -> int:
+        """Return how many files differ from those of a view with the same beginning."""
+        return sum(1 for _ in self._moved(store))
+
+    def has_origin(self, store: Store) -> bool:
+        """Return whether the files began as those of a view did."""
+        return len(self._origins) == 2 and all(
+            mine is other for mine, other in zip(self._origins, _origins(store), strict=True)
+        )
+
+    def follow(self, fs: FileSystem | None = None) -> None:
+        """Move the files to the newest records, also of this call."""
+        if not self.has_origin(self.store):
+            self._origins = _origins(self.store)
+            self._known = {}
+            initial = {(table, str(key)): row for table, rows in zip(TABLES, self._origins, strict=True)
+                       for key, row in rows.items()}  # fmt: skip
+            self._place(initial, fs)
+            self._seen = dict(self._scan(fs or self.fs))
+        moved = dict(self._moved(self.store))
+        if moved:
+            self._place(moved, fs)
+            self._known.update(moved)
+
+    def _moved(self, store: Store) -> Iterator[tuple[Place, Record | None]]:
+        """Yield the places whose records are not those that the files have, and these records."""
+        for table, origin in zip(TABLES, self._origins, strict=True):
+            name = store.prefix + table
+            written = store.view.written(name)
+            keys = {*map(str, written), *(path for kind, path in self._known if kind == table)}
+            for path in sorted(keys):
+                wanted = written[path].record if path in written else origin.get(path)
+                present = self._known.get((table, path), origin.get(path))
+                if wanted is not present and wanted != present:
+                    yield (table, path), wanted
+
+    def _place(self, records: Mapping[Place, Record | None], fs: FileSystem | None = None) -> None:
+        """Write records as files, with their modes and times, and remove the files of those that are gone."""
+        files = fs or self.fs
+        for _, path in sorted((place for place, record in records.items() if record is None), reverse=True):
+            if self._seen.pop(path, None) is not None:
+                files.remove(path, True)
+        present = [(table, path, record) for (table, path), record in records.items() if record is not None]
+        for table, path, record in sorted(present, key=lambda item: item[1].split("/")):
+            self._write(files, table, path, record)
+        times = {path: _seconds(record, self.now) for _, path, record in present if not record.get("target")}
+        if fs is None:
+            self._touch(times)
+            for path in times:
+                self._seen[path] = _stamp(self.fs.stat(path))
+
+    def _write(self, files: FileSystem, table: str, path: str, record: Record) -> None:
+        """Write a record as a file or directory, with its mode."""
+        for folder in (*directories_above(path), *([path] if table == DIRECTORY else [])):
+            if not files.exists(folder):
+                files.mkdir(folder)
+        if record.get("target"):
+            if path in self._seen:
+                files.remove(path)
+            files.symlink(str(record["target"]), path)
+            return
+        if table == FILE:
+            files.write_file(path, bytes_of(record))
+        mode = int(str(record.get("mode") or MODES[table]), 8)
+        if files.stat(path)["mode"] & 0o7777 != mode:
+            files.chmod(path, mode)
+
+    def _touch(self, times: Mapping[str, int]) -> None:
+        """Set the times of files."""
+        by_time: dict[int, list[str]] = {}
+        for path, seconds in times.items():
+            by_time.setdefault(seconds, []).append(path)
+        for seconds, paths in by_time.items():
+            for at in range(0, len(paths), _AT_ONCE):
+                self.bash.execute_sync(f"command touch -d @{seconds} -- {shlex.join(paths[at : at + _AT_ONCE])}")
+
+    # writing back
+
+    def collect(self, fs: FileSystem | None = None) -> None:
+        """Write the files that changed since the last time as records."""
+        files = fs or self.fs
+        now = dict(self._scan(files))
+        gone = [path for path in self._seen if path not in now]
+        changed = [path for path, stamp in now.items() if self._seen.get(path) != stamp]
+        for path in gone:
+            self._forget(path)
+        for path in changed:
+            self._record(files, path, now[path])
+        self._seen = now
+        if fs is None:
+            self._settle(changed)
+
+    def _settle(self, changed: Iterable[str]) -> None:
+        """Give files the times of their records."""
+        times: dict[str, int] = {}
+        for path in changed:
+            record = self._known.get((FILE, path)) or self.store.get(DIRECTORY, path)
+            if record is not None and not record.get("target"):
+                times[path] = _seconds(record, self.now)
+        self._touch(times)
+        for path in times:
+            self._seen[path] = _stamp(self.fs.stat(path))
+
+    def _forget(self, path: str) -> None:
+        for table in TABLES:
+            if self.store.get(table, path) is not None:
+                self.store.remove(table, path)
+                self._known[table, path] = None
+
+    def _record(self, files: FileSystem, path: str, stamp: Stamp) -> None:
+        """Write the record of a file that changed."""
+        kind, mode, modified, _ = stamp
+        table, other = (DIRECTORY, FILE) if kind == "directory" else (FILE, DIRECTORY)
+        if self.store.get(other, path) is not None:
+            self.store.remove(other, path)
+            self._known[other, path] = None
+        before = self.store.get(table, path)
+        octal = f"{mode:o}"
+        if kind == "directory" and before is not None and (before.get("mode") or MODES[table]) == octal:
+            return  # its own time is that of its record: new files in it leave the record as it is
+        times = iso_seconds(self.world_time(modified))
+        record: Record = {"path": path, "folder": path.rpartition("/")[0] or "/"}
+        if kind == "symlink":
+            record |= {"content": "", "target": files.read_link(path)}
+        elif kind == "file":
+            record |= content_of(files.read_file(path))
+        record["created_at"] = times if before is None else before.get("created_at") or times
+        record["modified_at"] = times
+        if octal != MODES[table] and kind != "symlink":
+            record["mode"] = octal
+        self.store.put(table, path, record)
+        self._known[table, path] = record
+
+    def growth(self, mounts: Sequence[str]) -> dict[str, int]:
+        """Return by how many KiB the files of each partition have grown since the world began."""
+        grown = dict.fromkeys(mounts, 0)
+        origin = self._origins[TABLES.index(FILE)]
+        for kind, path in self._known:
+            mount = max((mount for mount in mounts if is_within(path, [mount])), key=len, default=None)
+            if kind == FILE and mount is not None:
+                grown[mount] += _kilobytes(self._known[kind, path]) - _kilobytes(origin.get(path))
+        return grown
+
+    @property
+    def time(self) -> datetime:
+        """The time of the world, with what commands have waited in this call."""
+        return self.now + timedelta(seconds=self.slept)
+
+    def world_time(self, modified: float) -> datetime:
+        """Return the time of a file in the world: now, if this call wrote it."""
+        if self.started and self.started - 0.05 <= modified <= time():  # the clock of files may be coarser than ours
+            return self.now
+        return datetime.fromtimestamp(int(modified), self.now.tzinfo)
+
+    def _scan(self, files: FileSystem) -> Iterator[tuple[str, Stamp]]:
+        """Yield the version of each file and directory."""
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            for entry in files.read_dir(folder or "/"):
+                path, stamp = f"{folder}/{entry['name']}", _stamp(entry["metadata"])
+                if path in _SYSTEM:
+                    continue
+                yield path, stamp
+                if stamp[0] == "directory":
+                    folders.append(path)
+
+    def _furnish(self, commands: Iterable[str]) -> None:
+        """Replace the files that the interpreter begins with, which are those of another system."""
+        from bashkit import FileSystem  # noqa: PLC0415 (optional)
+
+        for entry in self.fs.read_dir("/"):
+            if f"/{entry['name']}" not in {*MOUNTED, "/bin", "/usr"}:
+                self.fs.remove(f"/{entry['name']}", True)
+        for folder, files in MOUNTED.items():  # the interpreter protects its own there
+            empty = FileSystem()
+            for entry in empty.read_dir("/"):
+                empty.remove(f"/{entry['name']}", True)
+            for name, text in files.items():
+                empty.write_file(f"/{name}", text.encode())
+            self.bash.mount(folder, empty)
+        for name in commands:
+            if not self.fs.exists(f"/usr/bin/{name}"):
+                self.fs.write_file(f"/usr/bin/{name}", b"")
+                self.fs.chmod(f"/usr/bin/{name}", 0o755)
+
+    def _builtin(self, command: Command) -> Any:
+        def call(context: BuiltinContext) -> BuiltinResult:
+            return command(self, context)
+
+        return call
+
+
+def _kilobytes(record: Record | None) -> int:
+    """Return how much of the disk a file takes, in blocks of 4 KiB."""
+    return 0 if record is None else -(-len(bytes_of(record)) // 4096) * 4
+
+
+def _origins(store: Store) -> tuple[Any, ...]:
+    return tuple(store.view.initial_records(store.prefix + table) for table in TABLES)
+
+
+def _stamp(metadata: Mapping[str, Any]) -> Stamp:
+    return metadata["file_type"], metadata["mode"], metadata["modified"], metadata["size"]
+
+
+def _seconds(record: Record, default: datetime) -> int:
+    try:
+        return int(datetime.fromisoformat(str(record.get("modified_at") or "")).timestamp())
+    except ValueError:
+        return int(default.timestamp())
+
+
+def content_of(data: bytes) -> Record:
+    """Return the fields of a content: text, or base64 for bytes that are not UTF-8."""
+    try:
+        return {"content": data.decode()}
+    except UnicodeDecodeError:
+        return {"content": b64encode(data).decode(), "encoding": "base64"}
+
+
+def bytes_of(record: Record) -> bytes:
+    """Return the bytes of a file."""
+    text = str(record.get("content") or "")
+    if record.get("encoding") == "base64":
+        return b64decode(text, validate=False)
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,176 @@
+"""The shell of a world."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+from mcp_sim.libraries.files import Files, normalize
+from mcp_sim.libraries.shell import session
+from mcp_sim.libraries.shell.commands import COMMANDS
+from mcp_sim.libraries.shell.given import load_given
+from mcp_sim.libraries.shell.machine import Machine
+from mcp_sim.libraries.shell.reading import only_reads
+from mcp_sim.libraries.store import LibraryError, Store
+from mcp_sim.types import Json, Record
+
+SESSION = "shell_session"
+_HOST = "vm"
+_ENVIRONMENT = {
+    "HOME": "/root",
+    "LANG": "C.UTF-8",
+    "LOGNAME": "root",
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "TERM": "xterm-256color",
+    "TZ": "UTC",
+    "USER": "root",
+}
+_LIVE = 16
+"""How many running shells the worlds of a scenario keep together; each holds its files once more."""
+_NEAR = 100
+"""How many files may differ for a running shell to be moved: more take as long as a new one."""
+_STDIN = "/dev/stdin.0"
+_GUESSES = re.compile(r"(command not found)\. (?:Did you mean: [^\n]*\?|[A-Z][^\n]* not available in the sandbox\.)")
+"""What the interpreter adds to the message of bash."""
+_SYNTAX = re.compile(r"^parse error(?: at line (\d+), column \d+)?: (?:syntax error: |syntax error )?(.*)", re.DOTALL)
+_ENDED = ("parse error", "resource limit exceeded")
+_KILLED = 137
+
+
+class ShellError(LibraryError):
+    """A command that could not be started."""
+
+
+@dataclass(slots=True)
+class Output:
+    """What a command printed, its exit code, and how long it took in the time of the world."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    seconds: float = 0.0
+
+
+class Shell:
+    """A bash whose files are those of `world.files`.
+
+    Each session remembers its directory, variables and functions. `shell.run("ls -l /srv")` returns an `Output`.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._pool: _Pool = store.kept.setdefault(("shell", store.prefix), _Pool())
+
+    def load(self, given: Json) -> None:
+        """Create the files and records of a given state, and those that every system has."""
+        load_given(self._store, given)
+
+    def directory(self, name: str = "") -> str:
+        """Return the directory of a session."""
+        return str((self._session(name)).get("cwd") or self._home())
+
+    def run(self, command: str, workdir: str | None = None, stdin: str | None = None, *, name: str = "") -> Output:
+        """Run a command in a session, in its directory or in `workdir`. Raises `ShellError` if that is missing."""
+        if "\0" in command:
+            raise ShellError("a command holds no null characters")
+        known = self._session(name)
+        machine = self._pool.take(self._store, name, str(known.get("state") or ""), self._home())
+        machine.begin(self._store)
+        before = str(known.get("cwd") or self._home())
+        if machine.bash.shell_state().cwd != before:
+            machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
+        if workdir and machine.bash.execute_sync(f"builtin cd -- {shlex.quote(normalize(workdir, before))}").exit_code:
+            self._pool.give(machine, name, str(known.get("state") or ""))
+            raise ShellError(f"no such directory: {workdir}")
+        output = self._execute(machine, command, stdin)
+        if not only_reads(machine.bash, command, str(known.get("state") or "")):
+            machine.collect()
+        if workdir:
+            machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
+        lines = session.capture(machine.bash, machine.fresh)
+        state, cwd = session.script(lines), machine.bash.shell_state().cwd
+        if (cwd, state) != (before, str(known.get("state") or "")):
+            self._store.put(SESSION, name or "main", {"id": name or "main", "cwd": cwd, "state": state})
+        self._pool.give(machine, name, state)
+        return output
+
+    def _execute(self, machine: Machine, command: str, stdin: str | None) -> Output:
+        """Run a command with the time and the chance of the world."""
+        bash, chance = machine.bash, self._store.draws.generator("shell")
+        machine.chance = chance
+        seconds = int(self._store.now.timestamp())
+        bash.execute_sync(f"RANDOM={chance.randrange(1 << 15)} EPOCHSECONDS={seconds}")
+        text = command
+        if stdin is not None:
+            machine.fs.write_file(_STDIN, stdin.encode("utf-8", "surrogatepass"))
+            text = f"{{ {command}\n}} < {_STDIN}"
+        result = bash.execute_sync(text)
+        stdout, stderr, code = result.stdout, result.stderr, result.exit_code
+        if result.error is not None and result.error.startswith(_ENDED):
+            stderr, code = _failure(result.error)
+        return Output(_plain(stdout), _plain(stderr), code, machine.slept)
+
+    def _session(self, name: str) -> Record:
+        return self._store.get(SESSION, name or "main") or {}
+
+    def _home(self) -> str:
+        return "/root" if Files(self._store).exists("/root") else "/"
+
+
+def _plain(text: str) -> str:
+    text = text.replace("io error: not found", "No such file or directory").replace("io error: ", "")
+    return _GUESSES.sub(r"\1", text)
+
+
+def _failure(error: str) -> tuple[str, int]:
+    """Return what bash prints, and its exit code, where the interpreter ends a command."""
+    syntax = _SYNTAX.match(error)
+    if syntax:
+        return f"bash: -c: line {syntax[1] or 1}: {_wording(syntax[2])}\n", 2
+    return "Killed\n", _KILLED
+
+
+def _wording(problem: str) -> str:
+    return (
+        f"syntax error {problem}"
+        if problem.startswith("near")
+        else f"syntax error: {problem}"
+        if problem.startswith("unexpected end")
+        else problem
+    )
+
+
+class _Pool:
+    """The running shells of the worlds of a scenario. A world gets one that is where it was left, else a new one."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._machines: OrderedDict[int, tuple[tuple[str, str], Machine]] = OrderedDict()
+        self._count = 0
+
+    def take(self, store: Store, name: str, state: str, home: str) -> Machine:
+        """Return a shell with a session. It is in use until it is given back."""
+        with self._lock:
+            fit = [at for at, (key, machine) in reversed(self._machines.items())
+                   if key == (name, state) and machine.has_origin(store)]  # fmt: skip
+            moves = {at: self._machines[at][1].distance(store) for at in fit}
+            at = min(moves, key=lambda place: moves[place], default=None)
+            if at is not None and moves[at] <= _NEAR:
+                return self._machines.pop(at)[1]
+        machine = Machine(COMMANDS, _HOST, _ENVIRONMENT)
+        machine.begin(store)
+        machine.bash.execute_sync(f"builtin cd -- {shlex.quote(home)}")
+        machine.fresh = session.capture(machine.bash)
+        machine.bash.execute_sync(state)
+        return machine
+
+    def give(self, machine: Machine, name: str, state: str) -> None:
+        """Keep a shell for the next command of its session; the one that was not used for longest goes."""
+        with self._lock:
+            self._count += 1
+            self._machines[self._count] = (name, state), machine
+            while len(self._machines) > _LIVE:
+                self._machines.popitem(last=False)

@@ -1,0 +1,179 @@
+"""The shell over the files of a world: what commands do, what remains, and what never gets to the host."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.persistence import StoreKeeper, identity
+from mcp_sim.types import Json, ToolResult
+from mcp_sim.types.kinds import stores
+from mcp_sim.world.world import World
+
+FILES = {
+    "/app/a.txt": "one\ntwo\n",
+    "/app/run.sh": {"text": "echo ran $1\nexit 3\n", "mode": "755"},
+    "/app/link": {"target": "a.txt"},
+    "/app/data.bin": {"base64": "AP8Q"},
+}
+
+
+def simulator(folder: Path, files: Json = None, **scenario: Json) -> Simulator:
+    """Return a simulator of a terminal with these files."""
+    state = {"files": FILES if files is None else files, **scenario.pop("state", {})}
+    world = {"now": "2029-03-01T09:00:00Z", "state": state}
+    path = folder / "scenario.yaml"
+    path.write_text(json.dumps({"mcp_sim": 1, "name": "shell", "tools": "terminal", "world": world, **scenario}))
+    return Simulator.load(path)
+
+
+async def run(world: World, command: str, **more: str) -> Mapping[str, Any]:
+    """Run a command and return its stdout, stderr and exit code."""
+    body = (await world.call("run_command", {"command": command, **more})).body
+    assert isinstance(body, ToolResult)
+    assert body.form == "structured", body.value
+    return cast("Mapping[str, Any]", body.value)
+
+
+async def out(world: World, command: str, **more: str) -> str:
+    result = await run(world, command, **more)
+    return result["stdout"] + result["stderr"]
+
+
+@pytest.mark.parametrize(
+    ("command", "stdout", "code"),
+    [
+        ("cat link | wc -l", "2\n", 0),
+        ("./run.sh x", "ran x\n", 3),
+        ("base64 data.bin", "AP8Q\n", 0),
+        ("date +%T; sleep 1m; date '+%F %T'", "09:00:01\n2029-03-01 09:01:01\n", 0),
+        ("date -d '2 days ago' +%F; date -d @0 +%c", "2029-02-27\nThu Jan  1 00:00:00 1970\n", 0),
+        ("ls -l link run.sh | cut -c1-25", "lrwxrwxrwx 1 root root  5\n-rwxr-xr-x 1 root root 19\n", 0),
+        ("sed s/one/1/ a.txt | diff a.txt -", "1c1\n< one\n---\n> 1\n", 1),
+        ("tar czf t.tgz a.txt run.sh && rm a.txt && tar xvzf t.tgz && cat a.txt", "a.txt\nrun.sh\none\ntwo\n", 0),
+        ("md5sum <(cat a.txt) | cut -c1-8; id -un; uname -s", "2094b601\nroot\nLinux\n", 0),
+        ("curl -sS http://localhost:8080/health; curl -sS localhost:9", "fine\n", 7),
+        ("systemctl stop api; pgrep -f api; systemctl start api; pgrep -f api", "1400\n", 0),
+        ("x=1; f() { echo $x; }; f; exit 4", "1\n", 4),
+        ("echo $(( 6 * 7 )); for i in a b; do echo $i; done | tac", "42\nb\na\n", 0),
+        ("nosuch", "", 127),
+        ("if", "", 2),
+    ],
+)
+async def test_commands_print_what_linux_prints(tmp_path: Path, command: str, stdout: str, code: int) -> None:
+    services = {"api": {"port": 8080, "responses": {"/health": "fine\n"}}}
+    async with simulator(tmp_path, state={"services": services}).open(seed=1) as world:
+        result = await run(world, command, workdir="/app")
+        assert (result["stdout"], result["exit_code"]) == (stdout, code), result
+
+
+async def test_nothing_shows_what_runs_the_commands(tmp_path: Path) -> None:
+    everything = (
+        "uname -a; cat /etc/os-release /etc/passwd /etc/hosts /proc/version /proc/cpuinfo; env; set; df; ps aux; "
+        "apt install x; pip install y; gti status; docker ps; hostname; ls -la / /etc /root /home; which ls; id"
+    )
+    async with simulator(tmp_path).open(seed=1) as world:
+        text = (await out(world, everything)).lower()
+        assert "sandbox" not in text
+        assert "bashkit" not in text
+        assert "did you mean" not in text
+        assert "bash: line 1: gti: command not found" in text
+
+
+async def test_a_session_remembers_and_a_fork_goes_on_from_it(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open(seed=1) as world:
+        await run(world, "cd /app; export A='a b'; n=(x 'y z'); f() { echo \"f $1 $A\"; }; alias ll='ls -l'")
+        twin = world.fork()
+        await run(twin, "A=other; echo twin > twin.txt")
+        assert await out(world, "f 1; pwd; echo ${n[1]}; ls") == "f 1 a b\n/app\ny z\na.txt\ndata.bin\nlink\nrun.sh\n"
+        assert await out(twin, "f 2; ls *.txt") == "f 2 other\na.txt\ntwin.txt\n"
+        assert await out(world, "pwd", workdir="/etc") == "/etc\n"
+        assert await out(world, "pwd; cat", stdin="in\n") == "/app\nin\n"
+
+
+async def test_only_changes_are_written_and_other_tools_see_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open(seed=1) as world:
+        await run(world, "cat /app/a.txt | grep one; ls -la /app; find /app; wc -l < /app/a.txt")
+        assert not world.ledger.steps[-1]["committed"]
+        await run(world, "cd /app && echo three >> a.txt; mkdir new; mv run.sh new/; chmod 600 data.bin; ln -s a.txt b")
+        written = {(change["op"], change["key"]) for change in world.ledger.steps[-1]["committed"]}
+        places = {"a.txt", "new", "new/run.sh", "data.bin", "b"}
+        assert written == {("put", f"/app/{name}") for name in places} | {("remove", "/app/run.sh"), ("put", "main")}
+        rows = {name: world.view.get("file", f"/app/{name}") or {} for name in places - {"new"}}
+        assert rows["a.txt"]["content"] == "one\ntwo\nthree\n"
+        assert (rows["data.bin"]["mode"], rows["data.bin"]["encoding"], rows["data.bin"]["content"]) == (
+            "600",
+            "base64",
+            "AP8Q",
+        )
+        assert (rows["b"]["target"], rows["new/run.sh"]["mode"]) == ("a.txt", "755")
+
+
+SESSION = (
+    "cd /app; RAN=$RANDOM; echo $RAN; shuf -i 1-99 | head -3; mktemp; uuidgen; date +%s; echo $EPOCHSECONDS",
+    "touch new; ls -la; stat -c '%n %Y' *; du -a; find . -newer a.txt",
+    "tar cf x.tar *; md5sum x.tar; tar tvf x.tar; mkdir -p d/e; ls -laR",
+    "cat /dev/urandom | head -c 4 | xxd; tr -dc a-z < /dev/random | head -c 9;  echo $RANDOM $RANDOM",
+)
+
+
+async def test_a_seed_gives_the_same_session_also_in_shells_that_are_built_again(tmp_path: Path) -> None:
+    loaded = simulator(tmp_path)
+    await loaded.start()
+
+    async def session(*, forks: bool) -> list[str]:
+        world, texts = loaded.world(seed=7), list[str]()
+        for command in SESSION:
+            if forks:  # the parent takes the running shell: the fork gets a new one
+                parent, world = world, world.fork()
+                await run(parent, "true")
+            texts.append(await out(world, command))
+        return texts
+
+    first = await session(forks=False)
+    assert first == await session(forks=False)
+    assert first == await session(forks=True)
+
+
+async def test_worlds_at_once_keep_their_own_files(tmp_path: Path) -> None:
+    loaded = simulator(tmp_path)
+    await loaded.start()
+    worlds = [loaded.world(seed=seed) for seed in range(6)]
+
+    async def play(world: World, number: int) -> str:
+        for step in range(5):
+            await run(world, f"cd /app; echo {number} >> own.txt; v{number}={step}")
+        return await out(world, f"cat own.txt | sort | uniq -c; echo $v{number} $v{number + 1}")
+
+    texts = await asyncio.gather(*(play(world, number) for number, world in enumerate(worlds)))
+    assert texts == [f"      5 {number}\n4\n" for number in range(6)]
+
+
+async def test_a_lost_answer_leaves_the_line_and_a_phantom_does_not(tmp_path: Path) -> None:
+    faults = [
+        {"lost_ack": {}, "id": "lost", "tools": "run_command", "when": {"nth": 1}},
+        {"phantom_success": {}, "id": "phantom", "tools": "run_command", "when": {"nth": 2}},
+    ]
+    async with simulator(tmp_path, perturbations=faults).open(seed=1) as world:
+        assert not (await world.call("run_command", {"command": "echo a >> /app/a.txt"})).ok
+        assert (await world.call("run_command", {"command": "echo b >> /app/a.txt; z=5"})).ok
+        assert await out(world, "cat /app/a.txt; echo [$z]") == "one\ntwo\na\n[]\n"
+
+
+async def test_a_stored_world_goes_on_after_a_restart(tmp_path: Path) -> None:
+    store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
+
+    async def in_a_process_of_its_own(command: str) -> str:
+        loaded = simulator(tmp_path)
+        with store.open(identity(loaded.scenario, None, "1")) as opened:
+            async with loaded:
+                return await out(StoreKeeper(loaded, opened, "w").world(None, "virtual"), command)
+
+    await in_a_process_of_its_own("cd /app; n=5; echo kept > kept.txt; chmod 700 kept.txt")
+    assert await in_a_process_of_its_own("cat kept.txt; echo $n; stat -c %a kept.txt") == "kept\n5\n700\n"
