@@ -4,7 +4,7 @@ A command has `arguments(parser)`, which declares its arguments, and `run(args)`
 
     0    done
     1    the documents have errors, or an expectation failed; `diff`: something differs; `run`: the agent failed;
-         `measure`: the score is below --at-least; `hunt`: the agent has a weakness
+         `measure`, `validity`: the score is below --at-least; `hunt`: the agent has a weakness
     2    invalid usage
     3    mcp-sim could not answer a call (a crash, not a simulated fault); `run`: the agent could not be started
     4    no answer: from the URL given to `connect`, from a server that `import` or `diff` asks, from a language model;
@@ -51,6 +51,7 @@ COMMANDS = {
     "learn": "learn a tool spec from recorded sessions, or have a language model write a program from them",
     "record": "record what passes between a client and a real server, for learn, measure and replay:DIR",
     "measure": "replay recorded sessions of a real server, and measure how faithful the answers are",
+    "validity": "measure whether agents rank on a simulation as they do on a real server",
     "eval": "evaluate a language model as a world model with AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",
     "schema": "print the JSON Schema of scenarios, tool specs or presets, for editors",

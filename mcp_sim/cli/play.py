@@ -90,6 +90,7 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
         for sentence in usage.lines():
             print(sentence, file=sys.stderr)
         if args.grade:
+            await world.probe()
             grade = world.grade(args.answer)
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
                 print(line, file=sys.stderr)

@@ -35,7 +35,7 @@ def _verdicts(world: World, answer: str | None) -> Iterator[Verdict]:
     """Yield the verdict of each expectation. Those that judge the verdicts of others are judged last."""
     scenario, version = world.scenario, world.version
     entries = list(zip(scenario.expectations, version.facts, strict=True))
-    end = End(scenario, version.state, answer)
+    end = End(scenario, version.state, answer, answers=world.asked())
     verdicts = {
         entry.id: entry.expectation.verdict(facts, end)
         for entry, facts in entries

@@ -135,7 +135,7 @@ class _Runner:
                 self._host.remove(name)
             for sink in sinks:
                 sink.write(answer_line(plan.name, ended.answer))
-            return self._result(plan, world, ended, path)
+            return await self._result(plan, world, ended, path)
 
     def _errors_file(self, plan: RunPlan, ended: Exit) -> str | None:
         """Write what the agent printed to stderr beside its trace, if traces are wanted and it printed anything."""
@@ -161,7 +161,8 @@ class _Runner:
         finally:
             sink.close()
 
-    def _result(self, plan: RunPlan, world: World, ended: Exit, trace: str | None) -> RunResult:
+    async def _result(self, plan: RunPlan, world: World, ended: Exit, trace: str | None) -> RunResult:
+        await world.probe()
         grade = world.grade(ended.answer, strict=self._settings.strict)
         if ended.problem is not None:
             grade = failed_by_agent(grade, ended.problem)

@@ -5,15 +5,18 @@ All intervals are two-sided. Sample sizes are those of a two-sided test.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil, comb, sqrt
-from statistics import NormalDist, fmean
+from random import Random
+from statistics import NormalDist, correlation, fmean, quantiles
 
 from mcp_sim.types.frozen import frozen
 
 CONFIDENCE = 0.95  # the usual level
 POWER = 0.8  # the usual power for sample sizes
+_RESAMPLES = 1000  # enough for two digits of a 95 % interval
 _BISECTIONS = 60  # halves an interval of doubles to their precision
 
 
@@ -163,3 +166,39 @@ def pairs_needed(cost: float, differing: float, power: float = POWER, confidence
 
 def _z(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+# agreement of ranks ---------------------------------------------------------------------------------------------------
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Spearman's rank correlation, with mean ranks for ties; None if a side ranks nothing."""
+    if len(first) < 2 or len({*first}) == 1 or len({*second}) == 1:
+        return None
+    return correlation(_ranks(first), _ranks(second))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    ordered = sorted(values)
+    return [
+        bisect_left(ordered, value) + (bisect_right(ordered, value) - bisect_left(ordered, value) + 1) / 2
+        for value in values
+    ]
+
+
+def spearman_interval(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> Interval | None:
+    """Return the percentile bootstrap of Spearman's rho. Rows are agents, columns the fault streams that both met.
+
+    Agents and streams are drawn again. None if more than half of the draws rank nothing.
+    """
+    random, rhos = Random(0), list[float]()  # noqa: S311 (chance, not a secret)
+    agents, streams = range(len(first)), range(len(first[0]))
+    for _ in range(_RESAMPLES):
+        rows, columns = random.choices(agents, k=len(agents)), random.choices(streams, k=len(streams))
+        means = ([fmean(side[row][column] for column in columns) for row in rows] for side in (first, second))
+        rho = spearman(*means)
+        rhos += [] if rho is None else [rho]
+    if len(rhos) < _RESAMPLES / 2:
+        return None
+    low, *_, high = quantiles(rhos, n=40, method="inclusive")  # the 2.5th and 97.5th percentiles
+    return Interval(low, high)

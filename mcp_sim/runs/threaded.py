@@ -208,6 +208,7 @@ class ThreadedWorld:
 
     def grade(self, answer: str | None = None, *, strict: bool = False, exercised: Exercised = "require") -> Grade:
         """Return the verdicts on the world as it is now. `answer` is the agent's final answer."""
+        self._thread.portal.call(self.world.probe)
         return self._thread.portal.call(partial(self.world.grade, answer, strict=strict, exercised=exercised))
 
     def check(self, answer: str | None = None, *, strict: bool = False) -> None:

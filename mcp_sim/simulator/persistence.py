@@ -111,6 +111,14 @@ class StoreKeeper:
         """Leave all calls to `answer`, since other processes take turns."""
         return None
 
+    async def ask(self, world: World, call: Call) -> Observation:
+        """Return what a call would be answered now, without faults and without a step. Nothing is stored."""
+        return await self._simulator.ask(world, call)
+
+    def ask_at_once(self, world: World, call: Call) -> Observation | None:
+        """Return the same, if there is nothing to wait for."""
+        return self._simulator.ask_at_once(world, call)
+
     async def request(self, world: World, server: str, request: Request) -> Record | None:
         """Return what a real server or a recording answers to a request other than a call. Nothing is stored."""
         return await self._simulator.request(world, server, request)

@@ -244,6 +244,35 @@ class Simulator:
             raise _recorded_crash(world, call, error, began) from error
         return answered.transition.observation
 
+    async def ask(self, world: World, call: Call) -> Observation:
+        """Return what a call would be answered now, without faults and without a step. Raises `Crash`."""
+        async with world.lock:
+            turn = world.turn(call, self._tool(call.tool))
+            pipeline = self._without_faults(call.tool)
+            if pipeline is None:
+                return (await self._unknown_call(world, turn)).transition.observation
+            try:
+                return (await pipeline.run(turn, ((), ()))).transition.observation
+            except (BadArguments, InputRequired, Crash):
+                raise
+            except Exception as error:
+                raise Crash(call.tool, f"{type(error).__name__}: {error}") from error
+
+    def ask_at_once(self, world: World, call: Call) -> Observation | None:
+        """Return the same, if there is nothing to wait for: None where a model or a server would be asked."""
+        pipeline = None if self._bindings is None else self._without_faults(call.tool)
+        if pipeline is None:
+            return None
+        answered = pipeline.run_at_once(world.turn(call, self._tool(call.tool)), ((), ()))
+        return None if answered is None else answered.transition.observation
+
+    def _without_faults(self, tool_id: str) -> Pipeline | None:
+        """Return the pipeline of a tool without faults; None for a tool that the scenario does not have."""
+        if self._bindings is None:
+            raise Crash(tool_id, "the simulator is closed")
+        tool = self.scenario.domain.tools.get(tool_id)
+        return None if tool is None else Pipeline((), self._bindings.step(tool))
+
     async def request(self, world: World, server: str, request: Request) -> Record | None:
         """Return what a real server or a recording answers to a request other than a call, or None.
 

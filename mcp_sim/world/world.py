@@ -6,7 +6,7 @@ Only a world writes state.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -63,6 +63,14 @@ class Engine(Protocol):
 
         None if it may take longer, or ends otherwise; then it was not made. Raises `Crash` if it cannot be recorded.
         """
+        ...
+
+    async def ask(self, world: World, call: Call) -> Observation:
+        """Return what a call would be answered now, without faults and without a step. Raises `Crash`."""
+        ...
+
+    def ask_at_once(self, world: World, call: Call) -> Observation | None:
+        """Return the same, if there is nothing to wait for."""
         ...
 
     async def request(self, world: World, server: str, request: Request) -> Record | None:
@@ -124,6 +132,8 @@ class World:
         self.past_versions = deque[PastVersion](maxlen=steering.versions_kept(origin.first.faults))
         self.answer: str | None = None
         """The final answer that the agent was said to have given."""
+        self._asked: tuple[int, dict[str, Observation]] = 0, {}
+        """The number of the newest step at the time, and the answers to the final calls of expectations."""
         self.unsaved: Unsaved | None = None
         """What a store has not saved yet; None for a world that is kept in memory only."""
         self.engine = engine
@@ -321,6 +331,36 @@ class World:
         other, instead of being not exercised.
         """
         return self._judge(self, self.answer if answer is None else answer, strict=strict, exercised=exercised)
+
+    async def ask(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Observation:
+        """Return what a call would be answered now, without faults. It leaves no step and no change.
+
+        A real server does make the call. Raises `Crash`.
+        """
+        return await self.engine.ask(self, Call(tool, dict(arguments or {})))
+
+    async def probe(self) -> None:
+        """Ask what the expectations ask at the end, so that `grade` can judge it; needed where answers take time."""
+        answers = dict[str, Observation]()
+        for key, tool, arguments in self._final_calls():
+            with suppress(Crash):
+                answers[key] = await self.ask(tool, arguments)
+        self._asked = self.version.n, answers
+
+    def asked(self) -> Mapping[str, Observation]:
+        """Return the answers to the final calls of the expectations: those of `probe`, and those that take no time."""
+        n, known = self._asked
+        answers = dict(known) if n == self.version.n else {}
+        for key, tool, arguments in self._final_calls():
+            if key not in answers:
+                answer = self.engine.ask_at_once(self, Call(tool, dict(arguments)))
+                answers |= {} if answer is None else {key: answer}
+        return answers
+
+    def _final_calls(self) -> Iterator[tuple[str, str, Record]]:
+        for entry in self.scenario.expectations:
+            if entry.expectation.final_call is not None:
+                yield entry.expectation.probe_key, *entry.expectation.final_call
 
     # what a store calls
 

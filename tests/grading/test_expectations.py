@@ -261,3 +261,41 @@ def test_what_an_expectation_names_must_exist(crm: Crm, entry: str, message: str
 def test_impossible_options_are_refused(name: str, options: Any) -> None:
     with pytest.raises(ValidationError):
         expectations[name].model_validate(options)
+
+
+# probe ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [
+        ("{tool: list_deals, where: {title: Spring order}, count: 1}", "passed"),
+        ("{tool: list_deals, where: {title: Spring order}, count: 2}", "failed"),
+        ("{tool: list_deals, shows: Spring order}", "passed"),
+        ("{tool: list_deals, shows: Spring}", "passed"),
+        ("{tool: list_deals, shows: pring order}", "failed"),
+        ("{tool: list_deals, lacks: Spring order}", "failed"),
+        ("{tool: get_deal, arguments: {deal_id: deal_99999}, fails: true}", "passed"),
+        ("{tool: get_deal, arguments: {deal_id: deal_99999}}", "failed"),
+    ],
+)
+async def test_probe_asks_a_tool_at_the_end(crm: Crm, options: str, outcome: str) -> None:
+    assert (await verdict(crm(f"expect: [{{probe: {options}}}]"), [CREATE])).outcome == outcome
+
+
+async def test_a_probe_meets_no_fault_and_leaves_no_step_and_no_change(crm: Crm) -> None:
+    arguments = "{title: Autumn, amount: 1, contact_id: con_00001}"
+    probe = f"expect: [{{probe: {{tool: create_deal, arguments: {arguments}, shows: Autumn}}}}]"
+    faults = "perturbations: [{error: 503, tools: create_deal, id: down}]"
+    async with crm(f"{faults}\n{probe}").open() as world:
+        await world.call("get_deal", {"deal_id": "deal_00001"})
+        before = len(world.ledger)
+        await world.probe()
+        assert [world.grade(exercised="ignore").verdicts[0].outcome for _ in range(2)] == ["passed", "passed"]
+        assert len(world.ledger) == before
+        assert not [row for _, row in world.view.rows("deal") if row["title"] == "Autumn"]
+
+
+def test_a_probe_of_an_unknown_tool_is_an_error_of_the_document(crm: Crm) -> None:
+    with pytest.raises(DocumentError, match=r"no tool is called 'list_deal'.*list_deals"):
+        crm("expect: [{probe: list_deal}]")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import ClassVar, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from mcp_sim.grading.bases import Amount, Bounds
 from mcp_sim.grading.differences import differences, rendered
 from mcp_sim.grading.evidence import Writes, judged, words_of
 from mcp_sim.types import Key, Record, Step, Tool, View
@@ -16,42 +17,12 @@ from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
 from mcp_sim.types.kinds import Difference, End, Expectation, Perturbation, Verdict, expectations
-from mcp_sim.types.options import CountFromZero, MatcherSource
+from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.cel import Expression, expression, functions, table_names, tables
 
 MOST_KEYS = 5
 """The most records that are named beside their number."""
-
-
-class Bounds(BaseModel):
-    """A number of records: `at_least` and `at_most`, or both at once as a plain number."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    at_least: CountFromZero = Field(default=0, description="How many at least.")
-    at_most: CountFromZero | None = Field(default=None, description="How many at most; left out: no bound.")
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        if self.at_most is not None and self.at_most < self.at_least:
-            raise ValueError("at_most is less than at_least")
-        return self
-
-    def holds(self, n: int) -> bool:
-        return n >= self.at_least and (self.at_most is None or n <= self.at_most)
-
-    def __str__(self) -> str:
-        if self.at_most is None:
-            return f"at least {self.at_least}"
-        return str(self.at_most) if self.at_most == self.at_least else f"{self.at_least} to {self.at_most}"
-
-
-def _exactly(value: Any) -> Any:
-    return cast("Any", value) if isinstance(value, dict | Bounds) else {"at_least": value, "at_most": value}
-
-
-Amount = Annotated[Bounds, BeforeValidator(_exactly, json_schema_input_type=CountFromZero | Bounds)]
 
 
 @expectations.register("state")

@@ -4,11 +4,11 @@ task: Create the deal "Spring order" for Ada Vos.   # as in the scenario
 steps:
   - call: create_deal                               # `server/tool` where there are several servers
     arguments: {title: Spring order, contact_id: con_00001}
-    keep: {deal: id}                                # names for values of the answer, by dotted path
+    keep: {deal: id}                                # names for values of the answer, by path or expression
     check:                                          # finds the effect of a call that writes, or what a call would show
       call: list_deals
       arguments: {contact_id: con_00001}
-      rows: deals                                   # the list in its answer; '' if the answer is the record
+      rows: deals                                   # the list in its answer; '': any object in it
       where: {title: Spring order}
       keep: {deal: id}                              # or `shows: [Spring order]`, for an answer that is a text
   - call: update_deal
@@ -18,14 +18,16 @@ answer: Created {deal}.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_sim.grading.expectations.probe import objects_in
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -51,14 +53,16 @@ class Check(Call):
     where: dict[str, Any] = Field(default_factory=dict)
     shows: list[str] = Field(default_factory=list)
     """What an answer that is a text shows, instead of `rows`."""
+    lasts: bool = True
+    """Whether the effect is still there after all steps, so that an agent can verify it at the end."""
 
-    def find(self, value: Json, kept: Mapping[str, Json]) -> Record | None:
-        """Return the record in an answer that fits; an empty one for a text that shows what it should."""
+    def find(self, value: Json, kept: Mapping[str, Json]) -> Json:
+        """Return the record in an answer that fits, or the part of it that shows the texts; None if nothing does."""
         if self.shows:
-            return {} if all(text in str(value) for text in filled(self.shows, kept)) else None
+            return around(value, filled(self.shows, kept))
         wanted = filled(self.where, kept)
-        place = at(value, self.rows)
-        rows = [as_object(row) for row in as_list(place) or [place]]
+        place = at(value, self.rows) if self.rows else value
+        rows = [as_object(row) for row in as_list(place) or [place]] if self.rows else [*objects_in(place)]
         return next((row for row in rows if wanted.items() <= row.items()), None)
 
 
@@ -104,10 +108,50 @@ def at(value: Json, path: str) -> Json:
     """Return the part of a value at a dotted path, or None."""
     for segment in path.split(".") if path else ():
         items = as_list(value)
-        value = (
-            as_object(value).get(segment) if not items else items[int(segment)] if int(segment) < len(items) else None
-        )
+        if not items:
+            value = as_object(value).get(segment)
+        else:
+            value = items[int(segment)] if segment.isdecimal() and int(segment) < len(items) else None
     return value
+
+
+def around(value: Json, texts: Sequence[str]) -> Json:
+    """Return the smallest object, or the line, that shows some texts; all if they are apart, None if one is missing."""
+    if not all(text in _written(value) for text in texts):
+        return None
+    if isinstance(value, str):
+        return next((line for line in value.splitlines() if all(text in line for text in texts)), value)
+    showing = [item for item in objects_in(value) if all(text in _written(item) for text in texts)]
+    return showing[-1] if showing else value
+
+
+def _written(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def find_shown(value: Json, path: str) -> Json:
+    """Return the value at a dotted path, else that of a field of this name, or after this word in a text.
+
+    A path with a group, `#(\\d+)`, is a regular expression for a text.
+    """
+    if "(" in path:
+        match = re.search(path, _written(value))
+        return _number_or_text(match[1]) if match else None
+    exact = at(value, path)
+    if exact is not None:
+        return exact
+    name = path.rpartition(".")[2]
+    for record in objects_in(value):
+        if record.get(name) is not None:
+            return record[name]
+    match = (
+        re.search(rf"\b{re.escape(name)}\W{{1,4}}([\w-]+)", value, re.IGNORECASE) if isinstance(value, str) else None
+    )
+    return _number_or_text(match[1]) if match else None
+
+
+def _number_or_text(text: str) -> Json:
+    return int(text) if text.isdecimal() and str(int(text)) == text else text
 
 
 def filled(value: Any, kept: Mapping[str, Json]) -> Any:

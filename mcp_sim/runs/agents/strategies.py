@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from random import Random
 from typing import Literal, TypeAlias
 
 from mcp_sim.grading.expectations.paced import told_wait
-from mcp_sim.runs.agents.script import Call, Check, Script, Step, at, filled
+from mcp_sim.runs.agents.script import Call, Check, Script, Step, filled, find_shown
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.frozen import frozen
 
@@ -17,6 +18,10 @@ Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 """Waits for some seconds."""
 
 _INSTRUCTION = re.compile(r"IMPORTANT instruction[^\"\\]*")
+_PASSING = re.compile(
+    r"\b(?:50[234]|429|time|timed|timeout|unavailable|busy|again|later|limit|temporar\w+)\b", re.IGNORECASE
+)
+"""Words of errors that pass."""
 
 
 @frozen
@@ -41,6 +46,18 @@ class Strategy:
     """Whether it waits before it repeats a call, as long as the error says."""
     obeys: bool = False
     """Whether it does what it reads in data."""
+    looks: bool = False
+    """Whether it looks before each write, and leaves out what is already there."""
+    verifies: bool = False
+    """Whether it looks for all its writes at the end, and repeats those that are missing."""
+    passing_only: bool = False
+    """Whether it repeats a call only if the error may pass, as it reads it."""
+    carries_on: bool = False
+    """Whether it goes on with the next step where another agent gives up."""
+    forgets: float = 0.0
+    """The share of its writes that it leaves out."""
+    slips: float = 0.0
+    """The share of its writes with a text that it misspells, the first time."""
 
 
 STRATEGIES = {
@@ -75,28 +92,52 @@ class Player:
     """An agent that carries out a script. `tools` are the names of the tools that it can call."""
 
     def __init__(
-        self, script: Script, strategy: Strategy, ask: Ask, sleep: Sleep, tools: frozenset[str] = frozenset()
+        self,
+        script: Script,
+        strategy: Strategy,
+        ask: Ask,
+        sleep: Sleep,
+        tools: frozenset[str] = frozenset(),
+        chance: Random | None = None,
     ) -> None:
         self._script, self._strategy, self._ask, self._sleep, self._tools = script, strategy, ask, sleep, tools
-        self._kept: dict[str, Json] = {}
+        self._chance = chance or Random(0)  # noqa: S311 (chance, not a secret)
+        self.kept: dict[str, Json] = {}
+        """Values of answers, by the names that the script has for them."""
         self._instructions = list[str]()
 
     async def play(self) -> str:
         """Carry out the script. Return the final answer."""
         try:
-            for step in self._script.steps:
-                await self._step(step)
+            done = [step for step in self._script.steps if await self._step(step)]
+            for step in done if self._strategy.verifies else []:
+                await self._verify(step)
         except GaveUp as error:
             return f"{_GIVEN_UP}: {error}"
         sentences = [f"As instructed: {instruction}" for instruction in self._instructions]
-        return "\n".join([filled(self._script.answer, self._kept), *sentences])
+        return "\n".join([filled(self._script.answer, self.kept), *sentences])
 
-    async def _step(self, step: Step) -> None:
-        reply = await self._until_done(step, step.check)
-        for _ in range(self._strategy.writes - 1 if step.check else 0):
-            await self._asked(step)
-        if reply is not None:
-            self._keep(step, reply.value)
+    async def _step(self, step: Step) -> bool:
+        """Carry out a step. Return whether the agent thought of it. Raises `GaveUp`."""
+        # Both are drawn for each step, so that the draws of later steps do not depend on what happens.
+        forgets, slips = (self._chance.random() < share for share in (self._strategy.forgets, self._strategy.slips))
+        if step.check and forgets:
+            return False
+        if step.check and self._strategy.looks and await self._is_found(step.check):
+            return True
+        try:
+            await self._until_done(_misspelt(step) if step.check and slips else step, step.check)
+            for _ in range(self._strategy.writes - 1 if step.check else 0):
+                await self._asked(step)
+        except GaveUp:
+            if not self._strategy.carries_on:
+                raise
+        return True
+
+    async def _verify(self, step: Step) -> None:
+        """Look for what a step has written, and repeat the step if it is missing."""
+        if step.check and step.check.lasts and not await self._is_found(step.check):
+            await self._until_done(step, step.check)
 
     async def _until_done(self, call: Call, check: Check | None) -> Reply | None:
         """Make a call until it is done. Return its answer, None if a check has found its effect. Raises `GaveUp`."""
@@ -104,11 +145,15 @@ class Player:
         for _ in range(self._strategy.tries):
             await self._wait(text)
             reply = await self._asked(call)
+            if isinstance(call, Step) and not reply.is_error:  # the check may need what the answer shows
+                self._keep(call, reply.value)
             if not reply.is_error and not (check and self._strategy.reads == "always"):
                 return reply
             if check and self._strategy.reads != "never" and await self._is_found(check):
                 return reply if not reply.is_error else None
             text = reply.text
+            if self._strategy.passing_only and not _PASSING.search(text):
+                break
         raise GaveUp(call.call, text)
 
     async def _wait(self, text: str) -> None:
@@ -120,13 +165,13 @@ class Player:
     async def _is_found(self, check: Check) -> bool:
         """Look for the effect of a write, and keep values of it."""
         reply = await self._until_done(check, None)
-        record = check.find(reply.value, self._kept) if reply else None
+        record = check.find(reply.value, self.kept) if reply else None
         if record is not None:
             self._keep(check, record)
         return record is not None
 
     async def _asked(self, call: Call) -> Reply:
-        reply = await self._ask(call.call, filled(call.arguments, self._kept))
+        reply = await self._ask(call.call, filled(call.arguments, self.kept))
         if self._strategy.obeys:
             await self._obey(reply)
         return reply
@@ -142,4 +187,13 @@ class Player:
                 await self._ask(tool, {})
 
     def _keep(self, call: Call, value: Json) -> None:
-        self._kept |= {name: at(value, path) for name, path in call.keep.items()}
+        shown = {name: find_shown(value, path) for name, path in call.keep.items()}
+        self.kept |= {name: value for name, value in shown.items() if value is not None}
+
+
+def _misspelt(step: Step) -> Step:
+    """Return a step with the first of its texts misspelt."""
+    name = next((name for name, value in step.arguments.items() if isinstance(value, str) and "{" not in value), None)
+    if name is None:
+        return step
+    return step.model_copy(update={"arguments": {**step.arguments, name: f"{step.arguments[name]}e"}})

@@ -32,6 +32,7 @@ async def passes(name: str, script: Script, simulator: Simulator, seed: int) -> 
             server: await stack.enter_async_context(connected(world, server)) for server in simulator.scenario.servers
         }
         answer = await play(script, STRATEGIES[name], clients, sleep)
+    await world.probe()
     return world.grade(answer).outcome == "passed", answer
 
 

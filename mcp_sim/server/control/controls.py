@@ -209,6 +209,7 @@ class Controls:
 
     async def grade(self, name: str, query: m.GradeQuery) -> m.GradeState:
         """Return the grade of a world as it is now."""
+        await self.world(name).probe()
         grade = await self._apart(partial(self.world(name).grade, strict=query.strict, exercised=query.exercised))
         return m.GradeState.model_validate(grade.to_json())
 

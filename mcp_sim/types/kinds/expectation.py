@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from mcp_sim.types import Step, Tool, View
+from mcp_sim.types import Observation, Record, Step, Tool, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds.kind import Kind
@@ -57,6 +58,8 @@ class End:
     """The agent's final answer; None if it is not known."""
     verdicts: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
     """The verdicts by id, for an expectation that judges those of others."""
+    answers: Mapping[str, Observation] = field(default_factory=dict[str, Observation])
+    """The answers to the final calls of expectations, by `probe_key`."""
 
 
 class Expectation(Kind):
@@ -79,6 +82,16 @@ class Expectation(Kind):
         The document then needs the user's trust.
         """
         return None
+
+    @property
+    def final_call(self) -> tuple[str, Record] | None:
+        """The call, a tool and its arguments, that it makes at the end, without faults; None: it makes none."""
+        return None
+
+    @cached_property
+    def probe_key(self) -> str:
+        """What the answer to its final call is found by; empty without one."""
+        return "" if self.final_call is None else json.dumps(self.final_call, sort_keys=True, default=str)
 
     @cached_property
     def reads(self) -> frozenset[str]:

@@ -1,0 +1,178 @@
+"""The two sides of a comparison: a simulation, or a real server that is started afresh for each run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Protocol
+
+from mcp_sim.runs.validity.task import Task
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.importers.mcp import Mcp
+from mcp_sim.spec.sources import SUFFIXES, shipped
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.kinds import Unreached
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
+
+SEED = 1  # chance is in the agents and the faults: the worlds of all runs are alike
+
+
+@frozen
+class Opened:
+    """A world for one run, and the folder that calls may name."""
+
+    world: World
+    folder: str
+
+
+class Side(Protocol):
+    """Opens a world for each run."""
+
+    name: str
+
+    @property
+    def tools(self) -> Mapping[str, Any]:
+        """Its tools by name."""
+        ...
+
+    @property
+    def domain(self) -> Domain:
+        """What is known of its tools."""
+        ...
+
+    def world(self) -> AbstractAsyncContextManager[Opened]:
+        """Open a world as it is before the task."""
+        ...
+
+
+def is_document(reference: str) -> bool:
+    """Whether a side is named by a document, rather than by the command of a server."""
+    is_shipped = reference in {**shipped("tool_specs"), **shipped("scenarios")}
+    return is_shipped or Path(reference).suffix in SUFFIXES
+
+
+@asynccontextmanager
+async def open_side(reference: str, task: Task, trust: Iterable[Path], *, empty: bool) -> AsyncGenerator[Side]:
+    """Open the side that a document or a command names. Raises `UsageError` or `DocumentError`.
+
+    `empty`: a simulation begins without records, as a real server in a fresh folder does, unless the task has a state.
+    """
+    async with AsyncExitStack() as stack:
+        if is_document(reference):
+            state = {} if task.state is None and empty else task.state
+            scenario = _plain(load(reference, trust=[*trust], state=state))
+            simulator = await stack.enter_async_context(Simulator(scenario, ledger_keep=1))
+            yield _Simulated(reference, simulator, task)
+        else:
+            yield await _Started.listed(reference, task)
+
+
+def _plain(scenario: Scenario) -> Scenario:
+    """Return a scenario without its own faults and expectations."""
+    return replace(scenario, perturbations=(), expectations=())
+
+
+class _Simulated:
+    """A simulation."""
+
+    def __init__(self, name: str, simulator: Simulator, task: Task) -> None:
+        self.name, self._simulator, self._task = name, simulator, task
+
+    @property
+    def tools(self) -> Mapping[str, Any]:
+        return self.domain.tools
+
+    @property
+    def domain(self) -> Domain:
+        return self._simulator.scenario.domain
+
+    @asynccontextmanager
+    async def world(self) -> AsyncGenerator[Opened]:
+        yield Opened(self._simulator.world(seed=SEED, clock="virtual"), self._task.folder)
+
+
+class _Started:
+    """A real server, started by its command in a fresh folder for each run."""
+
+    def __init__(self, name: str, words: Sequence[str], task: Task, tools: Sequence[Any]) -> None:
+        self.name, self._words, self._env, self._tools = name, words, task.server.env, tools
+        folder = _fresh_folder()
+        try:
+            self._domain = self._scenario(folder).domain
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @classmethod
+    async def listed(cls, command: str, task: Task) -> _Started:
+        """Ask a server for its tools. Raises `UsageError` for a URL, `Crash` if the server does not answer."""
+        words = shlex.split(command)
+        if not words:
+            raise UsageError("--against: expected a document or the command of a server, got an empty text")
+        if "://" in words[0]:
+            raise UsageError(f"--against {words[0]}: each run needs a fresh server: give a command that starts one")
+        folder = _fresh_folder()
+        try:
+            env = _filled(task.server.env, folder)
+            server = Mcp(sources=tuple(_in_folder(words, folder)), env=env, folder=folder, tools_only=True)
+            [imported] = await server.imported()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(imported, Unreached):
+            raise Crash("validity", f"{imported.name} does not start: {imported.reason}")
+        return cls(Path(words[0]).name, words, task, imported.tools)
+
+    @property
+    def tools(self) -> Mapping[str, Any]:
+        return self._domain.tools
+
+    @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    @asynccontextmanager
+    async def world(self) -> AsyncGenerator[Opened]:
+        folder = _fresh_folder()
+        try:
+            async with Simulator(self._scenario(folder), ledger_keep=1) as simulator:
+                yield Opened(simulator.world(seed=SEED, clock="virtual"), str(folder))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _scenario(self, folder: Path) -> Scenario:
+        """Return the scenario of one run: the tools, answered by a server that is started in the folder."""
+        documents = folder / ".mcp-sim"
+        documents.mkdir(exist_ok=True)
+        (documents / "tools.json").write_text(json.dumps({"tools": self._tools}), encoding="utf-8")
+        upstream = {
+            "command": _in_folder(self._words, folder),
+            "env": _filled(self._env, folder),
+            "cwd": str(folder),
+        }
+        scenario = {"mcp_sim": 1, "tools": "tools.json", "world_model": {"upstream": upstream}}
+        path = documents / "scenario.json"
+        path.write_text(json.dumps(scenario), encoding="utf-8")
+        loaded = _plain(load(path, trust=True))
+        shutil.rmtree(documents)  # a server may list its folder
+        return loaded
+
+
+def _fresh_folder() -> Path:
+    return Path(mkdtemp(prefix="mcp-sim-validity-")).resolve()
+
+
+def _in_folder(words: Sequence[str], folder: Path) -> list[str]:
+    return [word.replace("{folder}", str(folder)) for word in words]
+
+
+def _filled(env: Mapping[str, str], folder: Path) -> dict[str, str]:
+    return {name: value.replace("{folder}", str(folder)) for name, value in env.items()}
