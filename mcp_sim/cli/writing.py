@@ -50,7 +50,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how often the model is asked at most, with what was wrong; default {ROUNDS}",
     )
     parser.add_argument(
-        "--reply", metavar="FILE", type=Path, help="take the program from a file, such as a reply from a chat"
+        "--samples",
+        metavar="N",
+        type=count,
+        default=1,
+        help="have N programs written: the best one counts, with the tools that others answer better; default 1",
+    )
+    parser.add_argument(
+        "--reply",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        help="take the program from a file, such as a reply from a chat; several files vote like --samples",
     )
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt, and ask nothing")
     parser.add_argument(
@@ -93,7 +104,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     began, file, source = monotonic(), _output_file(subject, output), _source(args)
     gate, progress = Gate(subject), StepProgress()
     try:
-        outcome = anyio.run(_written, gate, source, args.rounds, progress)
+        outcome = anyio.run(_written, gate, source, args.rounds, progress, args.samples)
     except Unanswered as error:
         progress.clear()
         _say(f"mcp-sim: {error}")
@@ -107,39 +118,41 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     return 0 if outcome.judged is not None else 1
 
 
-def _source(args: argparse.Namespace) -> str | EndpointSettings:
-    """Return the reply that is given, or the endpoint that is asked. Raises `UsageError`."""
+def _source(args: argparse.Namespace) -> list[str] | EndpointSettings:
+    """Return the replies that are given, or the endpoint that is asked. Raises `UsageError`."""
     if args.reply is not None:
-        return _text_of(args.reply)
+        return [_text_of(reply) for reply in args.reply]
     options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
     return named_line(args.by, "--by", **options)
 
 
-async def _written(gate: Gate, source: str | EndpointSettings, most: int, progress: StepProgress) -> Outcome:
+async def _written(
+    gate: Gate, source: list[str] | EndpointSettings, most: int, progress: StepProgress, samples: int
+) -> Outcome:
     """Return what an author writes. The plans are tried first: a server that cannot be served is not at fault."""
     progress.say("trying the inferred plans out")
     await anyio.to_thread.run_sync(lambda: gate.plans)  # it is kept
     async with _author(source) as (author, longest):
         prompt = prompt_text(gate.subject, longest)
-        rounds = 1 if isinstance(source, str) else most
+        rounds, programs = (1, len(source)) if isinstance(source, list) else (most, samples)
         async with progress.ticking():
-            return await write_program(gate, prompt, author, rounds, progress.say)
+            return await write_program(gate, prompt, author, rounds, progress.say, programs)
 
 
 @asynccontextmanager
-async def _author(source: str | EndpointSettings) -> AsyncGenerator[tuple[Author, int]]:
+async def _author(source: list[str] | EndpointSettings) -> AsyncGenerator[tuple[Author, int]]:
     """Yield who writes, and how long a prompt may be in characters."""
-    if isinstance(source, str):
+    if isinstance(source, list):
 
-        async def given(_messages: Sequence[Message]) -> Reply:
-            return Reply(source)
+        async def given(_messages: Sequence[Message], number: int) -> Reply:
+            return Reply(source[number])
 
         yield given, LONGEST
         return
     async with open_endpoint(source) as endpoint:
 
-        async def asked(messages: Sequence[Message]) -> Reply:
-            return await endpoint.complete(Request(messages, None, seed=len(messages)))
+        async def asked(messages: Sequence[Message], number: int) -> Reply:
+            return await endpoint.complete(Request(messages, None, seed=len(messages) + 1_000 * number))
 
         yield asked, min(LONGEST, endpoint.max_characters or LONGEST)
 
@@ -238,10 +251,23 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
             print(f"Held back for the gate: {', '.join(first_few(report['sessions']['held_back']))}.")
         if report["sessions"]["scored"]:
             print(f"Held back for the score: {', '.join(first_few(report['sessions']['scored']))}.")
+        if outcome.votes:
+            print("\n".join(["Programs agree:", *_vote_lines(outcome)]))
     if shows_complaints and outcome.complaints and not as_json:
         print(f"\nFor the model:\n\n{outcome.complaints}")
     for line in written:
         _say(line)
+
+
+def _vote_lines(outcome: Outcome) -> Iterator[str]:
+    """Yield in how many calls of each tool the programs agree, and the first call in which they do not."""
+    for tool, vote in outcome.votes.items():
+        yield f"  {tool}: {vote.agreement:.0%} of {vote.calls} calls"
+        if vote.call:
+            yield f"    {vote.call}"
+            yield from (
+                f"    {number} of {sum(vote.answers.values())}: {text}" for text, number in vote.answers.items()
+            )
 
 
 def _shared_reason(report: Record) -> str:

@@ -199,7 +199,7 @@ async def test_of_a_hostile_file_nothing_is_written(
         (
             "    item = dict(known(world, item_id))\n    tables['seen'] = tables.get('seen', 0) + 1\n"
             "    return {**item, 'quantity': tables['seen']}\n",
-            "second world",
+            "changes tables['seen'] of its module",
         ),
     ],
 )
@@ -295,6 +295,91 @@ async def test_the_example_of_the_prompt_is_a_program_without_mistakes(tmp_path:
     )
     assert (booked.value, listed.value) == ("✓ Added Laser (other)\n1 machines in total", "No bookings found.")
     assert gone.is_error
+
+
+# several programs -----------------------------------------------------------------------------------------------------
+
+TWO_TABLES = """from mcp_sim.programs import Refused, initial, records, tool
+
+tables = {"note": {"ids": "note-1", "fields": {"text": ""}}, "tag": {"key": "name", "natural": True, "fields": {}}}
+
+SIGN = "!"
+
+
+@initial
+def begin(given, world):
+    for row in records(given, "notes"):
+        world.note.add(row)
+
+
+def signed(text):
+    return text + SIGN
+
+
+@tool
+def add_note(world, text):
+    return world.note.add(text=signed(text))
+
+
+@tool
+def list_notes(world):
+    return {"notes": [dict(row) for row in world.note]}
+
+
+@tool
+def add_tag(world, name):
+    if name in world.tag:
+        raise Refused(f"Tag {name} exists")
+    world.tag.add(name=name)
+    return signed(f"Added {name}")
+
+
+@tool
+def list_tags(world):
+    return {"tags": [row["name"] for row in world.tag]}
+"""
+
+
+def _named(tool: str, *arguments: str) -> dict[str, Any]:
+    schemas = {name: {"type": "string"} for name in arguments}
+    return {"name": tool, "inputSchema": {"type": "object", "properties": schemas, "required": [*arguments]}}
+
+
+async def test_of_several_programs_each_answers_the_tools_that_it_answers_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = [_named("add_note", "text"), _named("list_notes"), _named("add_tag", "name"), _named("list_tags")]
+    Path("desk.json").write_text(json.dumps({"tools": tools}))
+    no_tags = TWO_TABLES.replace("    world.tag.add(name=name)\n", '    world.tag.add(name=name)["missing"]\n')
+    replies = {
+        "a.txt": TWO_TABLES.replace('SIGN = "!"', 'SIGN = "?"').replace("signed(text))", 'signed(text))["missing"]'),
+        "b.txt": no_tags,
+        "c.txt": no_tags.replace('{"tags": [', '{"all_tags": ['),
+    }
+    words = [word for name in replies for word in ("--reply", name)]
+    for name, text in replies.items():
+        Path(name).write_text(text)
+    assert await run("compile", "desk.json", *words, "-o", "desk.py", "--json") == 0
+    found = report(capfd)
+    assert found["kept"] == 4
+    noted, listed, tagged, tags = await answers(
+        Path("desk.yaml"),
+        ("add_note", {"text": "Milk"}),
+        ("list_notes", {}),
+        ("add_tag", {"name": "food"}),
+        ("list_tags", {}),
+    )
+    assert (noted.value["text"], listed.value) == ("Milk!", {"notes": [noted.value]})
+    assert (tagged.value, tags.value) == ("Added food?", {"tags": ["food"]})
+    assert found["votes"]["list_tags"]["answers"]['{"all_tags": []}'] == 1
+
+
+async def test_several_programs_are_asked_for_with_other_seeds(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    async with answering(REPLY) as (engine, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--samples", "3", "--rounds", "1") == 0
+    assert len({asked.body["seed"] for asked in engine.asked}) == 3
+    assert "Programs agree:\n  add_item: 100% of" in capfd.readouterr().out
 
 
 # samples --------------------------------------------------------------------------------------------------------------

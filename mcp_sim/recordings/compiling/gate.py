@@ -90,6 +90,8 @@ class Judged:
     findings: Sequence[Finding] = ()
     checks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Tool -> what was checked."""
+    answers: Sequence[Sequence[str]] = ()
+    """The calls of the trial: tool, arguments, the hash of the answer, and the answer shortened."""
     writes: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """The tools that write -> their table or entity, by their function or plan; None if tables do not see it."""
     filled: Collection[str] = ()
@@ -246,12 +248,12 @@ class Gate:
         problems = [*static]
         for _, listed, _ in checked(folder / "scenario.json", [folder]):
             problems += [
-                (problem.line, f"{problem.path}: {problem.message}")
+                (problem.line, f"{problem.path}: {problem.message}".removeprefix(": "))
                 for problem in listed
                 if problem.severity == "error"
             ]
         if problems:
-            return self._without(text, problems)
+            return self._without(text, [*dict.fromkeys(problems)])
         functions, hooks = self._functions(folder)
         if not functions:
             return Judged(text, whole=[NO_FUNCTION])
@@ -308,7 +310,7 @@ class Gate:
             findings.append(Finding(tool, "varies", message))
         differing = [Difference(**difference) for difference in first["differences"]]
         held, shown = (Agreement.of(first[which]) for which in ("held", "shown"))
-        seen = {"checks": first["checks"], "writes": first["writes"], "filled": first["filled"]}
+        seen = {name: first[name] for name in ("checks", "writes", "filled", "answers")}
         return Judged(text, functions, findings=findings, held=held, shown=shown, differences=differing, **seen)
 
     def _run(self, folder: Path, hash_seed: int, determined: Sequence[Record] | None, *, has_sessions: bool) -> Record:

@@ -67,8 +67,8 @@ class Probe:
     known: KnownArguments
     lax: frozenset[str] = frozenset()
     """The tools whose outputSchema the real server violates."""
-    answers: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
-    """Tool, arguments as JSON, and the hash of the answer."""
+    answers: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
+    """Tool, arguments as JSON, the hash of the answer, and the answer shortened."""
     findings: list[Finding] = field(default_factory=list[Finding])
     checks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Tool -> what was checked."""
@@ -158,13 +158,14 @@ class Probe:
             if tool in self.lax:
                 why += " (if the outputSchema is the reason: recorded answers violate it, so use @tool(conforms=False))"
             self.note(tool, "crash", f"{call} crashed: {why}; expected a result, or Refused")
-            self.answers.append((tool, short(arguments), "crash"))
+            self.answers.append((tool, short(arguments), "crash", "crash"))
             return None
         answer = answer_of(observation)
-        self.answers.append((tool, short(arguments), _digest(answer)))
+        seen = observe(answer)
+        shown = f"{'isError ' if seen.is_error else ''}{short(seen.value)}"
+        self.answers.append((tool, short(arguments), _digest(answer), shown))
         self._check_schema(self.domain.tools[tool], call, answer)
         self._advise(tool, call, world)
-        seen = observe(answer)
         if not seen.failed:
             self.examples.setdefault(tool, Example(arguments, answer, view))
         return seen
@@ -247,7 +248,7 @@ def differences(value: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) 
     Which calls are made depends on the answers: what follows another call is not compared.
     """
     seen = set[str]()
-    for (tool, arguments, answer), (second_tool, second_arguments, second) in zip(value, other, strict=False):
+    for (tool, arguments, answer, _), (second_tool, second_arguments, second, _) in zip(value, other, strict=False):
         if (tool, arguments) != (second_tool, second_arguments):
             return
         if answer != second and tool not in seen:

@@ -30,6 +30,7 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "rounds": outcome.tally.rounds,
         "tokens": outcome.tally.tokens,
         "complaints": outcome.complaints,
+        "votes": {tool: vote.to_json() for tool, vote in outcome.votes.items()},
     }
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from anyio import to_thread
+from anyio import create_task_group, to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.recordings.compiling.combining import combined
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
+from mcp_sim.recordings.compiling.votes import Vote, clusters, majority, votes
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
 
@@ -26,8 +28,8 @@ _RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")
 """The part of a reason that names two short texts."""
 _TOLERANCE = 1e-6  # equal scores may differ by rounding
 
-Author: TypeAlias = Callable[[Sequence[Message]], Awaitable[Reply]]
-"""Writes a program: answers a conversation. Raises `Unanswered` if there is no answer."""
+Author: TypeAlias = Callable[[Sequence[Message], int], Awaitable[Reply]]
+"""Writes a program: answers a conversation, with other numbers otherwise. Raises `Unanswered` without an answer."""
 Notify: TypeAlias = Callable[[str], None]
 """Gets a sentence about what is in progress."""
 
@@ -40,7 +42,6 @@ class Tally:
     tokens: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, reply: Reply) -> None:
-        self.rounds += 1
         for name, number in reply.usage.items():
             self.tokens[name] = self.tokens.get(name, 0) + number
 
@@ -58,30 +59,40 @@ class Outcome:
     complaints: str
     """What there was to say about the last reply; empty if nothing."""
     tally: Tally
+    votes: Mapping[str, Vote] = field(default_factory=dict[str, Vote])
+    """What several programs answer to the same calls, by tool; empty with one program."""
 
 
-async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, notify: Notify) -> Outcome:
+async def write_program(
+    gate: Gate, prompt: str, author: Author, rounds: int, notify: Notify, samples: int = 1
+) -> Outcome:
     """Ask an author for a program, at most `rounds` times, and return what passes the gate of the best one.
 
-    If there is nothing but advice, it is given once.
+    `samples`: how many programs are written in the first round; the best one, with the tools that others answer better,
+    goes on. If there is nothing but advice, it is given once.
 
     Raises `Unanswered` if there is no answer, unless an earlier one had a program.
     """
     messages: list[Message] = [{"role": "user", "content": prompt}]
     best, complaints, tally, was_advice = None, "", Tally(), False
-    program, problems = "", ""
+    program, problems, all_votes = "", "", dict[str, Vote]()
     for number in range(1, rounds + 1):
         notify(f"round {number} of {rounds}: the model writes")
         try:
-            reply = await author(messages)
+            replies = await _replies(author, messages, samples if number == 1 else 1)
         except Unanswered as error:
             if best is None:
                 raise
             notify(f"{error}; going on with what there is")
             break
-        tally.add(reply)
+        for reply in replies:
+            tally.add(reply)
+        tally.rounds += 1
         notify(f"round {number} of {rounds}: trying the program out")
-        judged, complaints = await _judged(gate, reply)
+        tried = [(*await _judged(gate, reply), reply.content) for reply in replies]
+        if samples > 1 and number == 1:
+            all_votes = votes([judged for judged, _, _ in tried if judged is not None and not judged.whole])
+        judged, complaints, content = await _elected(gate, tried, notify)
         tools = len(gate.subject.tools)
         if judged is not None and (best is None or judged.merit(tools) > best.merit(tools)):
             best = judged
@@ -90,14 +101,81 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
             break
         was_advice = is_advice
         if judged is not None or not program:
-            program, problems = reply.content[:_LONGEST_REPLY], complaints
+            program, problems = content[:_LONGEST_REPLY], complaints
         else:  # the last program, and what is wrong with it, are worth more than a reply without one
             complaints = f"{problems}\n\nYour last answer could not be used. {complaints}"
         exchange: list[Message] = [{"role": "assistant", "content": program}, {"role": "user", "content": complaints}]
         messages = [messages[0], *exchange]
     notify("settling what is kept")
     settled, dropped = (None, {}) if best is None else await _settled(gate, best, notify)
-    return Outcome(settled, best, dropped, complaints, tally)
+    return Outcome(settled, best, dropped, complaints, tally, all_votes)
+
+
+async def _replies(author: Author, messages: Sequence[Message], count: int) -> list[Reply]:
+    """Return several replies to the same question, asked at the same time."""
+    replies, failures = dict[int, Reply](), list[Unanswered]()
+
+    async def ask(number: int) -> None:
+        try:
+            replies[number] = await author(messages, number)
+        except Unanswered as error:
+            failures.append(error)
+
+    async with create_task_group() as tasks:
+        for number in range(count):
+            tasks.start_soon(ask, number)
+    if not replies:
+        raise failures[0]
+    return [replies[number] for number in sorted(replies)]
+
+
+_Tried: TypeAlias = tuple[Judged | None, str, str]
+"""What the gate found in a reply, the complaints, and the reply."""
+
+
+async def _elected(gate: Gate, tried: Sequence[_Tried], notify: Notify) -> _Tried:
+    """Return the best of several programs, with the tools of others where the gate finds that better.
+
+    Of programs that are equally good, the one counts whose answers most others give.
+    """
+    usable = [(judged, complaints, content) for judged, complaints, content in tried if judged is not None]
+    if len(usable) < 2:
+        return usable[0] if usable else tried[0]
+    tools = len(gate.subject.tools)
+    shares = majority([judged for judged, _, _ in usable])
+    ranked = sorted(range(len(usable)), key=lambda at: (-usable[at][0].merit(tools), -shares[at]))
+    best, complaints, content = usable[ranked[0]]
+    for at in ranked[1:]:
+        other = usable[at][0]
+        for cluster in _better_clusters(best, other):
+            text = combined(best, other, cluster)
+            judged = None if text is None else await to_thread.run_sync(gate.judge, text)
+            if text is not None and judged is not None and judged.merit(tools) > best.merit(tools) + _TOLERANCE:
+                notify(f"taking {', '.join(sorted(cluster))} from another program")
+                names = [str(tool["name"]) for tool in gate.subject.tools]
+                best, complaints = judged, complaints_about(judged, names, gate.plans)
+                content = f"```python\n{text}\n```"
+    return best, complaints, content
+
+
+def _better_clusters(best: Judged, other: Judged) -> list[frozenset[str]]:
+    """Return groups of tools that share no table with the rest in either program, and that the other does better."""
+    ours, theirs = {*clusters(best)}, [*clusters(other)] if not other.whole else []
+    return [
+        cluster
+        for cluster in theirs
+        if all(group <= cluster or not group & cluster for group in ours)
+        and cluster < {*other.functions}
+        and _cluster_merit(other, cluster) > _cluster_merit(best, cluster) + _TOLERANCE
+    ]
+
+
+def _cluster_merit(judged: Judged, cluster: Collection[str]) -> float:
+    """Return how good a program is at some tools: the share that passes, and the agreement with recordings."""
+    passing = len({*cluster} & {*judged.functions} - judged.failing().keys()) / len(cluster)
+    scores = {**judged.shown.tools, **judged.held.tools}
+    known = [scores[tool] for tool in cluster if tool in scores]
+    return passing + (2 * sum(known) / len(known) if known else 0.0)
 
 
 async def _judged(gate: Gate, reply: Reply) -> tuple[Judged | None, str]:
