@@ -35,6 +35,11 @@ class _Loop:
 _LOOP = _Loop()
 
 
+def begin(coroutine: Coroutine[Any, Any, T]) -> asyncio.Future[T]:
+    """Run a coroutine in the loop, and return its result as a future of the running loop."""
+    return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, _LOOP.get()))
+
+
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in the loop, and wait for its result. Must not be called in that loop itself."""
     return asyncio.run_coroutine_threadsafe(coroutine, _LOOP.get()).result()
