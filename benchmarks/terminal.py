@@ -1,10 +1,11 @@
 """Compare the shell of simulated terminals with a real bash, command by command.
 
-    python benchmarks/terminal.py REFERENCE... [--failures]
+    python benchmarks/terminal.py REFERENCE... [--failures] [--runs N]
 
 A reference is a JSON file that was recorded from a real bash: `cwd`, `tree` (rows with path, kind, mode, mtime, target,
 and the content in base64), and `results` (cmd, stdout, stderr, code). Each command runs in a world of its own, as it
-did there. Compared are stdout and the exit code.
+did there. Compared are stdout and the exit code. With `--runs N`, all commands also run N times one after another, with
+the same seed, and what differs between runs is counted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import asyncio
 import json
 import tempfile
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,21 @@ async def _compared(reference: Json, path: Path, *, failures: bool) -> tuple[int
     return exact, unordered
 
 
+async def _differences(commands: Sequence[str], path: Path, runs: int) -> int:
+    """Return how many answers differ from those of the first run. Each run is a world of its own."""
+    first: list[str] = []
+    count = 0
+    for number in range(runs):
+        async with Simulator.load(path).open(seed=7) as world:
+            answers = [str((await world.call("run_command", {"command": text})).body) for text in commands]
+        first = first or answers
+        differing = [text for text, before, after in zip(commands, first, answers, strict=True) if before != after]
+        count += len(differing)
+        for text in differing[:5]:
+            print(f"run {number} differs: {text}")
+    return count
+
+
 def _scenario(reference: Json) -> Json:
     newest = max(row["mtime"] for row in reference["tree"])
     now = datetime.fromtimestamp(newest + 60, UTC).isoformat()
@@ -82,6 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("references", nargs="+", type=Path)
     parser.add_argument("--failures", action="store_true", help="print the commands that differ")
+    parser.add_argument("--runs", type=int, default=0, help="compare so many runs with one seed")
     options = parser.parse_args()
     for source in options.references:
         reference = json.loads(source.read_text(encoding="utf-8"))
@@ -89,6 +106,10 @@ def main() -> None:
             path = Path(folder, "scenario.yaml")
             path.write_text(json.dumps(_scenario(reference)), encoding="utf-8")
             exact, unordered = asyncio.run(_compared(reference, path, failures=options.failures))
+            if options.runs:
+                commands = [known["cmd"] for known in reference["results"]]
+                differing = asyncio.run(_differences(commands, path, options.runs))
+                print(f"{source.stem}: {options.runs} runs of {len(commands)} commands, {differing} answers differ")
         count = len(reference["results"])
         shares = f"exact {exact / count:.1%}, but for the order of lines {unordered / count:.1%}"
         print(f"{source.stem}: {count} commands, {shares}")

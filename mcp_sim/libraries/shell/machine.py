@@ -6,13 +6,14 @@ time and memory. What it gets from the host is the time of its files, which is r
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from time import time
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from mcp_sim.libraries.files.paths import directories_above, is_within
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
@@ -28,15 +29,18 @@ if TYPE_CHECKING:
 MODES = {FILE: "644", DIRECTORY: "755"}
 """The modes of records that have none."""
 
-_LIMITS: Mapping[str, Any] = {
+LIMITS: Mapping[str, Any] = {
     # One call must not hold a thread for long, and less than the watchdog of programs allows (10 s).
     "timeout_seconds": 5.0,
     "max_commands": 100_000,
     "max_loop_iterations": 100_000,
     "max_memory": 64 << 20,
 }
-_SYSTEM = frozenset({"/proc", "/dev", "/sys", "/bin", "/usr/bin"})
+_BINARIES = ("/usr/bin", "/bin")
+_SYSTEM = frozenset({"/proc", "/dev", *_BINARIES})
 """What the interpreter provides. Changes there are not kept."""
+_INSTALLED = 1736150400
+"""The time of what belongs to the system, 6 January 2025."""
 _RANDOM = 1 << 14
 """How many random bytes a call finds in /dev/urandom."""
 _AT_ONCE = 400
@@ -57,8 +61,8 @@ MOUNTED: Mapping[str, Mapping[str, str]] = {
 }
 """The folders of the interpreter that are replaced by others, with their files."""
 
-Stamp: TypeAlias = "tuple[str, int, float, int]"
-"""The version of a file: its type, mode, time of modification and size."""
+Version: TypeAlias = Mapping[str, Any]
+"""The version of a file: its type, mode, time of modification and size, as the interpreter returns them."""
 Place: TypeAlias = "tuple[str, str]"
 """A table, and the path of a record in it."""
 
@@ -70,7 +74,7 @@ class Machine:
         from bashkit import Bash  # noqa: PLC0415 (optional, and loaded with the first command)
 
         builtins = {name: self._builtin(command) for name, command in commands.items()}
-        self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **_LIMITS)
+        self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **LIMITS)
         self.fs: FileSystem = self.bash.fs()
         self.store: Store
         self.now: datetime
@@ -84,7 +88,7 @@ class Machine:
         self._origins: tuple[Any, ...] = ()
         self._known: dict[Place, Record | None] = {}
         """The records that the files have, where these are not the initial ones."""
-        self._seen: dict[str, Stamp] = {}
+        self._seen: dict[str, Version] = {}
         self._furnish(commands)
 
     # following a view
@@ -116,10 +120,11 @@ class Machine:
             initial = {(table, str(key)): row for table, rows in zip(TABLES, self._origins, strict=True)
                        for key, row in rows.items()}  # fmt: skip
             self._place(initial, fs)
-            self._seen = dict(self._scan(fs or self.fs))
+            self._seen = self._scan(fs or self.fs)
+            self._touch({"/": _INSTALLED})
         moved = dict(self._moved(self.store))
         if moved:
-            self._place(moved, fs)
+            self._look_at(self._place(moved, fs))
             self._known.update(moved)
 
     def _moved(self, store: Store) -> Iterator[tuple[Place, Record | None]]:
@@ -134,8 +139,8 @@ class Machine:
                 if wanted is not present and wanted != present:
                     yield (table, path), wanted
 
-    def _place(self, records: Mapping[Place, Record | None], fs: FileSystem | None = None) -> None:
-        """Write records as files, with their modes and times, and remove the files of those that are gone."""
+    def _place(self, records: Mapping[Place, Record | None], fs: FileSystem | None = None) -> Iterable[str]:
+        """Write records as files, with modes and times, and remove those that are gone. Return the written paths."""
         files = fs or self.fs
         for _, path in sorted((place for place, record in records.items() if record is None), reverse=True):
             if self._seen.pop(path, None) is not None:
@@ -146,8 +151,12 @@ class Machine:
         times = {path: _seconds(record, self.now) for _, path, record in present if not record.get("target")}
         if fs is None:
             self._touch(times)
-            for path in times:
-                self._seen[path] = _stamp(self.fs.stat(path))
+        return times
+
+    def _look_at(self, paths: Iterable[str]) -> None:
+        """Take the versions of files for those that were seen."""
+        for path in paths:
+            self._seen[path] = self.fs.stat(path)
 
     def _write(self, files: FileSystem, table: str, path: str, record: Record) -> None:
         """Write a record as a file or directory, with its mode."""
@@ -162,7 +171,7 @@ class Machine:
         if table == FILE:
             files.write_file(path, bytes_of(record))
         mode = int(str(record.get("mode") or MODES[table]), 8)
-        if files.stat(path)["mode"] & 0o7777 != mode:
+        if (path in self._seen or mode != int(MODES[table], 8)) and files.stat(path)["mode"] & 0o7777 != mode:
             files.chmod(path, mode)
 
     def _touch(self, times: Mapping[str, int]) -> None:
@@ -176,19 +185,45 @@ class Machine:
 
     # writing back
 
-    def collect(self, fs: FileSystem | None = None) -> None:
-        """Write the files that changed since the last time as records."""
+    def collect(self, within: Sequence[str] | None = None, fs: FileSystem | None = None) -> None:
+        """Write the files that changed since the last time as records: those at and below some paths, or all."""
         files = fs or self.fs
-        now = dict(self._scan(files))
-        gone = [path for path in self._seen if path not in now]
-        changed = [path for path, stamp in now.items() if self._seen.get(path) != stamp]
+        now, gone = self._below(files, within) if self._is_plain(within) else self._everything(files)
+        changed = [path for path, version in now.items() if self._seen.get(path) != version]
         for path in gone:
             self._forget(path)
+            del self._seen[path]
         for path in changed:
             self._record(files, path, now[path])
-        self._seen = now
+            self._seen[path] = now[path]
         if fs is None:
-            self._settle(changed)
+            folders = {posixpath.dirname(path) for path in (*changed, *gone)}
+            self._settle({*changed, *(folders & self._seen.keys())})
+            if "/" in folders:
+                self._touch({"/": _INSTALLED})
+
+    def _is_plain(self, within: Sequence[str] | None) -> TypeGuard[Sequence[str]]:
+        """Whether paths are what they seem: no symbolic links are on the way."""
+        places = {folder for path in within or () for folder in (*directories_above(path), path)}
+        return (
+            within is not None
+            and "/" not in within
+            and not any(place in self._seen and self._seen[place]["file_type"] == "symlink" for place in places)
+        )
+
+    def _everything(self, files: FileSystem) -> tuple[dict[str, Version], list[str]]:
+        """Return the versions of all files, and the paths of those that are gone."""
+        now = self._scan(files)
+        return now, [path for path in self._seen if path not in now]
+
+    def _below(self, files: FileSystem, within: Sequence[str]) -> tuple[dict[str, Version], list[str]]:
+        """Return the versions of the files at and below paths, and the paths of those that are gone."""
+        now: dict[str, Version] = {}
+        for path in within:
+            top = next((place for place in (*directories_above(path), path) if place not in self._seen), path)
+            now |= self._scan(files, top)
+        known = [path for path in self._seen if is_within(path, within)] if within else []
+        return now, [path for path in known if path not in now]
 
     def _settle(self, changed: Iterable[str]) -> None:
         """Give files the times of their records."""
@@ -198,8 +233,7 @@ class Machine:
             if record is not None and not record.get("target"):
                 times[path] = _seconds(record, self.now)
         self._touch(times)
-        for path in times:
-            self._seen[path] = _stamp(self.fs.stat(path))
+        self._look_at(times)
 
     def _forget(self, path: str) -> None:
         for table in TABLES:
@@ -207,9 +241,9 @@ class Machine:
                 self.store.remove(table, path)
                 self._known[table, path] = None
 
-    def _record(self, files: FileSystem, path: str, stamp: Stamp) -> None:
+    def _record(self, files: FileSystem, path: str, version: Version) -> None:
         """Write the record of a file that changed."""
-        kind, mode, modified, _ = stamp
+        kind, mode, modified = version["file_type"], version["mode"], version["modified"]
         table, other = (DIRECTORY, FILE) if kind == "directory" else (FILE, DIRECTORY)
         if self.store.get(other, path) is not None:
             self.store.remove(other, path)
@@ -252,37 +286,44 @@ class Machine:
             return self.now
         return datetime.fromtimestamp(int(modified), self.now.tzinfo)
 
-    def _scan(self, files: FileSystem) -> Iterator[tuple[str, Stamp]]:
-        """Yield the version of each file and directory."""
-        folders = [""]
+    def _scan(self, files: FileSystem, top: str = "") -> dict[str, Version]:
+        """Return the version of each file and directory at and below a path."""
+        versions: dict[str, Version] = {}
+        if top:
+            if files.exists(top) and files.stat(top)["file_type"] == "file" and top in self._seen:
+                return {top: files.stat(top)}
+            folder, name = posixpath.split(top)
+            entries = files.read_dir(folder) if files.exists(folder) else []
+            versions |= {
+                f"{folder.rstrip('/')}/{name}": entry["metadata"] for entry in entries if entry["name"] == name
+            }
+            if top in _SYSTEM or not versions or versions[top]["file_type"] != "directory":
+                return {} if top in _SYSTEM else versions
+        folders = [top]
         while folders:
             folder = folders.pop()
             for entry in files.read_dir(folder or "/"):
-                path, stamp = f"{folder}/{entry['name']}", _stamp(entry["metadata"])
-                if path in _SYSTEM:
-                    continue
-                yield path, stamp
-                if stamp[0] == "directory":
+                path, version = f"{folder}/{entry['name']}", entry["metadata"]
+                if version["file_type"] == "directory":
+                    if path in _SYSTEM:
+                        continue
                     folders.append(path)
+                versions[path] = version
+        return versions
 
     def _furnish(self, commands: Iterable[str]) -> None:
         """Replace the files that the interpreter begins with, which are those of another system."""
-        from bashkit import FileSystem  # noqa: PLC0415 (optional)
-
+        programs = {entry["name"] for entry in self.fs.read_dir("/usr/bin")} | {*commands}
         for entry in self.fs.read_dir("/"):
             if f"/{entry['name']}" not in {*MOUNTED, "/bin", "/usr"}:
                 self.fs.remove(f"/{entry['name']}", True)
         for folder, files in MOUNTED.items():  # the interpreter protects its own there
-            empty = FileSystem()
-            for entry in empty.read_dir("/"):
-                empty.remove(f"/{entry['name']}", True)
-            for name, text in files.items():
-                empty.write_file(f"/{name}", text.encode())
-            self.bash.mount(folder, empty)
-        for name in commands:
-            if not self.fs.exists(f"/usr/bin/{name}"):
-                self.fs.write_file(f"/usr/bin/{name}", b"")
-                self.fs.chmod(f"/usr/bin/{name}", 0o755)
+            self.bash.mount(folder, _filled(files))
+        binaries = _filled({name: f'#!/bin/sh\nexec {name} "$@"\n' for name in sorted(programs)}, mode=0o755)
+        for folder in _BINARIES:
+            self.bash.mount(folder, binaries)
+        paths = [f"{_BINARIES[0]}/{name}" for name in sorted(programs)]
+        self._touch(dict.fromkeys([*paths, *_BINARIES, *MOUNTED, "/usr", "/"], _INSTALLED))
 
     def _builtin(self, command: Command) -> Any:
         def call(context: BuiltinContext) -> BuiltinResult:
@@ -300,15 +341,24 @@ def _origins(store: Store) -> tuple[Any, ...]:
     return tuple(store.view.initial_records(store.prefix + table) for table in TABLES)
 
 
-def _stamp(metadata: Mapping[str, Any]) -> Stamp:
-    return metadata["file_type"], metadata["mode"], metadata["modified"], metadata["size"]
-
-
 def _seconds(record: Record, default: datetime) -> int:
     try:
         return int(datetime.fromisoformat(str(record.get("modified_at") or "")).timestamp())
     except ValueError:
         return int(default.timestamp())
+
+
+def _filled(files: Mapping[str, str], mode: int = 0o644) -> FileSystem:
+    """Return a file system with these files alone."""
+    from bashkit import FileSystem  # noqa: PLC0415 (optional)
+
+    system = FileSystem()
+    for entry in system.read_dir("/"):
+        system.remove(f"/{entry['name']}", True)
+    for name, text in files.items():
+        system.write_file(f"/{name}", text.encode())
+        system.chmod(f"/{name}", mode)
+    return system
 
 
 def content_of(data: bytes) -> Record:

@@ -13,7 +13,7 @@ from mcp_sim.libraries.shell import session
 from mcp_sim.libraries.shell.commands import COMMANDS
 from mcp_sim.libraries.shell.given import load_given
 from mcp_sim.libraries.shell.machine import Machine
-from mcp_sim.libraries.shell.reading import only_reads
+from mcp_sim.libraries.shell.reading import written_paths
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 
@@ -80,14 +80,14 @@ class Shell:
         machine = self._pool.take(self._store, name, str(known.get("state") or ""), self._home())
         machine.begin(self._store)
         before = str(known.get("cwd") or self._home())
+        place = normalize(workdir, before) if workdir else before
         if machine.bash.shell_state().cwd != before:
             machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
-        if workdir and machine.bash.execute_sync(f"builtin cd -- {shlex.quote(normalize(workdir, before))}").exit_code:
+        if workdir and machine.bash.execute_sync(f"builtin cd -- {shlex.quote(place)}").exit_code:
             self._pool.give(machine, name, str(known.get("state") or ""))
             raise ShellError(f"no such directory: {workdir}")
         output = self._execute(machine, command, stdin)
-        if not only_reads(machine.bash, command, str(known.get("state") or "")):
-            machine.collect()
+        machine.collect(written_paths(machine.bash, command, str(known.get("state") or ""), place))
         if workdir:
             machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
         lines = session.capture(machine.bash, machine.fresh)
