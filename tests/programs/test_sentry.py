@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -18,7 +19,7 @@ HERE = {"organizationSlug": "lumen-bikes"}
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("sentry").open() as opened:
+    async with Simulator(compiled("sentry")).open() as opened:
         yield opened
 
 
