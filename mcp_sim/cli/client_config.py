@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url",
         metavar="http://HOST:PORT[/w/WORLD]",
-        help="use the running server of `mcp-sim serve SCENARIO --http HOST:PORT` instead of starting one",
+        help="use the running server of `mcp-sim serve SCENARIO --http PORT` instead of starting one",
     )
     parser.add_argument(
         "--write",

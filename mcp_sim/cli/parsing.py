@@ -15,9 +15,24 @@ from mcp_sim.types.errors import UsageError, did_you_mean
 class CommandParser(argparse.ArgumentParser):
     """An argument parser that raises `UsageError` instead of printing the whole usage."""
 
+    _is_mixing = False
+    _own_usage: str | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] (has overloads)
+        """Parse arguments. Options may precede an argument that can be left out, which argparse takes for missing."""
+        is_optional = any(action.nargs == "?" and not action.option_strings for action in self._actions)
+        if self._is_mixing or not is_optional:
+            return super().parse_known_args(args, namespace)
+        self._is_mixing, self._own_usage = True, self.usage
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
+
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError` with a message, and the command that shows what is valid."""
-        usage = f"usage: {self.usage}; " if self.usage else ""
+        written = self._own_usage if self._is_mixing else self.usage  # argparse sets another one while it mixes
+        usage = f"usage: {written}; " if written else ""
         _, _, command = self.prog.partition(" ")
         raise UsageError(f"{f'{command}: ' if command else ''}{message}\n{usage}see {self.prog} --help")
 
@@ -25,14 +40,9 @@ class CommandParser(argparse.ArgumentParser):
         """Raise `UsageError` for arguments that the command does not take, with a hint at what was meant."""
         words = list(unknown)
         option = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
-        late = next(
-            (action.metavar for action in self._actions if action.nargs == "?" and not action.option_strings), None
-        )
         hint = "" if option is None else _near(option, self._option_string_actions)
         if not hint and " -- " in (self.usage or "") and "--" not in given:
             hint = "; write -- before the command and its options"
-        elif option is None and late:
-            hint = f"; write {late} before the options"
         self.error(f"unrecognized arguments: {' '.join(words)}{hint}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

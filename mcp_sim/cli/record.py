@@ -14,8 +14,6 @@ from mcp_sim.recordings.relays.backlog import Backlog
 from mcp_sim.recordings.relays.stdio import Relay, end_like
 from mcp_sim.types.errors import UsageError
 
-LOOPBACK = "127.0.0.1"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
@@ -28,8 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--session", metavar="NAME", help="name of the session (default: the time when it starts)")
     parser.add_argument("--url", metavar="URL", help="a server over HTTP, instead of a command")
-    parser.add_argument("--http", metavar="PORT", help="the port where clients reach it: PORT, or HOST:PORT")
-    parser.add_argument("--host", metavar="HOST", default=LOOPBACK, help=f"the address to bind (default {LOOPBACK})")
+    parser.add_argument("--http", metavar="[HOST:]PORT", help="where clients reach it; port 0: any free one")
     parser.add_argument(
         "--timeout",
         metavar="DURATION",

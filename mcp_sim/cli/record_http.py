@@ -33,8 +33,7 @@ def over_http(args: argparse.Namespace) -> int:
     """Pass requests on until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     target, seconds = _checked(args.url), positive_seconds("--timeout", "10m" if args.timeout is None else args.timeout)
-    address = args.http if ":" in args.http else f"{f'[{args.host}]' if ':' in args.host else args.host}:{args.http}"
-    host, port = parse_address(address)
+    host, port = parse_address(args.http)
     folder, redactor = new_folder(args)
     about = {"url": target if redactor is None else redactor.redact_command([target])[0]}
     with bind(host, port) as listener:

@@ -71,7 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world in FILE between runs")
     control = parser.add_argument_group("the control plane, for tests, trainers and people")
-    control.add_argument("--control", metavar="HOST:PORT", help="serve the control plane there; port 0: any free port")
+    control.add_argument("--control", metavar="[HOST:]PORT", help="serve the control plane there; port 0: any free one")
     control.add_argument(
         "--control-token-file",
         type=Path,
@@ -82,7 +82,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage] (has no public name)
-    group.add_argument("--http", metavar="HOST:PORT", help="serve over streamable HTTP; port 0: any free port")
+    group.add_argument("--http", metavar="[HOST:]PORT", help="serve over streamable HTTP; port 0: any free one")
+    group.add_argument(
+        "--sse", action="store_true", help="serve the older HTTP+SSE, too, at paths that end in sse instead of mcp"
+    )
     group.add_argument(
         "--workers",
         type=int,
@@ -138,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
     if args.control_token_file is not None and args.control is None:
-        raise UsageError("--control-token-file needs --control HOST:PORT")
+        raise UsageError("--control-token-file needs --control PORT")
     transport: Transport = "stdio" if args.http is None else "http"
     if transport == "http":
         _serve_http().check(args)
@@ -270,7 +273,7 @@ def _check_stdio(args: argparse.Namespace) -> None:
     """Raise `UsageError` for options that need HTTP."""
     usual = _http_defaults()
     for name in (name for name, value in usual.items() if getattr(args, name) != value):
-        raise UsageError(f"--{name.replace('_', '-')} works over HTTP only; add --http HOST:PORT")
+        raise UsageError(f"--{name.replace('_', '-')} works over HTTP only; add --http PORT")
     if args.world and args.store is None:
         raise UsageError("over stdio a process has one world; --world works only with --store")
     if len(args.world) > 1:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 
 import anyio
 
@@ -133,7 +134,15 @@ async def _serve(
         worlds = _worlds(partial(simulator.world, seed=args.seed, clock=clock), judging, args, worker)
         counts = simulator.base(args.seed).counts()
         limits, unread = _limits(args), positive_seconds("--unread", args.unread)
-        server = HttpServer(simulator.scenario, worlds, port.rules, limits, lambda: log.say(_nameless(where)), worker)
+        server = HttpServer(
+            simulator.scenario,
+            worlds,
+            port.rules,
+            limits,
+            lambda: log.say(_nameless(where)),
+            worker,
+            serves_older=args.sse,
+        )
         seed = simulator.scenario.seed if args.seed is None else args.seed
         controls = Controls(simulator, worlds, Setting(seed, clock, "http"))
         async with controlled(controls, port.token, args) as control, server.open() as app:
@@ -173,7 +182,7 @@ def _announced(
 ) -> Iterator[str]:
     """Yield what is logged once the server listens; with few logs, only the address if the port was chosen freely."""
     if logs_calls(args):
-        yield from _over_http(scenario, where, rules)
+        yield from _over_http(scenario, where, rules, serves_older=args.sse)
         seed = scenario.seed if args.seed is None else args.seed
         yield from announcement(scenario, counts, seed, clock, args.scenario)
     elif parse_address(args.http)[1] == 0:
@@ -194,13 +203,14 @@ def _limits(args: argparse.Namespace) -> Limits:
     )
 
 
-def _over_http(scenario: Scenario, where: str, rules: Access) -> Iterator[str]:
+def _over_http(scenario: Scenario, where: str, rules: Access, *, serves_older: bool) -> Iterator[str]:
     """Yield the URLs of the servers."""
+    ends = ("mcp", "sse") if serves_older else ("mcp",)
     names = ", ".join(spec.name for spec in scenario.servers.values())
     tools = sum(len(spec.tools) for spec in scenario.servers.values())
     yield f"mcp-sim {__version__} serves {names} over HTTP: {tools} tools"
-    for name in scenario.servers:
-        yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/mcp  (one agent, one WORLD)"
+    for name, end in product(scenario.servers, ends):
+        yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/{end}  (one agent, one WORLD)"
     if rules.principals:
         yield f"  tokens   {len(rules.principals)}; every request needs one"
 

@@ -76,6 +76,10 @@ class Access:
         host_name = host.decode("latin-1") if host else ""
         return parts["host"].lower() == host_name.lower() or name in self.names
 
+    def is_allowed_page(self, origin: bytes, host: bytes | None) -> bool:
+        """Whether pages of an origin may send requests to this server, and read its answers."""
+        return self.is_host(host) and self.is_origin(origin, host)
+
     def principal(self, authorization: bytes | None) -> str | None:
         """Return the world of a bearer token, None without one. Raises `PermissionError` for an unknown one."""
         scheme, _, token = (authorization or b"").partition(b" ")

@@ -71,7 +71,7 @@ class Elicitation:
         answers = dict[str, Json]()
         for name, ask in _questions(rounds, ctx.session.client_capabilities):
             answers[name] = await _asked(ctx, name, ask, {**asked.arguments, **answers})
-            if _is_refused(answers[name]):
+            if ask.is_refused(answers[name]):
                 break
         return answers
 
@@ -91,7 +91,7 @@ class Elicitation:
                 else:
                     params = fill_slots(ask.params, {**asked.arguments, **answers})
                     open_ones[name] = {"method": ask.method, "params": params}
-            if any(map(_is_refused, answers.values())):
+            if any(questions[name].is_refused(answer) for name, answer in answers.items() if name in questions):
                 return answers
             if open_ones:
                 raise InputRequired(
@@ -193,7 +193,3 @@ def _checked(name: str, ask: Ask, answer: Json) -> Json:
 
 def _is_accepted(answer: Json) -> bool:
     return as_object(answer).get("action") == "accept"
-
-
-def _is_refused(answer: Json) -> bool:
-    return as_object(answer).get("action", "accept") != "accept"

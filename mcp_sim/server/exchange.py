@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias
 
@@ -16,7 +17,8 @@ from mcp_sim.server.access import WorldNames
 from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_values import encode, has_many_values
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import decode, encode, has_many_values
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -264,6 +266,21 @@ def check_values(body: bytes) -> None:
     """Raise `Refusal` for a body with too many values."""
     if has_many_values(body):
         raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
+
+
+_ODD_ID = re.compile(rb'"id"\s*:\s*(?:[^"\-\d\s]|-?\d+[.eE])')
+"""An id that is neither a text nor a whole number, perhaps of the message itself."""
+
+
+def check_id(body: bytes) -> None:
+    """Raise `Refusal` for a message whose id is neither a text nor a whole number, which could not be answered."""
+    if _ODD_ID.search(body) is None:
+        return
+    with suppress(ValueError):
+        message = as_object(decode(body))
+        number = message.get("id", "")
+        if isinstance(number, bool) or not isinstance(number, str | int):
+            raise Refusal(400, INVALID_REQUEST, "The id of a request is a string or a whole number")
 
 
 class Refusal(McpSimError):

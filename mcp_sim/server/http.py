@@ -1,6 +1,7 @@
 """The servers of a scenario over streamable HTTP, for both eras of the protocol, each request in its world.
 
-Paths: `/mcp`, `/w/WORLD/mcp`; with several servers, the server's name precedes `mcp`. `/health` is for operators.
+Paths: `/mcp`, `/w/WORLD/mcp`; with several servers, the server's name precedes `mcp`. `/health` is for operators. For
+HTTP+SSE, paths end in `sse` and `messages`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qs
 from uuid import uuid4
 
 import anyio
@@ -22,6 +24,8 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, NotAdmitted, WorldNames, explicit_names
+from mcp_sim.server.batches import answer_batch, batch_of
+from mcp_sim.server.cors import is_preflight, preflight_headers, readable_by
 from mcp_sim.server.exchange import (
     CONNECTION,
     EXCHANGE,
@@ -33,10 +37,12 @@ from mcp_sim.server.exchange import (
     Refusal,
     Scope,
     Send,
+    check_id,
     check_values,
     respond,
 )
 from mcp_sim.server.impersonation import Context, Impersonation
+from mcp_sim.server.older_http import MESSAGES, SESSION, STREAM, OlderHttp
 from mcp_sim.server.plain_calls import (
     error_body,
     parse_plain_call,
@@ -58,7 +64,7 @@ from mcp_sim.world.world import World
 logger = logging.getLogger(__name__)
 
 HEALTH = "/health"
-_PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
+_PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/(?P<end>mcp|sse|messages)/?")
 MOST_CLIENTS = 4096
 """Paths and credentials whose checks are remembered."""
 
@@ -90,6 +96,8 @@ class Addressee:
     owner: SessionOwner
     names: WorldNames
     is_modern: bool
+    end: str = "mcp"
+    """The last part of the path, which for HTTP+SSE is another one."""
 
     @property
     def server(self) -> str:
@@ -104,7 +112,7 @@ class Addressee:
 class HttpServer:
     """An ASGI application. `on_nameless` is called once, when a request first uses the default world.
 
-    `worker` is this process, if it is one of several with the same port.
+    `worker` is this process, if it is one of several with the same port. `serves_older`: HTTP+SSE is served, too.
     """
 
     def __init__(
@@ -115,7 +123,10 @@ class HttpServer:
         limits: Limits,
         on_nameless: Callable[[], None],
         worker: Worker | None = None,
+        *,
+        serves_older: bool = False,
     ) -> None:
+        self._serves_older = serves_older
         self._worlds, self._access, self._limits, self._worker = worlds, access, limits, worker
         self._on_nameless: Callable[[], None] | None = on_nameless
         self._servers = {
@@ -134,6 +145,7 @@ class HttpServer:
         async with anyio.create_task_group() as tasks, AsyncExitStack() as stack:
             new_id = _new_session if self._worker is None else self._worker.new_session
             self._sessions = Sessions(tasks, self._limits.sessions, self._limits.idle, self._worlds.forget, new_id)
+            self._older = OlderHttp(self._limits.sessions, self._worlds.forget, new_id)
             self._plain = {name: await _modern(stack, server, True) for name, server in self._servers.items()}
             self._streaming = {name: await _modern(stack, server, False) for name, server in self._servers.items()}
             yield self
@@ -155,8 +167,15 @@ class HttpServer:
         if scope["path"] == HEALTH:
             await self._report_health(scope, send)
             return
+        headers = dict[bytes, bytes](scope["headers"])
+        origin = headers.get(b"origin")
+        if origin is not None and self._access.is_allowed_page(origin, headers.get(b"host")):
+            send = readable_by(origin, send)
+            if is_preflight(scope["method"], headers):
+                await respond(send, 200, preflight_headers(headers), b"")
+                return
         try:
-            await self._answer(scope, receive, send)
+            await self._answer(scope, receive, headers, send)
         except Refusal as refusal:
             logger.warning("refused %s %s: %d, %s", scope["method"], scope["path"], refusal.status, refusal.reason)
             await refusal.send(send)
@@ -173,9 +192,8 @@ class HttpServer:
         headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
         await respond(send, status, headers, b'{"status":"%b"}' % word)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, headers: Mapping[bytes, bytes], send: Send) -> None:
         """Check a request and pass it to its server."""
-        headers = dict[bytes, bytes](scope["headers"])
         addressee = self._addressee(scope["path"], scope["query_string"], scope["headers"], headers)
         exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), addressee.names)
         self._running.add(exchange)
@@ -185,6 +203,7 @@ class HttpServer:
                 return
             exchange.turn = await self._next_turn(exchange)
             check_values(exchange.body)
+            check_id(exchange.body)
             # Else the body names the world. It is parsed only now, after its values were counted.
             if addressee.is_clear or not await self._pass_on(exchange, addressee, send):
                 await self._answer_here(exchange, addressee, headers, send)
@@ -208,19 +227,33 @@ class HttpServer:
     ) -> None:
         """Pass a request to its server, and its answer to the client. Raises `Refusal`."""
         scope = exchange.scope
+        if addressee.end != "mcp":
+            await self._answer_older(exchange, addressee)
+            return
         may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
         plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None
         if plain is not None:
             del scope[EXCHANGE]
             await respond(send, 200, *plain)
             return
-        if addressee.is_modern:
+        batch = None if addressee.is_modern else batch_of(exchange.body)
+        if batch is not None:
+            await answer_batch(batch, exchange, addressee.owner, self._sessions, self._running)
+        elif addressee.is_modern:
             await exchange.answer_with(self._modern(exchange, addressee.server, headers))
             del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
         else:
             await self._with_handshake(exchange, addressee.owner)
         if exchange.is_unanswered:
             raise _leaving()
+
+    async def _answer_older(self, exchange: Exchange, addressee: Addressee) -> None:
+        """Answer a request of HTTP+SSE. Raises `Refusal`."""
+        session = addressee.names.session or ""
+        if addressee.end == STREAM:
+            await self._older.open(exchange, self._servers[addressee.server], addressee.owner, session)
+        else:
+            await self._older.take(exchange, addressee.owner, session)
 
     async def _pass_on(self, exchange: Exchange, addressee: Addressee, send: Send) -> bool:
         """Pass a request with its connection to the worker that has its world, unless this process has it.
@@ -245,15 +278,15 @@ class HttpServer:
         """
         path, _, query = url.partition(b"?")
         table = dict(headers)
-        # Such paths must be decoded first, which the application does.
-        if b"%" in path or b"#" in url or not path.isascii():
+        # Such paths must be decoded first, which the application does. It also lets pages read what they may.
+        if b"%" in path or b"#" in url or not path.isascii() or b"origin" in table:
             return None
         try:
             addressee = self._addressee(path.decode(), query, headers, table)
             check_values(body)
         except Refusal:
             return None
-        if not self._is_known(addressee.names) or not self._turns.take_brief():
+        if addressee.end != "mcp" or not self._is_known(addressee.names) or not self._turns.take_brief():
             return None
         plain = self._answer_plain(addressee, headers, table, body)
         return None if plain is None else whole_response(*plain)
@@ -299,20 +332,24 @@ class HttpServer:
         if self._is_leaving:
             raise _leaving()
         principal = self._principal(table.get(b"host"), table.get(b"origin"), table.get(b"authorization"))
-        world, server = self._target(path)
+        world, server, end = self._target(path)
         if world is not None:
             self._check(world)
         session, version = table.get(b"mcp-session-id"), table.get(b"mcp-protocol-version")
-        is_modern = version is not None and version not in _HANDSHAKE
+        is_modern = version is not None and version not in _HANDSHAKE and end == "mcp"
         session_id = None if is_modern or session is None else session.decode("latin-1")
+        if end == STREAM:
+            session_id = self._older.new_id()
+        elif end == MESSAGES:
+            session_id = next(iter(parse_qs(query.decode("latin-1")).get(SESSION, [])), "")
         names = WorldNames(world, explicit_names(query, headers), session_id, principal)
         bound = world if self._worker is None else world or next(iter(names.explicit), None)
-        return Addressee(SessionOwner(server, bound, principal), names, is_modern)
+        return Addressee(SessionOwner(server, bound, principal), names, is_modern, end)
 
     def _is_known(self, names: WorldNames) -> bool:
         """Whether the session of a request is open, or its world exists."""
         if names.session is not None:
-            return names.session in self._sessions
+            return names.session in self._sessions or names.session in self._older
         return (names.likely or DEFAULT) in self._worlds
 
     def _modern(self, exchange: Exchange, server: str, headers: Mapping[bytes, bytes]) -> App:
@@ -354,16 +391,18 @@ class HttpServer:
             reason = f"{what} of --token-file or {TOKEN_VARIABLE}"
             raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}, reason=reason) from None
 
-    def _parsed_path(self, path: str) -> tuple[str | None, str]:
-        """Return the world in a path, if any, and the server. Raises `Refusal` for an unknown path."""
+    def _parsed_path(self, path: str) -> tuple[str | None, str, str]:
+        """Return the world in a path, if any, the server, and the path's end. Raises `Refusal` for an unknown path."""
         match = _PATH.fullmatch(path)
+        if match and match["end"] != "mcp" and not self._serves_older:
+            raise Refusal(404, INVALID_REQUEST, "Not found", reason="HTTP+SSE is served with --sse only")
         name = match["server"] if match else None
         if match and name is None and len(self._servers) == 1:
             name = next(iter(self._servers))
         if not match or name not in self._servers or (match["world"] is not None and not is_name(match["world"])):
             paths = "/w/WORLD/mcp" if len(self._servers) == 1 else f"/w/WORLD/{{{','.join(self._servers)}}}/mcp"
             raise Refusal(404, INVALID_REQUEST, "Not found", reason=f"the paths of this server are {paths}")
-        return match["world"], name
+        return match["world"], name, match["end"]
 
     def _check(self, world: str) -> None:
         try:

@@ -38,6 +38,8 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    ServerCapabilities,
+    ServerTasksCapability,
     SetLevelRequestParams,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
@@ -64,9 +66,10 @@ from mcp_sim.server.protocol import (
     listing,
 )
 from mcp_sim.server.surface import offers, page
+from mcp_sim.server.tasks import CAPABILITY, ERA, METHODS, Tasks, check_way, support_of
 from mcp_sim.types import BrokenDelivery, Call, Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import CRASH_CODE, Crash, InputRequired, UsageError
-from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.programs import ProgramFunction
@@ -120,10 +123,15 @@ class Impersonation(Server[Any]):
         self._caller_of = caller_of
         self._stamp = encode({SERVER_INFO_META_KEY: self.server_info_stamp})
         self._interactions = {tool: scenario.interactions.get(tool, NO_INTERACTION) for tool in spec.tools}
+        self._task_support, self._tasks = support_of(scenario, name), Tasks()
         self._plain_tools = frozenset(
-            tool for tool in spec.tools if not self._interactions[tool].asks and not x_mcp_header_map(schemas[tool])
+            tool
+            for tool in spec.tools
+            if not self._interactions[tool].asks
+            and not x_mcp_header_map(schemas[tool])
+            and self._task_support.get(tool) != "required"
         )
-        """The tools that ask their user nothing, and whose arguments no header mirrors."""
+        """The tools that ask their user nothing, need no task, and whose arguments no header mirrors."""
         self._domain = scenario.domain
         self._passes_on = any(entry.world_model.answers_requests for entry in scenario.world_models)
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
@@ -159,6 +167,13 @@ class Impersonation(Server[Any]):
         )
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
+    def get_capabilities(self, *given: Any, protocol_version: str | None = None, **options: Any) -> ServerCapabilities:
+        """Return the SDK's capabilities, with tasks where a tool may be called as one and the protocol has them."""
+        shown = super().get_capabilities(*given, protocol_version=protocol_version, **options)
+        if self._task_support and (protocol_version is None or not is_modern(protocol_version)):
+            shown.tasks = ServerTasksCapability.model_validate(CAPABILITY)
+        return shown
+
     @property
     def sends_during_calls(self) -> bool:
         """Whether calls may send messages before their answer. If not, responses need no event stream."""
@@ -175,6 +190,10 @@ class Impersonation(Server[Any]):
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Answer a request. Unexpected exceptions are logged and hidden from the client."""
         try:
+            if self._task_support and ctx.protocol_version == ERA:
+                answer = await self._as_task(ctx)
+                if answer is not None:
+                    return answer
             match ctx.method:
                 case "tools/call" if _is_plain(ctx):
                     params = cast("Mapping[str, Any]", ctx.params)
@@ -248,34 +267,58 @@ class Impersonation(Server[Any]):
             logger.exception("tools/call failed")
             raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
+    async def _as_task(self, ctx: Context) -> Record | None:
+        """Answer a call as a task, or a request about tasks; None for other requests. Raises `MCPError`."""
+        params = as_object(ctx.params)
+        world, caller = await self._world_of(ctx), self._caller_of(ctx)
+        if ctx.method in METHODS:
+            return await self._tasks.answer(world, caller, ctx.method, params)
+        name = params.get("name")
+        tool = f"{self._prefix}{name}"
+        if ctx.method != "tools/call" or tool not in self._interactions:
+            return None
+        check_way(self._task_support.get(tool), is_task="task" in params)
+        if "task" not in params:
+            return None
+        self._remember_world(ctx, world)
+        observation = await self._observed(ctx, world, str(name), as_object(params.get("arguments")))
+        if isinstance(observation.body, BrokenDelivery):
+            await self._break_delivery(ctx, observation.body)
+        try:
+            result = self._delivered(ctx, observation.body, is_plain=False)
+        except MCPError as error:
+            result = error
+        delay = world.clock.wait_seconds(observation.delay)
+        return self._tasks.create(world, caller, result, delay, params["task"])
+
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
         return await self._call(ctx, params.name, params.arguments, is_plain=False)
 
     async def _call(self, ctx: Context, name: str, arguments: Record | None, *, is_plain: bool) -> Record:
         world = await self._world_of(ctx)
         self._remember_world(ctx, world)
-        tool, given, answers = self._prefix + name, arguments or {}, dict[str, Json]()
-        interaction = self._interactions.get(tool, NO_INTERACTION)
-        if interaction.asks:
-            try:
-                given, answers = await self._asked(ctx, interaction, tool, given)
-            except InputRequired as questions:
-                return self._stamped(ctx, questions.result)
-        key, stages = _idempotency_key((ctx.params or {}).get("_meta")), self._stages(ctx)
-        with stages.calling():
-            client = self._client(ctx, world) if self._passes_on else None
-            call = Call(tool, given, answers, key, self._caller_of(ctx), client)
-            try:
-                observation = await _call_world(world, call)
-            except InputRequired as questions:
-                return self._stamped(ctx, questions.result)
+        try:
+            observation = await self._observed(ctx, world, name, arguments or {})
+        except InputRequired as questions:
+            return self._stamped(ctx, questions.result)
         if observation.delay or observation.notifications:
-            with stages.delayed():
+            with self._stages(ctx).delayed():
                 await wait_until_due(ctx, world, self._subscribers, observation)
         await self._subscribers.notify_changed(world)
         if isinstance(observation.body, BrokenDelivery):
             await self._break_delivery(ctx, observation.body)
         return self._delivered(ctx, observation.body, is_plain=is_plain)
+
+    async def _observed(self, ctx: Context, world: World, name: str, given: Record) -> Observation:
+        """Return what the world answers to a call. Raises `InputRequired` for questions to the client."""
+        tool, answers = self._prefix + name, dict[str, Json]()
+        interaction = self._interactions.get(tool, NO_INTERACTION)
+        if interaction.asks:
+            given, answers = await self._asked(ctx, interaction, tool, given)
+        key = _idempotency_key((ctx.params or {}).get("_meta"))
+        with self._stages(ctx).calling():
+            client = self._client(ctx, world) if self._passes_on else None
+            return await _call_world(world, Call(tool, given, answers, key, self._caller_of(ctx), client))
 
     async def _asked(
         self, ctx: Context, interaction: ToolInteraction, tool: str, given: Record

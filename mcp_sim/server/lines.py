@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import cast
 
 from mcp_types import (
     INVALID_REQUEST,
@@ -12,10 +13,14 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
+from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import decode, encode
 
 LONGEST_LINE = 32 * 1024 * 1024
@@ -65,6 +70,46 @@ def parse_message(line: bytes, longest: int = LONGEST_LINE) -> JSONRPCMessage:
     if isinstance(message, JSONRPCNotification) and "id" in body:
         raise Refused(line, INVALID_REQUEST, "The id of a request is a string or a whole number")
     return message
+
+
+class Batch:
+    """The messages of a line that is a batch, which only protocol 2025-03-26 has, and the answers to them."""
+
+    ERA = "2025-03-26"
+    MOST_MESSAGES = 100
+    """Messages of a batch. Each may be a call, and the answers to all are kept until the last one."""
+
+    def __init__(self, line: bytes) -> None:
+        """Raise `Refused` for a line that is no batch."""
+        try:
+            bodies = as_list(decode(line))
+        except ValueError as error:
+            raise Refused(b"", PARSE_ERROR, f"Parse error: {error}") from None
+        if not 0 < len(bodies) <= self.MOST_MESSAGES:
+            raise Refused(b"", INVALID_REQUEST, f"A batch has 1 to {self.MOST_MESSAGES} messages")
+        self.messages = list[JSONRPCMessage]()
+        self._answers = list[JSONRPCMessage]()
+        for body in bodies:
+            try:
+                self.messages.append(parse_message(encode(body)))
+            except Refused as refused:
+                self._answers.append(refused.answer)
+        self.open = {message.id for message in self.messages if isinstance(message, JSONRPCRequest)}
+        """The ids of the requests that are not answered yet."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the answers can be sent."""
+        return not self.open and bool(self._answers)
+
+    def add(self, answer: JSONRPCResponse | JSONRPCError) -> None:
+        """Add the answer to a request."""
+        self.open.discard(cast("RequestId", answer.id))
+        self._answers.append(answer)
+
+    def line(self) -> bytes:
+        """Return the answers as a line, including its end."""
+        return b"[%b]\n" % b",".join(encode_line(answer).rstrip() for answer in self._answers)
 
 
 def encode_line(message: JSONRPCMessage) -> bytes:

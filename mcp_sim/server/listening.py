@@ -33,13 +33,18 @@ BACKLOG = 2048  # the default of uvicorn; a trainer opens hundreds of connection
 MOST_CONNECTIONS = 65_536  # as many as one client address has ports
 
 
+LOOPBACK = "127.0.0.1"
+ADDRESS = "PORT, or HOST:PORT"
+
+
 def parse_address(text: str, option: str = "--http") -> tuple[str, int]:
-    """Parse `HOST:PORT`, an IPv6 address in brackets. Raises `UsageError` that names the option."""
+    """Parse `PORT` of this machine or `HOST:PORT`, an IPv6 address in brackets. Raises `UsageError`."""
+    written = f"{LOOPBACK}:{text}" if text.isdecimal() else text
     with suppress(ValueError):
-        parts = urlsplit(f"//{text}")
-        if parts.hostname and parts.port is not None and parts.netloc == text and not parts.username:
+        parts = urlsplit(f"//{written}")
+        if parts.hostname and parts.port is not None and parts.netloc == written and not parts.username:
             return parts.hostname, parts.port
-    raise UsageError(f"{option} takes HOST:PORT, as in 127.0.0.1:8000 or [::1]:8000, not {text!r}")
+    raise UsageError(f"{option} takes {ADDRESS}, as in 8000, 127.0.0.1:8000 or [::1]:8000, not {text!r}")
 
 
 def bind(host: str, port: int, option: str = "--http") -> socket.socket:

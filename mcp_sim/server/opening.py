@@ -83,7 +83,9 @@ class Opening:
 
     def answer(self, source: int, target: int) -> Opened:
         """Answer plain messages, until there is another one, or none for a moment. Return what has passed."""
-        if AT_ONCE and not self._spec.icons:  # elsewhere no one can wait for pipes; the SDK checks icons
+        # Elsewhere no one can wait for pipes. The SDK checks icons, and knows which protocols have tasks.
+        has_tasks = any("execution" in tool.definition for tool in self._world.catalogue(self._server))
+        if AT_ONCE and not self._spec.icons and not has_tasks:
             with suppress(OSError):
                 self._answer_lines(source, target)
         return self._opened

@@ -12,11 +12,11 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.connection import Connection
 from mcp.server.runner import serve_connection
-from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
+from mcp_sim.server.event_streams import Transport
 from mcp_sim.server.exchange import App, Exchange, Message, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Impersonation
 
@@ -38,7 +38,7 @@ class SessionOwner:
 @dataclass(slots=True)
 class _Session:
     owner: SessionOwner
-    transport: StreamableHTTPServerTransport
+    transport: Transport
     connection: Connection | None = None
 
 
@@ -60,7 +60,7 @@ class Sessions:
     def __contains__(self, session: str) -> bool:
         return session in self._open
 
-    def find(self, session: str, owner: SessionOwner) -> StreamableHTTPServerTransport:
+    def find(self, session: str, owner: SessionOwner) -> Transport:
         """Return the transport of an open session. Raises `Refusal` for an unknown one."""
         opened = self._open.get(session)
         if opened is None or opened.owner != owner:
@@ -85,6 +85,12 @@ class Sessions:
             idle.deadline = asyncio.get_running_loop().time() + self._idle
         return opened.connection
 
+    def version(self, session: str, owner: SessionOwner) -> str:
+        """Return the version of the protocol in a session. Raises `Refusal` for an unknown one."""
+        self.find(session, owner)
+        connection = self._open[session].connection
+        return "" if connection is None else connection.protocol_version
+
     async def answer(self, exchange: Exchange, session: str, owner: SessionOwner) -> None:
         """Answer a request of an open session. Raises `Refusal` for an unknown one."""
         transport = self.find(session, owner)
@@ -99,9 +105,7 @@ class Sessions:
             reason = f"{len(self._open)} sessions are open (--max-sessions)"
             raise Refusal(503, INTERNAL_ERROR, "Too many open sessions", reason=reason)
         name = self._new_id()
-        transport = StreamableHTTPServerTransport(
-            name, is_json_response_enabled=not server.sends_during_calls, idle_timeout=self._idle
-        )
+        transport = Transport(name, is_json_response_enabled=not server.sends_during_calls, idle_timeout=self._idle)
         session = self._open[name] = _Session(owner, transport)
         status = _Status()
         try:

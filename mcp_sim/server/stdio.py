@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
 from mcp_sim.server.descriptors import write_all, write_ready
 from mcp_sim.server.impersonation import Context
-from mcp_sim.server.lines import Refused, encode_line, lines, parse_message
+from mcp_sim.server.lines import Batch, Refused, encode_line, lines, parse_message
 from mcp_sim.server.opening import Opened
 from mcp_sim.server.standard_streams import StandardStreams
 from mcp_sim.types import BrokenDelivery
@@ -56,6 +56,8 @@ class Stdio:
         self._open = set[RequestId]()
         self._quiet = anyio.Event()
         self._is_broken = False
+        self._version = ""
+        self._batches = dict[RequestId, Batch]()
         self._writing = anyio.Lock()
 
     async def serve(self, server: Served) -> int:
@@ -111,12 +113,35 @@ class Stdio:
             tasks.cancel_scope.cancel()
 
     async def _take(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        if self._version == Batch.ERA and line.lstrip().startswith(b"["):
+            await self._take_batch(line, incoming)
+            return
         try:
             message = parse_message(line)
         except Refused as refused:
             await self._write(encode_line(refused.answer))
             return
+        await self._pass_on(message, incoming)
+
+    async def _take_batch(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        try:
+            batch = Batch(line)
+        except Refused as refused:
+            await self._write(encode_line(refused.answer))
+            return
+        self._batches.update(dict.fromkeys(batch.open, batch))
+        if batch.is_complete:
+            await self._write(batch.line())
+        for message in batch.messages:
+            await self._pass_on(message, incoming)
+
+    async def _pass_on(
+        self, message: JSONRPCMessage, incoming: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
         match message:
+            case JSONRPCRequest(id=request, method="initialize", params={"protocolVersion": str(version)}):
+                self._open.add(request)
+                self._version = version  # a version that the server does not know has no batches
             # It is never answered, and must not keep the process from ending.
             case JSONRPCRequest(id=request, method=method) if method != "subscriptions/listen":
                 self._open.add(request)
@@ -133,11 +158,19 @@ class Stdio:
                 # The handshake was answered before the SDK was imported, which takes half of the start; its own answer
                 # is dropped.
                 if answered not in self._opened.answered:
-                    await self._write(encode_line(item.message))
+                    await self._write(self._line(item.message))
                 if answered is not None:
                     self._opened.answered.discard(answered)
                     self._answered(answered)
         sent.set()
+
+    def _line(self, message: JSONRPCMessage) -> bytes:
+        """Return a message as a line. The answers to a batch are one line, with the last of them."""
+        if not isinstance(message, JSONRPCResponse | JSONRPCError) or message.id not in self._batches:
+            return encode_line(message)
+        batch = self._batches.pop(message.id)
+        batch.add(message)
+        return batch.line() if batch.is_complete else b""
 
     def _answered(self, request: RequestId) -> None:
         self._open.discard(request)

@@ -165,7 +165,7 @@ class WorldStep:
                 answer = as_object(turn.call.answers.get(name))
                 if answer == UNABLE:
                     return Transition(Observation(RpcError(MISSING_CAPABILITY, *missing_capability_error(ask.needs))))
-                if ask.method == "elicitation/create" and answer.get("action", "accept") != "accept":
+                if ask.method == "elicitation/create" and ask.is_refused(answer):
                     return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
         return None
 

@@ -152,6 +152,9 @@ def _rounds(place: Place, rounds: Sequence[Mapping[str, AskPart]]) -> tuple[Roun
                 at.error(f"duplicate question {name!r}")
             seen.add(name)
             _check_form(at.at("schema"), question.form)
+            if question.confirm and question.confirm not in _booleans(question.form):
+                choices = _booleans(question.form)
+                at.at("confirm").error(f"must be a boolean field of the form{did_you_mean(question.confirm, choices)}")
     return tuple({name: _ask(name, ask_part) for name, ask_part in questions.items()} for questions in rounds)
 
 
@@ -164,7 +167,13 @@ def _ask(name: str, ask_part: AskPart) -> Ask:
         params = {"mode": "url", "message": ask_part.message, "url": ask_part.url, "elicitationId": name}
         return Ask("elicitation/create", params, "elicitation.url", ask_part.optional)
     params = {"mode": "form", "message": ask_part.message, "requestedSchema": ask_part.form}
-    return Ask("elicitation/create", params, "elicitation", ask_part.optional)
+    booleans = _booleans(ask_part.form)
+    denies = booleans[0] if len(booleans) == 1 and ask_part.confirm is None else ""
+    return Ask("elicitation/create", params, "elicitation", ask_part.optional, ask_part.confirm or "", denies)
+
+
+def _booleans(form: Record | None) -> list[str]:
+    return [name for name, body in properties(form or {}).items() if {*types_of(body)} == {"boolean"}]
 
 
 def _sampling(sample: str | Record) -> Record:

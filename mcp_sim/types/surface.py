@@ -17,6 +17,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.delays import LogNormal
 from mcp_sim.types.error_templates import Template
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.programs import ProgramFunction
@@ -42,6 +43,19 @@ class Ask:
     """The capability that a client must have to be asked."""
     optional: bool = False
     """Whether a client without the capability is not asked; otherwise its call is refused."""
+    confirm: str = ""
+    """The field of a form that must be true: otherwise the user has declined."""
+    denies: str = ""
+    """The field of a form that must not be false."""
+
+    def is_refused(self, answer: Json) -> bool:
+        """Whether an answer ends the call: it is declined, or could not be asked for."""
+        body = as_object(answer)
+        if body.get("action", "accept") != "accept":
+            return True
+        content = as_object(body.get("content"))
+        is_unconfirmed = bool(self.confirm) and bool(body) and content.get(self.confirm) is not True
+        return is_unconfirmed or (bool(self.denies) and content.get(self.denies) is False)
 
 
 Round: TypeAlias = Mapping[str, Ask]

@@ -308,7 +308,7 @@ def test_client_config_names_the_clients_it_knows() -> None:
 def test_options_of_http_are_refused_over_stdio(options: list[str]) -> None:
     done = mcp_sim("serve", "crm", *options)
     assert done.returncode == 2
-    assert done.stderr.decode() == f"mcp-sim: {options[0]} works over HTTP only; add --http HOST:PORT\n"
+    assert done.stderr.decode() == f"mcp-sim: {options[0]} works over HTTP only; add --http PORT\n"
 
 
 def test_of_many_guesses_and_records_some_are_named_and_all_are_counted(tmp_path: Path) -> None:

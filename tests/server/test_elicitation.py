@@ -17,6 +17,7 @@ from mcp_types import (
 from support.help_desk import Desk, User, eras, scenario, text
 from support.stdio_process import MODERN_META, serving
 
+from mcp_sim import Simulator
 from mcp_sim.server.testing import connected
 
 
@@ -42,6 +43,48 @@ async def test_what_the_user_does_not_want_is_not_done(desk: Desk, mode: str, ac
         assert (result.is_error, text(result)) == (True, "Declined by the user")
         assert world.view.get("ticket", "T-1") is not None
         assert world.ledger.newest["step"]["answers"]["sure"]["action"] == action
+
+
+@eras
+@pytest.mark.parametrize(
+    ("content", "is_closed"), [({"now": True}, True), ({"now": False}, False), ({"mail": True}, False), ({}, False)]
+)
+async def test_the_field_that_confirms_must_be_true(tmp_path: Path, mode: str, content: Any, is_closed: bool) -> None:
+    simulator = Simulator.load(asking(tmp_path, ["now", "mail"], confirm="now"))
+    async with (
+        simulator.open() as world,
+        connected(world, mode=mode, elicitation_callback=User(**content)) as client,
+    ):
+        result = await client.call_tool("drop_all", {})
+    assert result.is_error is not is_closed
+    assert is_closed or text(result) == "Declined by the user"
+
+
+def asking(folder: Path, fields: list[str], **options: Any) -> Path:
+    """Write a server whose tool asks with a form of booleans, and return its file."""
+    form = {"type": "object", "properties": {field: {"type": "boolean"} for field in fields}}
+    tool = {"name": "drop_all", "inputSchema": {"type": "object"}}
+    sim = {"drop_all": {"ask": {"sure": {"message": "Drop?", "schema": form, **options}}}}
+    path = folder / "drop.json"
+    path.write_text(json.dumps({"mcp_sim": 1, "name": "drop", "tools": [tool], "sim": sim}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("fields", "answer", "is_declined"),
+    [
+        (["sure"], {"sure": False}, True),
+        (["sure"], {"sure": True}, False),
+        (["sure"], {}, False),
+        (["a", "b"], {"a": False, "b": False}, False),
+    ],
+)
+async def test_false_in_the_only_boolean_field_declines(
+    tmp_path: Path, fields: list[str], answer: Any, is_declined: bool
+) -> None:
+    async with Simulator.load(asking(tmp_path, fields)).open() as world:
+        answers = {"sure": {"action": "accept", "content": answer}}
+        assert (await world.call("drop_all", {}, answers=answers)).ok is not is_declined
 
 
 @eras

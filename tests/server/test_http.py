@@ -191,7 +191,7 @@ async def test_answers_are_json_where_nothing_else_is_due(calm: Served, era: str
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--http", "nonsense"), "HOST:PORT"),
+        (("--http", "nonsense"), "PORT, or HOST:PORT, as in 8000"),
         (("--http", "127.0.0.1:99999"), "HOST:PORT"),
         (("--http", "no.such.host.invalid:0"), "cannot listen"),
         (("--http", "127.0.0.1:0", "--server", "crm"), "--server"),

@@ -428,8 +428,8 @@ def test_unexpected_failures_look_the_same_with_and_without_the_sdk(era: str) ->
 
 
 def test_a_program_that_fails_is_run_once_for_a_call(tmp_path: Path) -> None:
-    head = "import itertools\nRUNS = itertools.count(1)"
-    program = small("raise KeyError(next(RUNS))", head=head)
+    head = "import itertools\nrun = itertools.count(1).__next__"
+    program = small("raise KeyError(run())", head=head)
     side = Side(libraries.simulator(tmp_path, program, [libraries.tool("act")]), only_sdk=False)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(side.open()):
         for number in range(3):

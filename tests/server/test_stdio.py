@@ -241,6 +241,22 @@ def test_a_server_holds_little_of_endless_lines_and_goes_on() -> None:
         assert peak_memory(pid_of(wire.process)) - before < 90_000_000
 
 
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-11-25"])
+def test_a_batch_is_answered_with_a_line_in_the_protocol_that_has_them(version: str) -> None:
+    with serving("calm_crm", handshake=False) as wire:
+        client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        wire.request(0, "initialize", client)
+        assert wire.answer()["id"] == 0
+        wire.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        calls = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in (1, 2)]
+        wire.send(json.dumps([*calls, {"jsonrpc": "2.0", "id": 1.5, "method": "ping"}]).encode() + b"\n")
+        answers: Any = wire.answer()
+        if version == "2025-11-25":
+            assert answers["error"]["code"] == -32600
+            return
+        assert {answer["id"]: "error" in answer for answer in answers} == {1: False, 2: False, None: True}
+
+
 # lines ----------------------------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,11 @@ class AskPart(Part):
         description="JSON Schema of the form the user fills in: an object of plain values.",
         examples=[{"type": "object", "properties": {"name": {"type": "string"}}}],
     )
+    confirm: str | Literal[False] | None = Field(
+        default=None,
+        description="Boolean field of the form: unless it is true, the user declines; false: there is none. "
+        "Default: false in the only boolean field declines.",
+    )
     url: str | None = Field(default=None, description="URL that the user opens instead of filling in a form.")
     sample: str | dict[str, Json] | None = Field(
         default=None, description="Question to the client's model: a text, or the params of sampling/createMessage."
@@ -54,6 +59,8 @@ class AskPart(Part):
             one_of(self, "form", "url")
         elif self.model_fields_set & {"form", "url"}:
             raise ValueError("schema and url need a message")
+        if self.confirm and self.form is None:
+            raise ValueError("confirm names a field of a schema")
         if isinstance(self.sample, dict) and not {"messages", "maxTokens"} <= self.sample.keys():
             raise ValueError("the params of sampling/createMessage must have messages and maxTokens")
         return self

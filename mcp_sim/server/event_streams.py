@@ -1,0 +1,97 @@
+"""Event streams of a session: several at a time, each message on one of them.
+
+The SDK allows one, and refuses the next even where the first has just broken.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, TypeAlias
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.streamable_http import GET_STREAM_KEY, EventMessage, StreamableHTTPServerTransport, check_accept_headers
+from starlette.requests import Request
+
+from mcp_sim.server.exchange import Send
+
+PING_SECONDS = 15.0
+"""Seconds of silence after which a comment is sent, before a proxy closes the stream (the least default is 30)."""
+MOST_HELD = 64
+"""Messages that wait for a client that does not read."""
+MOST_STREAMS = 16
+"""Streams of a session; beyond, the oldest ends. Clients open one, and another one after that broke."""
+
+HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
+PING = b": ping\r\n\r\n"
+
+_Stream: TypeAlias = "tuple[MemoryObjectSendStream[EventMessage], MemoryObjectReceiveStream[EventMessage]]"
+
+
+class Transport(StreamableHTTPServerTransport):
+    """The SDK's transport of a session, whose newest event stream gets what belongs to no request."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._opened = list[_Stream]()
+
+    async def _handle_get_request(self, request: Request, send: Send) -> None:
+        _, takes_events = check_accept_headers(request)
+        if not takes_events:
+            await self._refuse(request, send, HTTPStatus.NOT_ACCEPTABLE, "Client must accept text/event-stream")
+        elif "last-event-id" in request.headers:
+            # Events have no ids, so this client has the id of another server, or of a proxy.
+            allowed = {"allow": "POST, DELETE"}
+            await self._refuse(
+                request, send, HTTPStatus.METHOD_NOT_ALLOWED, "Streams of this server cannot be resumed", allowed
+            )
+        elif await self._validate_request_headers(request, send):
+            await self._stream(send)
+
+    async def _refuse(
+        self, request: Request, send: Send, status: HTTPStatus, message: str, headers: dict[str, str] | None = None
+    ) -> None:
+        response: Any = self._create_error_response(f"{status.phrase}: {message}", status, headers=headers)
+        await response(request.scope, request.receive, send)
+
+    async def _stream(self, send: Send) -> None:
+        """Send messages until the client leaves or the session ends."""
+        stream: _Stream = anyio.create_memory_object_stream[EventMessage](MOST_HELD)
+        self._opened.append(stream)
+        self._request_streams[GET_STREAM_KEY] = stream
+        if len(self._opened) > MOST_STREAMS:
+            self._opened[0][0].close()
+        session = [(b"mcp-session-id", self.mcp_session_id.encode())] if self.mcp_session_id else []
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *session]})
+            with suppress(anyio.EndOfStream, anyio.ClosedResourceError):
+                await self._forward(stream[1], send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._forget(stream)
+
+    async def _forward(self, messages: MemoryObjectReceiveStream[EventMessage], send: Send) -> None:
+        while True:
+            data = PING
+            with anyio.move_on_after(PING_SECONDS):
+                event = await messages.receive()
+                body = event.message.model_dump_json(by_alias=True, exclude_unset=True)
+                data = b"event: message\r\ndata: %b\r\n\r\n" % body.encode()
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+
+    def _forget(self, stream: _Stream) -> None:
+        """Let the newest stream that is left get the messages."""
+        self._opened.remove(stream)
+        for end in stream:
+            end.close()
+        if self._request_streams.get(GET_STREAM_KEY) is stream:
+            del self._request_streams[GET_STREAM_KEY]
+            if self._opened:
+                self._request_streams[GET_STREAM_KEY] = self._opened[-1]
+
+    async def terminate(self) -> None:
+        """End the session and its streams."""
+        for sender, _ in self._opened:
+            sender.close()
+        await super().terminate()
