@@ -180,5 +180,6 @@ class _Rows:
 
 def _cell(name: str, value: Json) -> Json:
     """Return the value of a column: what has other keys in each row as a JSON text."""
-    is_column = not isinstance(value, dict | list) or name in (*TEXTS, "messages")
-    return value if is_column else encode(value).decode()
+    if isinstance(value, dict) or (isinstance(value, list) and name not in (*TEXTS, "messages")):
+        return encode(value).decode()
+    return value  # pyright: ignore[reportUnknownVariableType] (narrowed from any JSON value)

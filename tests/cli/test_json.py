@@ -24,6 +24,7 @@ NO_TABLE = {
     "record": "writes files",
     "view": "writes a page",
     "schema": "prints JSON",
+    "trajectories": "prints lines of JSON",
     "serve": "speaks the protocol",
 }
 """Commands without `--json`, and why."""
