@@ -82,12 +82,18 @@ async def repeating(asked: Asked) -> Response:
         text = text.replace(mark, "")
     if asked.schema is None:
         return completion(text)
-    parts: Json = asked.schema["anyOf"][0]["properties"]
+    parts: Json = asked.schema.get("anyOf", [asked.schema])[0]["properties"]
     ids = {"id": "pat_001" if "ward" in parts else "visit_009", "patient_id": "pat_001"}
     whole = {name: ids.get(name, text) for name, part in parts.items() if part.get("type") == "string"}
     lists: dict[str, list[Json]] = {name: [] for name, part in parts.items() if part.get("type") == "array"}
-    rest = {name: None if "anyOf" in part else 0 for name, part in parts.items() if name not in {**whole, **lists}}
+    rest = {name: least(part) for name, part in parts.items() if name not in {**whole, **lists}}
     return completion(json.dumps({**whole, **lists, **rest}))
+
+
+def least(schema: Json) -> Json:
+    """Return a short answer: what a model says of changes that there are none of, no reference, or 0."""
+    choices = schema.get("anyOf", ())
+    return next((choice["enum"][0] for choice in choices if "enum" in choice), None) if choices else 0
 
 
 async def played(world: World) -> str:

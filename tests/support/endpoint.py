@@ -63,6 +63,8 @@ class Engine:
     arrived: anyio.Event = field(default_factory=anyio.Event)
     under_way: int = 0
     most_under_way: int = 0
+    failure: Exception | None = None
+    """The error of a responder. The package would only see a refusal, and try again."""
 
     async def complete(self, request: Request) -> Response:
         asked = Asked(json.loads(await request.body()), dict(request.headers), len(self.asked), request)
@@ -72,6 +74,9 @@ class Engine:
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
             return await self.respond(asked)
+        except Exception as error:
+            self.failure = error
+            raise
         finally:
             self.under_way -= 1
 
@@ -181,6 +186,8 @@ async def serving(respond: Respond = guided, models: Response | None = None) -> 
                 yield engine
             finally:
                 server.should_exit = True
+        if engine.failure is not None:
+            raise engine.failure
 
 
 def closed_port() -> int:
