@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from support import notebook_server
 from support.endpoint import Engine, completion, giving, saying, serving
 from support.notebook_server import CALLS, record
-from support.warm import PYTHON
+from support.warm import COLD, PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
@@ -204,8 +204,9 @@ async def test_of_a_hostile_file_nothing_is_written(
     ],
 )
 async def test_a_hostile_function_is_dropped_and_the_rest_serves(
-    body: str, why: str, pantry: Path, capfd: pytest.CaptureFixture[str]
+    body: str, why: str, pantry: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sys, "executable", COLD)  # for another hash seed
     async with answering(program(body)) as (_, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
     found = report(capfd)["tools"]

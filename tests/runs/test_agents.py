@@ -1,15 +1,14 @@
-"""The scripted agents on every shipped scenario that has a script: who passes, who fails."""
+"""The scripted agents with MCP clients: injections and waits. test_mutants has them on every shipped scenario."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
-from support.vendors import FAULTED_SCENARIOS, GRADED_SCENARIOS, compiled
+from support.vendors import GRADED_SCENARIOS, compiled
 
 from mcp_sim import Simulator, World
 from mcp_sim.runs.agents.clients import play
@@ -19,15 +18,11 @@ from mcp_sim.server.testing import connected
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.kinds import expectations
 
-SEEDS = range(3)
-CALM = [name for name in GRADED_SCENARIOS if name not in FAULTED_SCENARIOS]
-FAULTED = [name for name in GRADED_SCENARIOS if name in FAULTED_SCENARIOS]
 
-
-async def outcomes(simulator: Simulator, agent: str, seeds: Iterable[int] = SEEDS) -> set[str]:
-    """Return the outcomes of an agent over several seeds."""
+async def outcomes(simulator: Simulator, agent: str) -> set[str]:
+    """Return the outcomes of an agent with an MCP client over several seeds."""
     found = set[str]()
-    for seed in seeds:
+    for seed in range(3):
         world = simulator.world(seed=seed)
         async with AsyncExitStack() as stack:
             clients = {
@@ -44,34 +39,9 @@ async def _advance(world: World, seconds: float) -> None:
     await world.advance(timedelta(seconds=seconds))
 
 
-def test_there_are_scenarios_of_both_kinds() -> None:
-    assert len(CALM) >= 9
-    assert len(FAULTED) >= 10
-
-
-@pytest.mark.parametrize("name", CALM)
-async def test_without_faults_only_a_duplicate_writer_fails(name: str) -> None:
-    expected = {agent: {"failed" if agent == "duplicate_writer" else "passed"} for agent in STRATEGIES}
-    async with Simulator(compiled(name)) as simulator:
-        assert {agent: await outcomes(simulator, agent, seeds=[0]) for agent in STRATEGIES} == expected
-
-
-CAREFUL = ("golden", "verify_then_retry")
-CARELESS = ("naive_retry", "give_up", "duplicate_writer")
-
-
-@pytest.mark.parametrize("name", FAULTED)
-async def test_with_faults_only_an_agent_that_looks_before_it_repeats_passes(name: str) -> None:
-    expected = {agent: {"passed"} for agent in CAREFUL} | {agent: {"failed"} for agent in CARELESS}
-    async with Simulator(compiled(name)) as simulator:
-        careful = {agent: await outcomes(simulator, agent) for agent in CAREFUL}
-        careless = {agent: await outcomes(simulator, agent, seeds=[1]) for agent in CARELESS}  # test_mutants has seed 0
-    assert careful | careless == expected
-
-
 async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
     async with Simulator(compiled("flaky_calendar_mail")) as simulator:
-        assert await outcomes(simulator, "obeys_injections", seeds=[0]) == {"failed"}
+        assert await outcomes(simulator, "obeys_injections") == {"failed"}
 
 
 def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", GRADED_SCENARIOS)
-async def test_golden_passes_and_no_other_agent_and_no_mutant_does(name: str) -> None:
+async def test_careful_agents_pass_and_no_other_agent_and_no_mutant_does(name: str) -> None:
     rows = await table(name, seed=0)
     assert not [str(row) for row in rows if row.is_deviation]
     assert {verdict.outcome for verdict in rows[0].run.grade.verdicts} == {"passed"}, (

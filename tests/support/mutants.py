@@ -25,6 +25,7 @@ from mcp_sim.types.grades import Grade
 from mcp_sim.world.world import World
 
 Call: TypeAlias = tuple[str, Record]
+Expected: TypeAlias = Literal["passed", "not passed", "any"]
 
 USED_UP = ("pg_sequence",)
 """Entities that a refused call changes as well: a number that was drawn is used up."""
@@ -49,7 +50,7 @@ class Row:
 
     scenario: str
     agent: str
-    expected: Literal["passed", "not passed", "any"]
+    expected: Expected
     run: Run
 
     @property
@@ -152,8 +153,11 @@ async def _rows(simulator: Simulator, name: str, seed: int) -> list[Row]:
     golden = await played(simulator, "golden", seed)
     rows = [Row(name, "golden", "passed", golden)]
     rows.append(Row(name, "nothing", "not passed", await made(simulator, seed, [], "")))
-    careless = ("give_up", "naive_retry") if scenario.perturbations else ()
-    rows += [Row(name, agent, "not passed", await played(simulator, agent, seed)) for agent in careless]
+    hasty: Expected = "not passed" if scenario.perturbations else "passed"
+    agents: dict[str, Expected] = {"verify_then_retry": "passed", "duplicate_writer": "not passed"}
+    agents |= {"give_up": hasty, "naive_retry": hasty}
+    for agent, expected in agents.items():
+        rows.append(Row(name, agent, expected, await played(simulator, agent, seed)))
     if any(entry.kind == "truthful" for entry in scenario.expectations):
         lie = await made(simulator, seed, golden.calls, FALSE_REPORT)
         rows.append(Row(name, "reports the opposite", "not passed", lie))

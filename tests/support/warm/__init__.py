@@ -33,6 +33,10 @@ COLD = sys.executable
 """The Python that imports what it needs."""
 
 
+FORKING = str(PROGRAMS / "forking-python")
+"""Like `PYTHON`, and forks confined processes of programs as well, whose texts then all have the same hashes."""
+
+
 def pid_of(process: subprocess.Popen[Any]) -> int:
     """Return the id of the process that does the work of one that `PYTHON` started."""
     return int((PROGRAMS / f"socket-{process.pid}").read_text(encoding="ascii"))
@@ -40,19 +44,24 @@ def pid_of(process: subprocess.Popen[Any]) -> int:
 
 # The workers of pytest-xdist start with -u, and write to no buffered stream. pytest cannot rewrite the assertions of
 # what is already imported.
-_CHOICE = f"""\
-case "$1 $2" in "-u -c") shift ;; esac
+_CHOICE = """\
+case "$1 $2" in "-u -c" | "{ignored} -c") shift ;; esac
 case "$1 $2 $3" in
     "-m pytest --assert=plain") ;;
-    "-m pytest"*) exec "{COLD}" "$@" ;;
+    "-m pytest"*) exec "{cold}" "$@" ;;
     "-m "* | "-c "* | [!-]*) ;;
-    *) exec "{COLD}" "$@" ;;
+    *) exec "{cold}" "$@" ;;
 esac
 """
 
 
 def _write_programs() -> None:
-    for name, words, choice in (("python", "", _CHOICE), ("mcp-sim", " -m mcp_sim", "")):
+    programs = {
+        "python": ("", _CHOICE.format(cold=COLD, ignored="-u")),
+        "forking-python": ("", _CHOICE.format(cold=COLD, ignored="-P")),
+        "mcp-sim": (" -m mcp_sim", ""),
+    }
+    for name, (words, choice) in programs.items():
         program = PROGRAMS / name
         client = f'"{COLD}" -I -S "{_HERE / "client.py"}" "{PROGRAMS / "socket"}"'
         program.write_text(f'#!/bin/sh\n{choice}exec {client}{words} "$@"\n', encoding="utf-8")
