@@ -1,4 +1,4 @@
-"""`mcp-sim generate`: generate records, with or without a language model, into a file for scenarios."""
+"""`mcp-sim generate`: generate records, with or without a language model, or a fictional world, into a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import anyio
 
+from mcp_sim.cli.fiction import fiction_options, write_fiction
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.parsing import trust_option
@@ -31,10 +32,13 @@ MOST_SHOWN = 20
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario or tool spec: a file, or a shipped name")
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", nargs="?", help="a scenario or tool spec: a file, or a shipped name"
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, required=True, help="the file for the records, as JSON"
     )
+    fiction_options(parser)
     parser.add_argument(
         "--count",
         metavar="N",
@@ -63,6 +67,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors or records have flaws, 4 if the model stops answering."""
+    if (args.scenario is None) == (args.fiction is None):
+        raise UsageError("give either a scenario or --fiction THEME")
+    if args.fiction is not None:
+        return write_fiction(args)
     scenario = load(args.scenario, trust=args.trust)
     draft = _draft(scenario, args)
     wanted = sum(_counts(draft).values())

@@ -47,6 +47,14 @@ entities:
 """
 NO_REPORTS = "world: {records: {report: 0, job: 0}}\n"
 
+PAGES = """\
+world:
+  state:
+    pages:
+      https://bridges.example/sele: {text: "The bridge of Sele has 5 arches and 1,200 steps.", date: 2029-02-20}
+      https://bridges.example/okno: {text: "The bridge of Okno has 17 arches.", date: 2029-02-21}
+"""
+
 NOTES = """\
 mcp_sim: 1
 name: notes

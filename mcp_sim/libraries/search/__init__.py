@@ -6,13 +6,13 @@ state: described ones, and pages that templates make from `rows`, which are tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 
 from mcp_sim.libraries.search.index import words_of
 from mcp_sim.libraries.search.pages import PageError, Rows, page
 from mcp_sim.libraries.search.search import PAGE, Search, snippet
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import schema_of
 
@@ -25,13 +25,13 @@ def entities(state: Json) -> list[Entity]:
     """Return the entity of pages, and those of the rows that pages are made from."""
     fields = {name: Field(name, {**schema_of(value), "default": value}) for name, value in page("").items()}
     fields["preview"] = Field("preview", {"type": ["string", "null"], "default": None})
-    tables: Mapping[str, Mapping[str, Record]] = {}
+    return [Entity(PAGE, "url", None, fields, natural=True), *_row_entities(state)]
+
+
+def _row_entities(state: Json) -> Iterator[Entity]:
     with suppress(PageError):  # the start of the world reports it
-        tables = Rows.of(state).tables
-    return [
-        Entity(PAGE, "url", None, fields, natural=True),
-        *(
-            Entity(table, "id", None, {name: Field(name, {}) for row in rows.values() for name in row}, natural=True)
-            for table, rows in tables.items()
-        ),
-    ]
+        given = Rows.of(state)
+        for table, rows in given.tables.items():
+            names = dict.fromkeys(name for row in rows.values() for name in row)
+            fields = {name: Field(name, {}, given.links.get((table, name))) for name in names}
+            yield Entity(table, "id", None, fields, natural=True)

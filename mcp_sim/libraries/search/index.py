@@ -17,7 +17,11 @@ _CHUNK = 64
 """How many matches are read at a time. Most queries show ten."""
 _MOST_TEXT = 100_000
 """How many characters of a field are indexed: the indexes of one scenario must not outgrow its records."""
-_STOP_WORDS = {"a", "an", "and", "are", "for", "how", "in", "is", "of", "on", "or", "the", "to", "what", "with"}
+_STOP_WORDS = frozenset({
+    "a", "an", "and", "are", "at", "by", "did", "do", "does", "for", "from", "had", "has", "have", "how", "in", "is",
+    "it", "its", "many", "much", "of", "on", "or", "that", "the", "there", "this", "to", "was", "were", "what",
+    "when", "where", "which", "who", "with",
+})  # fmt: skip
 """Words that decide nothing beside others."""
 
 
@@ -44,21 +48,22 @@ class Index:
         self._origin: Mapping[Key, Record] = {}
         self._applied: Mapping[Key, Written] = {}
 
-    def find(self, view: View, words: Sequence[str], least: float) -> Iterator[Record]:
+    def find(self, view: View, words: Sequence[str], least: float, most: int) -> Iterator[Record]:
         """Yield the records with some of the words, best first; the caller holds `lock` while it reads them.
 
         `least` is the share of the words that each must have. Where it is above 0, records with more of the words come
-        first: in a table of few records, the usual ranking (BM25) takes every word for a frequent one.
+        first: in a table of few records, the usual ranking (BM25) takes every word for a frequent one. `most`: how many
+        records are needed; -1 if that is not known.
         """
         self._follow(view)
         counts = self._counts(words) if least > 0 else None
-        keys = self._ranked(words) if counts is None else self._with_most(words, counts, least * len(words))
+        keys = self._ranked(words, most) if counts is None else self._with_most(words, counts, least * len(words))
         return (record for key in keys if (record := view.get(self._entity, key)) is not None)
 
-    def _ranked(self, words: Sequence[str]) -> Iterator[Key]:
+    def _ranked(self, words: Sequence[str], most: int = -1) -> Iterator[Key]:
         """Yield the keys of the rows with any of the words, best first; equal ones in the order of the table."""
-        statement = f"SELECT rowid FROM rows WHERE rows MATCH ? ORDER BY {self._rank}, rowid"  # noqa: S608 (own names)
-        cursor = self._connection.execute(statement, (" OR ".join(map(_quoted, words)),))
+        statement = f"SELECT rowid FROM rows WHERE rows MATCH ? ORDER BY {self._rank}, rowid LIMIT ?"  # noqa: S608 (own names)
+        cursor = self._connection.execute(statement, (" OR ".join(map(_quoted, words)), most))
         while chunk := cursor.fetchmany(_CHUNK):
             yield from (self._keys[number] for (number,) in chunk)
 

@@ -31,6 +31,9 @@ class Rows:
     """Table and field -> the table that its values name."""
     withheld: Mapping[str, frozenset[str]]
     """Table -> the fields that only pages themselves may show."""
+    _linking: dict[tuple[str, str], Mapping[str, list[Record]]] = field(
+        default_factory=dict[tuple[str, str], Mapping[str, list[Record]]]
+    )
 
     @classmethod
     def of(cls, state: Json) -> Rows:
@@ -48,6 +51,17 @@ class Rows:
             table, name = _field_of(str(path), tables, "withhold.snippet")
             withheld[table] = withheld.get(table, frozenset()) | {name}
         return cls(tables, links, withheld)
+
+    def linking(self, table: str, linked: str) -> Mapping[str, list[Record]]:
+        """Return the rows of a table by the row of another one to which they link, in whichever field."""
+        if (table, linked) not in self._linking:
+            fields = [name for (owner, name), target in self.links.items() if (owner, target) == (table, linked)]
+            by_id = dict[str, list[Record]]()
+            for row in self.tables.get(table, {}).values():
+                for key in dict.fromkeys(str(row.get(name)) for name in fields):
+                    by_id.setdefault(key, []).append(row)
+            self._linking[table, linked] = by_id
+        return self._linking[table, linked]
 
     def secrets(self, table: str, row: Record) -> list[Json]:
         """Return the values of a row that only pages themselves may show."""
@@ -111,10 +125,8 @@ class _Scope:
             if linked is not None:
                 yield target, linked
             return
-        fields = [link for (other, link), named in self.rows.links.items() if (other, named) == (name, table)]
-        for other in self.rows.tables.get(name, {}).values() if fields else ():
-            if any(str(other.get(link)) == str(row["id"]) for link in fields):
-                yield name, other
+        for other in self.rows.linking(name, table).get(str(row["id"]), ()):
+            yield name, other
 
 
 def _spell(value: Json, spelling: str) -> str:
@@ -131,12 +143,17 @@ def read_given_pages(state: Json) -> list[Record]:
     """
     rows = Rows.of(state)
     described = [*_described(as_object(state).get("pages"))]
-    made = [
+    templated = [
         page
         for at, template in enumerate(as_list(as_object(state).get("templates")))
         for page in _from_template(as_object(template), rows, f"world.state.templates[{at}]")
     ]
-    return [*described, *made]
+    pages = {page["url"]: page for page in described}
+    for made in templated:
+        if made["url"] in pages:
+            raise PageError(f"world.state.templates: two pages have the address {made['url']}")
+        pages[made["url"]] = made
+    return [*pages.values()]
 
 
 def page(url: str, **fields: Json) -> Record:

@@ -17,6 +17,8 @@ PAGE = "page"
 _PAGE_FIELDS: Mapping[str, float] = {"title": 4.0, "text": 1.0}
 """A page whose title has the words of a query is about it; the text may only mention them."""
 
+_GIVEN = "pages of the given state"
+
 
 class Search:
     """Finds records by words. Each pair of table and fields has one index, which follows the writes of the world."""
@@ -50,8 +52,10 @@ class Search:
         if not words:
             return []
         index = indexes.of(view)
+        last = first + max(0, count)
         with index.lock:
-            return [*islice(filter(accepts, index.find(view, words, least)), first, first + max(0, count))]
+            matches = index.find(view, words, least, last if accepts is None else -1)
+            return [*islice(filter(accepts, matches), first, last)]
 
     def load(self, given: Json) -> None:
         """Add the rows and pages of a given state, unless they exist. Raises `PageError` with the place."""
@@ -59,9 +63,16 @@ class Search:
             for key, row in rows.items():
                 if self._store.get(table, key) is None:
                     self._store.put(table, key, row)
-        for page in read_given_pages(given):
+        for page in self._given_pages(given):
             if self._store.get(PAGE, page["url"]) is None:
                 self._store.put(PAGE, page["url"], page)
+
+    def _given_pages(self, given: Json) -> list[Record]:
+        """Return the pages of a state, which are made once for all worlds."""
+        kept: tuple[Json, list[Record]] = self._store.kept.get(_GIVEN, (None, []))
+        if kept[0] != given:
+            kept = self._store.kept[_GIVEN] = given, read_given_pages(given)
+        return kept[1]
 
 
 def snippet(page: Record, query: str, length: int = 160) -> str:

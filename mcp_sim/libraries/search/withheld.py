@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from mcp_sim.types import Json
 
-_NUMBER = re.compile(r"(?<![\w.,])-?\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -22,7 +22,7 @@ def shows(text: str, value: Json) -> bool:
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, int | float):
-        return any(float(number.replace(",", "")) == value for number in _NUMBER.findall(text.replace("/", " ")))
+        return any(float(number.replace(",", "")) == abs(value) for number in _NUMBER.findall(text))
     words = _plain(str(value))
     return bool(words.strip()) and words in _plain(text)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fault_specs import CHARGES, NO_CHARGES, NO_NOTES, NO_REPORTS, NOTES, REPORTS, Batches
+from support.fault_specs import CHARGES, NO_CHARGES, NO_NOTES, NO_REPORTS, NOTES, PAGES, REPORTS, Batches
 from support.perturbed import ADA, ALL, DEAL, HALF, SPRING, Calls, Crm, repeats_and_differs
 
 from mcp_sim import Simulator
@@ -29,6 +29,7 @@ UPDATE = ("update_deal", {**DEAL, "stage": "lost"})
 REPORT = ("create_report", {"title": "Spring"})
 IMPORT = ("import_notes", {"titles": ["a", "b", "c", "d"]})
 CHARGE = ("create_charge", {"amount": 5, "idempotency_key": "k-1"})
+READ = ("web_search", {"query": "arches"})
 ONE_NOTE = ("import_notes", {"titles": ["a"]})
 
 
@@ -46,6 +47,7 @@ TRIALS: dict[str, Trial] = {
     "async_job": Trial({"status_tool": "get_job"}, [REPORT], [("get_job", {"job_id": "job_001"})]),
     "auth_expiry": Trial({"after": "1 calls"}, [GET, GET], [GET], {"after": "9 calls"}),
     "conflict": Trial({}, [UPDATE], [GET, CREATE]),
+    "contradiction": Trial({}, [READ], [READ], {"where": {"title": "Gone"}}),
     "corrupt_values": Trial("noise", [LIST], [MISSING]),
     "delayed_visibility": Trial("5 calls", [CREATE], [LIST]),
     "description_drift": Trial("empty"),
@@ -57,6 +59,7 @@ TRIALS: dict[str, Trial] = {
     "error": Trial({}),
     "external_change": Trial({"do": "edit", "entity": "deal"}, [LIST], [LIST], {"do": "delete", "entity": "activity"}),
     "hide_tool": Trial({}),
+    "incomplete": Trial(0.5, [LIST], [GET]),
     "injection": Trial({"goal": "obey"}, [LIST], [MISSING]),
     "key_expired": Trial({}, [CHARGE, CHARGE], [CHARGE]),
     "latency": Trial("1s"),
@@ -97,6 +100,8 @@ def tried(crm: Crm, tmp_path: Path) -> Try:
             return Simulator(load(_written(tmp_path, REPORTS, NO_REPORTS + listed)))
         if kind == "key_expired":
             return Simulator(load(_written(tmp_path, CHARGES, NO_CHARGES + listed)))
+        if kind == "contradiction":
+            return Simulator(load(_written(tmp_path, "", PAGES + listed, "search_world")))
         if kind == "partial_batch":
             batches = (WorldModelEntry(Batches(), "batches"),)
             return Simulator(replace(load(_written(tmp_path, NOTES, NO_NOTES + listed)), world_models=batches))
@@ -105,10 +110,10 @@ def tried(crm: Crm, tmp_path: Path) -> Try:
     return simulator
 
 
-def _written(folder: Path, spec: str, ending: str) -> Path:
+def _written(folder: Path, spec: str, ending: str, tools: str = "spec.yaml") -> Path:
     (folder / "spec.yaml").write_text(spec, encoding="utf-8")
     path = folder / "scenario.yaml"
-    path.write_text(f"mcp_sim: 1\ntools: spec.yaml\n{ending}", encoding="utf-8")
+    path.write_text(f"mcp_sim: 1\ntools: {tools}\n{ending}", encoding="utf-8")
     return path
 
 

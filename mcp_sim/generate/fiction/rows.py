@@ -1,0 +1,198 @@
+"""The rows of a fictional world."""
+
+from __future__ import annotations
+
+import re
+from calendar import isleap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from mcp_sim.generate.fiction.names import Names
+from mcp_sim.generate.fiction.theme import (
+    Best,
+    Choice,
+    Day,
+    FieldRule,
+    Name,
+    Number,
+    Off,
+    Pick,
+    Text,
+    Theme,
+    Year,
+)
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+
+_SLOT = re.compile(r"\{([\w.]+)\}")
+_TRIES = 100
+"""Draws of a day that shows no withheld number. One in thirty days does for a row with three of them."""
+LEAST, MOST = 40, 20_000
+"""Numbers of rows that a world may have: with fewer, some tables are empty; more make gigabytes of pages."""
+
+
+@dataclass(frozen=True)
+class Fiction:
+    """A fictional world: its rows by table, in which ids are unique, and how fields link to other tables."""
+
+    theme: Theme
+    rows: Mapping[str, list[Record]]
+    links: Mapping[str, str]
+
+    def value(self, table: str, row: Record, path: str) -> Json:
+        """Return the value at a path of links from a row: `company.director.name`. None if a link leads nowhere."""
+        *steps, last = path.split(".")
+        here: Record | None = row
+        for step in steps:
+            target = self.links[f"{table}.{step}"]
+            table, here = target, self.by_id[target].get(here[step]) if here else None
+        return here.get(last) if here else None
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Mapping[str, Record]]:
+        """The rows by table and id."""
+        return {table: {row["id"]: row for row in rows} for table, rows in self.rows.items()}
+
+    def state(self) -> Record:
+        """Return the state of a world: what `search_world` reads."""
+        return {
+            "rows": self.rows,
+            "links": self.links,
+            "withhold": {"snippet": self.theme.withhold},
+            "templates": [template.model_dump(exclude_defaults=True) for template in self.theme.templates],
+        }
+
+
+def invent(theme: Theme, *, rows: int, seed: int, shift_years: int = 0) -> Fiction:
+    """Return the world of a theme with about this many rows. `shift_years` moves all years and days.
+
+    Raises `UsageError` for a number of rows that a world cannot have.
+    """
+    if not LEAST <= rows <= MOST:
+        raise UsageError(f"--rows: expected {LEAST} to {MOST}, got {rows}")
+    return _Maker(theme, rows, seed, shift_years).make()
+
+
+class _Maker:
+    def __init__(self, theme: Theme, rows: int, seed: int, shift_years: int) -> None:
+        self._theme, self._shift = theme, shift_years
+        self._random = Random(f"fiction {seed}")  # noqa: S311 (the same world for the same seed)
+        self._names = Names(theme.sounds, self._random)
+        whole = sum(theme.share.values())
+        counts = {table: max(2, round(rows * theme.share[table] / whole)) for table in theme.tables}
+        self._rows: dict[str, list[Record]] = {
+            table: [{"id": f"{table}-{number}"} for number in range(1, count + 1)] for table, count in counts.items()
+        }
+        self._picks = {
+            table: [name for name, rule in fields.items() if isinstance(rule, Pick)]
+            for table, fields in theme.tables.items()
+        }
+        self._distinct: dict[tuple[str, str], set[str]] = {}
+        """Table and linked table -> the rows that are taken, where links are distinct."""
+        self._candidates: dict[tuple[Any, ...], list[Record]] = {}
+        self._fiction = Fiction(theme, self._rows, theme.links())
+
+    def make(self) -> Fiction:
+        """Fill the fields: plain ones, then links, then what is computed from linked rows, and days last."""
+        makers: list[tuple[type[FieldRule] | tuple[type[FieldRule], ...], Callable[..., Json]]] = [
+            ((Name, Number, Year, Choice), self._plain),
+            (Pick, self._picked),
+            (Best, self._best),
+            (Off, self._off),
+            (Text, self._text),
+            (Day, self._day),
+        ]
+        for kinds, maker in makers:
+            for table, name, rule in self._fields():
+                if isinstance(rule, kinds):
+                    for row in self._rows[table]:
+                        row[name] = maker(table, row, rule)
+        order = {table: ("id", *fields) for table, fields in self._theme.tables.items()}
+        for table, rows in self._rows.items():
+            rows[:] = [{name: row[name] for name in order[table]} for row in rows]
+        return self._fiction
+
+    def _fields(self) -> Iterator[tuple[str, str, FieldRule]]:
+        for table, fields in self._theme.tables.items():
+            for name, rule in fields.items():
+                yield table, name, rule
+
+    def _plain(self, _table: str, _row: Record, rule: Name | Number | Year | Choice) -> Json:
+        random = self._random
+        if isinstance(rule, Name):
+            words = " ".join(self._names.word() for _ in range(rule.name))
+            return f"{random.choice(rule.before)}{words}{random.choice(rule.after)}"
+        if isinstance(rule, Choice):
+            return random.choice(rule.choice)
+        if isinstance(rule, Year):
+            return random.randint(*rule.year) + self._shift
+        low, high = rule.number
+        if rule.decimals:
+            return round(random.uniform(low, high) * rule.times, rule.decimals)
+        return random.randint(low, high) * rule.times
+
+    def _picked(self, table: str, row: Record, rule: Pick) -> str:
+        """Return the id of a row that fits. Two links of a row to the same table lead to different rows."""
+        taken = {row["id"], *(row.get(name) for name in self._picks[table])}
+        if rule.distinct:
+            taken |= self._distinct.setdefault((table, rule.pick), set())
+        others = self._fitting(rule)
+        chosen = self._random.choice(others)["id"]
+        if chosen in taken:
+            chosen = self._random.choice([other for other in others if other["id"] not in taken] or others)["id"]
+        if rule.distinct:
+            self._distinct[table, rule.pick].add(chosen)
+        return chosen
+
+    def _fitting(self, rule: Pick) -> list[Record]:
+        """Return the rows to which a rule may link: those with its values, or all if none has them."""
+        key = (rule.pick, *rule.where.items())
+        if key not in self._candidates:
+            every = self._rows[rule.pick]
+            fitting = [row for row in every if all(row.get(name) == value for name, value in rule.where.items())]
+            self._candidates[key] = fitting or every
+        return self._candidates[key]
+
+    def _best(self, _table: str, row: Record, rule: Best) -> str:
+        linked = self._linking(rule.best, rule.by).get(row["id"]) or self._rows[rule.best]
+        return max(linked, key=lambda other: other[rule.of])["id"]
+
+    def _linking(self, table: str, name: str) -> Mapping[str, list[Record]]:
+        """Return the rows of a table by the row to which their field links."""
+        linking = dict[str, list[Record]]()
+        for row in self._rows[table]:
+            linking.setdefault(row[name], []).append(row)
+        return linking
+
+    def _off(self, table: str, row: Record, rule: Off) -> Json:
+        return self._fiction.value(table, row, rule.off) + self._random.choice(rule.by)
+
+    def _text(self, table: str, row: Record, rule: Text) -> str:
+        return _SLOT.sub(lambda match: str(self._fiction.value(table, row, match[1])), rule.text)
+
+    def _day(self, table: str, row: Record, rule: Day) -> str:
+        """Return a day that shows none of the numbers that only pages may show of the row and those it links to."""
+        secrets = {*self._secrets(table, row)}
+        day = self._some_day(rule.day)
+        for _ in range(_TRIES):
+            if not secrets & {day.year, day.month, day.day}:
+                break
+            day = self._some_day(rule.day)
+        return day.isoformat()
+
+    def _some_day(self, years: list[int]) -> date:
+        year = self._random.randint(*years) + self._shift
+        return date(year, 1, 1) + timedelta(days=self._random.randrange(366 if isleap(year) else 365))
+
+    def _secrets(self, table: str, row: Record) -> Iterator[Json]:
+        for path in self._theme.withhold:
+            owner, _, name = path.partition(".")
+            if owner == table:
+                yield row.get(name)
+            for link, target in self._fiction.links.items():
+                if target == owner and link.startswith(f"{table}."):
+                    yield self._fiction.value(table, row, f"{link.partition('.')[2]}.{name}")

@@ -1,0 +1,104 @@
+"""Fictional worlds: rows, pages, questions, and what only pages show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.library_stores import new_store
+
+from mcp_sim.cli import main
+from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
+from mcp_sim.generate.fiction.names import known_words
+from mcp_sim.libraries.search import Search, snippet
+from mcp_sim.libraries.search.withheld import shown_values
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.errors import DocumentError, UsageError
+
+themes = pytest.mark.parametrize("theme", shipped_themes())
+
+
+def fiction(theme: str, seed: int = 1, rows: int = 150, **options: Any) -> Fiction:
+    return invent(read_theme(theme), rows=rows, seed=seed, **options)
+
+
+def names(world: Fiction) -> set[str]:
+    return {row["name"] for rows in world.rows.values() for row in rows if "name" in row}
+
+
+@themes
+def test_a_seed_makes_one_world_and_another_seed_shares_no_name(theme: str) -> None:
+    world = fiction(theme)
+    assert world.rows == fiction(theme).rows
+    assert not names(world) & names(fiction(theme, seed=2))
+    assert not {word.casefold() for name in names(world) for word in name.split()} & _invented(known_words())
+    assert abs(sum(map(len, world.rows.values())) - 150) <= len(world.rows)
+
+
+def _invented(known: frozenset[str]) -> set[str]:
+    """Return the well-known words that no theme adds to a name on purpose, such as Harbour or Park."""
+    return {*known} - {"island", "harbour", "center", "park", "street", "city", "master", "masters"}
+
+
+@themes
+def test_every_link_leads_to_a_row_and_every_question_has_an_answer(theme: str) -> None:
+    world = fiction(theme)
+    for path, table in world.links.items():
+        owner, _, name = path.partition(".")
+        assert {row[name] for row in world.rows[owner]} <= world.by_id[table].keys()
+    asked = [*questions(world)]
+    assert {question.pages for question in asked} == {1, 2, 3}
+    assert all(question.answer is not None and "{" not in question.ask for question in asked)
+    assert all(len(table.rows) >= 2 and None not in table.rows[0].values() for table in tables(world))
+
+
+@themes
+def test_withheld_facts_are_in_no_address_title_date_or_snippet(theme: str) -> None:
+    world = fiction(theme, seed=3)
+    search = Search(new_store())
+    search.load(world.state())
+    secrets = {
+        row["name"]: [row[path.partition(".")[2]] for path in world.theme.withhold if path.startswith(f"{table}.")]
+        for table, rows in world.rows.items()
+        for row in rows
+        if "name" in row
+    }
+    leaks = list[tuple[str, str]]()
+    for query in ["how tall", "built in", "number of", "year", *list(secrets)[:40]]:
+        for page in search.find(query):
+            shown = "\n".join([page["url"], page["title"], page["date"], snippet(page, query)])
+            about = [values for name, values in secrets.items() if name in page["title"]]
+            leaks += [(page["url"], value) for values in about for value in shown_values(shown, values)]
+    assert not leaks
+
+
+def test_years_and_days_move_and_names_stay() -> None:
+    now, later = fiction("coast"), fiction("coast", shift_years=70)
+    assert names(now) == names(later)
+    for here, there in zip(now.rows["lighthouse"], later.rows["lighthouse"], strict=True):
+        assert (there["built"] - here["built"], there["height"] - here["height"]) == (70, 0)
+        assert int(there["listed"][:4]) >= 2019 + 70
+
+
+def test_the_command_writes_a_scenario_that_is_served_and_its_questions(tmp_path: Path) -> None:
+    path = tmp_path / "w.yaml"
+    assert main(["generate", "--fiction", "league", "--rows", "60", "--seed", "5", "-o", str(path)]) == 0
+    scenario = load(path)
+    assert scenario.seed == 5
+    assert [entry.kind for entry in scenario.expectations] == ["table"]
+    lines = [json.loads(line) for line in (tmp_path / "w.yaml.questions.jsonl").read_text().splitlines()]
+    assert {line["pages"] for line in lines} >= {1, 2, 3}
+
+
+def test_odd_requests_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no theme 'moon'; give a YAML file, or one of coast, league, museums"):
+        read_theme("moon")
+    with pytest.raises(UsageError, match="--rows: expected 40 to 20000, got 3"):
+        fiction("coast", rows=3)
+    odd = tmp_path / "odd.yaml"
+    text = (Path(read_theme.__code__.co_filename).parent / "themes" / "coast.yaml").read_text(encoding="utf-8")
+    odd.write_text(text.replace("capital: {best: town", "capital: {best: village"), encoding="utf-8")
+    with pytest.raises(DocumentError, match="unknown table 'village'"):
+        read_theme(str(odd))
