@@ -7,8 +7,10 @@ shipped tool spec. The calls go through the official TypeScript client, which ch
 with npm into a scratch folder, or kept in the FOLDER of --client.
 
 Arguments are drawn from the inputSchema; those that name records use ids of earlier results where there are any. A
-refusal is an `isError` result of arguments that ajv accepts; `unknown` ones name a record that does not exist. Exits
-with 1 if a call crashes, a result is rejected, or 2 % of the calls are refused for other reasons.
+refusal is an `isError` result of arguments that ajv accepts. Where no result has shown an id yet, one is drawn at
+random, and a server rightly does not know it: `random` counts refusals that name such a value as unknown. All other
+refusals count, also those of ids that a result did show. Exits with 1 if a call crashes, a result is rejected, or 2 %
+of the calls are refused otherwise.
 """
 
 from __future__ import annotations
@@ -35,12 +37,12 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.lexicon.english import singular, singular_phrase, snake
 
 Json = Any
 SDK = "@modelcontextprotocol/sdk@1"
 INVALID = -32602  # the client rejects a result, or the server refuses arguments
-HEAD = ("list", "calls", "crashes", "rejected", "refused", "%", "unknown", "others %")
+HEAD = ("list", "calls", "crashes", "rejected", "refused", "%", "random", "others %")
 CLIENT = """\
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -76,13 +78,23 @@ SAMPLES = {
 WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
 ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
 WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
-VERBS = {"", "get", "list", "create", "update", "delete", "add", "remove", "retrieve", "all", "by", "for", "of", "to"}
+REMOVES = re.compile(r"(delete|remove|destroy|cancel|archive|revoke)(_|$)")
+NEXT = re.compile(r"_(for|by|of|to|from|in|on|with|and)(_|$).*")
 UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
 
 
-def words(name: str) -> set[str]:
-    return {singular(word) for word in name.split("_")}
+def leaves(value: Json) -> Iterator[Json]:
+    """Yield the plain values within a value."""
+    inner = as_list(value) or [*as_object(value).values()]
+    for part in inner or ([] if isinstance(value, dict | list) else [value]):
+        yield from leaves(part) if isinstance(part, dict | list) else [part]
+
+
+def noun_of(tool: str) -> str:
+    """Return what a tool is about, by its name: `task` for `get_tasks_for_project`."""
+    _verb, _, rest = NEXT.sub("", tool).partition("_")
+    return singular_phrase(tuple(rest.split("_")))
 
 
 @cache
@@ -97,6 +109,7 @@ class Arguments:
     def __init__(self, seed: int) -> None:
         self._random, self._ids = random.Random(seed), defaultdict[tuple[str, str], list[Json]](list)
         self._compiled: dict[str, tuple[Json, Instances]] = {}
+        self._shown, self._gone = set[str](), set[str]()
 
     def drawn(self, tool: Json) -> Json:
         """Return arguments that are valid under the inputSchema, None if none were found."""
@@ -111,15 +124,28 @@ class Arguments:
             return None
         return value if is_valid(value) else None
 
+    def forget(self, arguments: Json) -> None:
+        """Forget the ids that a removal named: later calls with them are refused for a reason."""
+        self._gone |= {str(value) for value in arguments.values()}
+        for known, ids in self._ids.items():
+            self._ids[known] = [key for key in ids if str(key) not in self._gone]
+
     def learn(self, value: Json, name: str) -> None:
-        """Remember the ids in a result. `name`: that of the tool or property that holds it."""
+        """Remember the ids in a result. `name`: that of the tool's noun or of the property that holds it."""
         for item in as_list(value):
             self.learn(item, name)
         for key, inner in as_object(value).items():
             match = ID.fullmatch(snake(key))
-            if match and isinstance(inner, str | int) and not isinstance(inner, bool):
+            is_plain = isinstance(inner, str | int) and not isinstance(inner, bool)
+            if match and is_plain and str(inner) not in self._gone:
                 self._ids[match[1] or name, match[2]].append(inner)
-            self.learn(inner, name if snake(key) in WRAPPERS else snake(key))
+                self._shown.add(str(inner))
+            self.learn(inner, name if snake(key) in WRAPPERS else singular(snake(key)))
+
+    def has_shown(self, text: str, arguments: Json) -> bool:
+        """Whether a text names an argument that a result showed as an id, not one that was drawn at random."""
+        named = self._shown.intersection(map(str, leaves(arguments))).difference(WORDS)
+        return any(value in text for value in named)
 
     def _value(self, whole: Json, name: str, tool: str, depth: int) -> Json:
         schema = self._narrowed(as_object(whole))
@@ -172,12 +198,11 @@ class Arguments:
         match = ID.fullmatch(singular(name))
         if match is None:
             return None
-        for subjects in (words(match[1]), words(tool) - VERBS):
-            ids = (ids for (label, word), ids in self._ids.items() if word == match[2] and words(label) & subjects)
-            listed = [key for among in ids for key in among]
-            if listed:
-                return self._random.choice(listed)
-        return None
+        subject = match[1] or noun_of(tool)
+        known = {label: ids for (label, word), ids in self._ids.items() if word == match[2] and ids}
+        others = (ids for label, ids in known.items() if label.endswith(f"_{subject}"))
+        listed = known.get(subject) or [key for ids in others for key in ids]
+        return self._random.choice(listed) if subject and listed else None
 
 
 @dataclass
@@ -186,7 +211,7 @@ class Tally:
 
     name: str
     calls: int = 0
-    unknown: int = 0
+    random: int = 0
     crashes: list[str] = field(default_factory=list[str])
     rejected: list[str] = field(default_factory=list[str])
     reasons: Counter[str] = field(default_factory=Counter[str])
@@ -194,10 +219,10 @@ class Tally:
     def row(self) -> list[str]:
         refused, percent = self.reasons.total(), 100 / max(1, self.calls)
         counts = (self.calls, len(self.crashes), len(self.rejected), refused)
-        shares = f"{refused * percent:.1f}", str(self.unknown), f"{(refused - self.unknown) * percent:.1f}"
+        shares = f"{refused * percent:.1f}", str(self.random), f"{(refused - self.random) * percent:.1f}"
         return [self.name, *map(str, counts), *shares]
 
-    def add(self, tool: str, arguments: Json, answer: Json) -> None:
+    def add(self, tool: str, arguments: Json, answer: Json, drawn: Arguments) -> None:
         self.calls += answer["accepted"]
         text, code = answer.get("text", ""), answer.get("code")
         where = f"{tool} {json.dumps(arguments)[:300]}: {text[:300]}"
@@ -208,8 +233,9 @@ class Tally:
         elif code is not None and "output schema" in text:
             self.rejected.append(where)
         elif answer.get("refused") or code is not None:
-            self.unknown += UNKNOWN.search(text) is not None
-            self.reasons[f"{tool}: {text[:160]}"] += 1
+            is_random = UNKNOWN.search(text) is not None and not drawn.has_shown(text, arguments)
+            self.random += is_random
+            self.reasons[f"{'random: ' if is_random else ''}{tool}: {text[:160]}"] += 1
 
 
 class ServedList:
@@ -237,16 +263,18 @@ def called(name: str, server: ServedList, calls: int) -> Tally:
         drawn = arguments.drawn(tool)
         if drawn is not None:
             answer = server.call(tool, drawn)
-            tally.add(tool["name"], drawn, answer)
+            tally.add(tool["name"], drawn, answer, arguments)
             if not answer.get("refused"):
-                arguments.learn(answer.get("value"), snake(tool["name"]))
+                if REMOVES.match(name := snake(tool["name"])):
+                    arguments.forget(drawn)
+                arguments.learn(answer.get("value"), noun_of(name))
     return tally
 
 
 def lists(paths: Sequence[str], folder: Path) -> Iterator[str]:
     """Yield the tool lists and specs; OpenAPI documents are imported into the folder."""
     for path in map(Path, paths):
-        for file in sorted(path.glob("*.[jy][sa]*")) if path.is_dir() else [path]:
+        for file in sorted(path.glob("*.[jy]*")) if path.is_dir() else [path]:
             if not file.is_file() or OPENAPI.search(file.read_text(encoding="utf-8")) is None:
                 yield str(file)
                 continue
@@ -273,7 +301,7 @@ def main(options: argparse.Namespace) -> int:
             tallies.append(called(Path(file).stem, server, options.calls))
             server.node.communicate()
     for tally in tallies:
-        whole.calls, whole.unknown = whole.calls + tally.calls, whole.unknown + tally.unknown
+        whole.calls, whole.random = whole.calls + tally.calls, whole.random + tally.random
         whole.crashes += tally.crashes
         whole.rejected += tally.rejected
         whole.reasons += tally.reasons
@@ -282,7 +310,7 @@ def main(options: argparse.Namespace) -> int:
     print(*(f"crash: {text}" for text in whole.crashes[:most]), sep="\n")
     print(*(f"rejected: {text}" for text in whole.rejected[:most]), sep="\n")
     print(*(f"refused {count} times: {reason}" for reason, count in whole.reasons.most_common(most)), sep="\n")
-    others = whole.reasons.total() - whole.unknown
+    others = whole.reasons.total() - whole.random
     return 1 if whole.crashes or whole.rejected or others >= 0.02 * whole.calls else 0
 
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from mcp_sim.generate.embedded_records import Pick, embedder
 from mcp_sim.generate.keys import initial_keys
 from mcp_sim.generate.links import Targets
 from mcp_sim.generate.record_counts import orphans, total_count, usual_count
 from mcp_sim.generate.record_writer import RecordWriter, creation_times
+from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.setting import setting_of
+from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Key, Record
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.scenario import GivenRecords
 
 
@@ -26,6 +30,8 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
             draft.tables[name].update(draft.given(name))
         else:
             draft.write(name, draft.given(name))
+    for name in () if domain.programs else draft.order:
+        draft.embed(name)
     return draft.tables
 
 
@@ -52,6 +58,7 @@ class Draft:
         }
         self.targets = {name: self._targets(name) for name in domain.entities}
         self._setting = setting_of(domain)
+        self._embed = embedder(domain)
 
     def given(self, name: str) -> dict[Key, Record]:
         """Return the given rows of an entity, by key."""
@@ -65,6 +72,27 @@ class Draft:
     def write(self, name: str, rows: Mapping[Key, Record]) -> None:
         """Write all records of an entity. `rows` holds given fields of some of them."""
         self.writer(name).write(rows, self.tables[name], self.created_at[name])
+
+    def embed(self, name: str) -> None:
+        """Show known records in the objects of generated records. All entities must have been written."""
+        given = self.given(name)
+        fields = [field for field in self.domain.entities[name].fields.values() if _may_hold_objects(field)]
+        for field in fields:
+            is_valid = validity_test(field.schema)
+            for key, record in self.tables[name].items():
+                if key not in given and isinstance(record.get(field.name), dict | list):
+                    value = self._embed(field.name, field.schema, record[field.name], self._picker(name, key))
+                    record[field.name] = value if is_valid(value) else record[field.name]
+
+    def _picker(self, name: str, key: Key) -> Pick:
+        """Return what chooses records for the places in a record."""
+
+        def pick(entity: str, place: str) -> Record | None:
+            keys = self.keys[entity]
+            chance = chance_of(self.seed, name, key, entity, place)
+            return self.tables[entity].get(keys[chance.below(len(keys))]) if keys else None
+
+        return pick
 
     def drop(self, name: str, key: Key) -> None:
         """Remove a record. No other record may link to it yet."""
@@ -83,6 +111,10 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     fresh = iter(initial_keys(entity, total_count(entity, asked) - len(asked_keys), asked_keys, seed))
     rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
     return [*rows, *fresh]
+
+
+def _may_hold_objects(field: Field) -> bool:
+    return field.link is None and main_type(field.schema) in {"object", "array"}
 
 
 def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import timedelta
 from itertools import accumulate
 
@@ -12,16 +12,12 @@ from mcp_sim.generate.containers import list_maker, object_maker
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import number_maker
 from mcp_sim.generate.schema_constraints import constrained_maker, is_plain, validity_test
-from mcp_sim.generate.setting import Setting, plain_setting, setting_of
+from mcp_sim.generate.setting import Setting, plain_setting
 from mcp_sim.generate.shipped_data import patterns, word_set
 from mcp_sim.generate.texts import text_maker
-from mcp_sim.generate.timeline import Moment
-from mcp_sim.types import Json, Key, Record, Turn
-from mcp_sim.types.domain import Domain
+from mcp_sim.types import Json, Record
 from mcp_sim.types.draws import SEPARATOR
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import LIMITS, constants, fitting_type, main_type, types_of
-from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.record_kinds.usual_fields import field_schema
 
@@ -75,30 +71,6 @@ def _choices(schema: Record) -> list[Json]:
     if allowed and schema.keys() & LIMITS:
         allowed = [*filter(validity_test(schema), allowed)] or allowed
     return [value for value in allowed if value is not None] or allowed
-
-
-def inventor(domain: Domain) -> Invent:
-    """Return the built-in `Invent`. The same call in the same world gets the same values.
-
-    Values fit the setting of the domain: its country and theme.
-    """
-    return _Inventor(setting_of(domain))
-
-
-@frozen
-class _Inventor:
-    setting: Setting
-
-    def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
-        make = value_maker(entity, field, schema, self.setting)
-        chance = Chance(turn.draws.key + f"{entity}.{field}".encode("utf-8", "surrogatepass"))
-        return make(chance, record, Moment(turn.now, turn.now))
-
-    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
-        return next(iter(keys))
-
-    def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
-        return self(turn, "", about, schema, {})
 
 
 def chance_of(*parts: object) -> Chance:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_sim.generate.values import inventor
+from mcp_sim.generate.invention import inventor
 from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
 from mcp_sim.models.language_model.disclosure import Disclosure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rpds import HashTrieMap
 
-from mcp_sim.generate.values import inventor
+from mcp_sim.generate.invention import inventor
 from mcp_sim.programs.backend import load
 from mcp_sim.programs.loading import failed_at, reason
 from mcp_sim.programs.results import plain

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from anyio import to_thread
 
-from mcp_sim.generate.values import inventor
+from mcp_sim.generate.invention import inventor
 from mcp_sim.programs.backend import resource_contents
 from mcp_sim.programs.results import Contents
 from mcp_sim.types import Call, Tool

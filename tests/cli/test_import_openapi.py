@@ -161,3 +161,35 @@ definitions: {Job: {type: object, required: [title], properties: {id: {type: int
     assert tools["addJob"]["inputSchema"]["properties"]["team"] == {"type": "array", "items": {"type": "string"}}
     assert set(tools["addJob"]["outputSchema"]["$defs"]["Job"]["properties"]) == {"id", "title"}
     assert tools["uploadJob"]["inputSchema"]["required"] == ["team", "file"]
+
+
+@pytest.mark.parametrize("referred", [False, True])
+def test_what_only_the_server_sets_is_no_argument_and_what_only_the_client_sends_no_result(
+    here: Path, referred: bool
+) -> None:
+    own: Any = {"type": "string", "readOnly": True}
+    fields: Any = {
+        "id": {"$ref": "#/components/schemas/Id"} if referred else own,
+        "secret": {"type": "string", "writeOnly": True},
+        "owner": {"type": "object", "properties": {"id": own, "name": {"type": "string"}}, "required": ["id", "name"]},
+    }
+    robot: Any = {"type": "object", "properties": fields, "required": ["id", "secret", "owner"]}
+    content: Any = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Robot"}}}}
+    made: Any = {
+        "operationId": "addRobot",
+        "requestBody": {"required": True, **content},
+        "responses": {"201": {"description": "x", **content}},
+    }
+    document: Any = {
+        "openapi": "3.1.0",
+        "info": {"title": "Plant", "version": "1"},
+        "paths": {"/robots": {"post": made}},
+        "components": {"schemas": {"Robot": robot, "Id": own}},
+    }
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    (add,) = value(here / "Plant.tools.json")["tools"]
+    assert add["inputSchema"]["required"] == ["secret", "owner"]
+    assert [*add["inputSchema"]["properties"]] == ["secret", "owner"]
+    assert add["inputSchema"]["properties"]["owner"]["required"] == ["name"]
+    shown = add["outputSchema"]["$defs"]["Robot"]
+    assert ([*shown["properties"]], shown["required"]) == (["id", "owner"], ["id", "owner"])

@@ -77,7 +77,7 @@ class _Answers:
 
     @cached_property
     def _invent(self) -> Invent:
-        from mcp_sim.generate.values import inventor  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.generate.invention import inventor  # noqa: PLC0415 (no tool is listed sooner for it)
 
         return inventor(self._domain)
 

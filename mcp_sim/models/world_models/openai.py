@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from mcp_sim.generate.values import inventor
+from mcp_sim.generate.invention import inventor
 from mcp_sim.models.language_model.cache import Cache
 from mcp_sim.models.language_model.connection import KEYLESS
 from mcp_sim.models.language_model.conversation import Conversation

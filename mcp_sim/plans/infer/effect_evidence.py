@@ -17,7 +17,7 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
-from mcp_sim.types.lexicon.english import plural, singular, snake, words
+from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
 NO_NOUNS = terms("nouns.generic")
@@ -52,12 +52,14 @@ class ToolFacts:
 class ServerFacts:
     """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
 
-    `once` are the nouns that only one tool has, `entered` those that tools only add and remove. `tables` has the names
+    `once` are the nouns that only one tool has, `identified` those with ids, `entered` those that tools only add and
+    remove. `tables` has the names
     of the fields of declared entities.
     """
 
     nouns: Mapping[Words, str]
     once: frozenset[Words]
+    identified: frozenset[str]
     entered: frozenset[Words]
     tables: Mapping[str, frozenset[str]]
     made: frozenset[str]
@@ -90,7 +92,8 @@ class ServerFacts:
         tables = {
             entity.name: frozenset(map(snake, entity.fields)) for entity in declared.values() if not entity.singleton
         }
-        known = nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, given
+        ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
+        known = nouns, frozenset(once), ids, frozenset(entered), tables, *_made_and_shown(named), declared, given
         return ServerFacts(*known, _unique(_shapes(tools)), _unique(_keys(tools)))
 
 
@@ -130,10 +133,10 @@ def _named_owner(facts: ToolFacts) -> str | None:
     `add_mileage(vehicle_id, km)` that returns the vehicle changes a vehicle.
     """
     shown, noun = record_shape(facts.output), "_".join(facts.parsed.noun)
-    ids = [snake(name) for name in required(facts.input) if snake(name).endswith("_id") and snake(name) in shown]
+    ids = [snake(name) for name in required(facts.input) if noun_of_id(snake(name)) and snake(name) in shown]
     is_own = not shown.isdisjoint({"id", f"{noun}_id"}) or noun in shown or f"{noun}_id" in ids
     is_added = facts.parsed.word in _ENTERING and facts.parsed.verb == "create"
-    return ids[0].removesuffix("_id") if is_added and not is_own and len(ids) == 1 else None
+    return noun_of_id(ids[0]) if is_added and not is_own and len(ids) == 1 else None
 
 
 def record_shape(output: Record) -> frozenset[str]:
@@ -267,14 +270,15 @@ def _is_about(noun: Words, entity: Words) -> bool:
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
     """Return the noun without a field at its end: `order` of `order_status`."""
     noun = facts.parsed.noun
-    shortens = facts.parsed.verb in {"update", "get"} and "_".join(noun) not in server.declared
+    is_whole = "_".join(noun) in server.declared or "_".join(noun) in server.identified
+    shortens = facts.parsed.verb in {"update", "get"} and not is_whole
     return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
 
 
 def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the second of the two entities that a noun consists of: `assignment` of `course_assignment`."""
     noun, nouns = _part_of_noun(facts, server), server.nouns
-    if "_".join(facts.parsed.noun) in server.declared:
+    if "_".join(facts.parsed.noun) in server.declared or "_".join(facts.parsed.noun) in server.identified:
         return None
     return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
 
@@ -297,7 +301,7 @@ def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
     if not (is_assigned or noun in server.entered) or singular("_".join(noun)) not in names:
         return None
     needed = map(snake, required_among(properties(facts.input), facts.input))
-    ids = (words(name.removesuffix("_id")) for name in needed if name.endswith("_id"))
+    ids = (words(noun) for name in needed if (noun := noun_of_id(name)))
     return next((server.nouns[id_] for id_ in ids if id_ in server.nouns), None)
 
 
@@ -317,8 +321,9 @@ def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 def _named_by_keys(schema: Record) -> set[str]:
     """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
-    names = map(snake, properties(schema))
-    return {noun for name in names for noun in (name, *(name.removesuffix(f"_{end}") for end in ("id", "ids", "key")))}
+    names = [*map(snake, properties(schema))]
+    others = [name.removesuffix(end) for name in names for end in ("_ids", "_key")]
+    return {*names, *map(noun_of_id, names), *others} - {""}
 
 
 def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:

@@ -43,13 +43,13 @@ class EntityBuilder:
     def build(self) -> dict[str, Entity]:
         """Return the entities that the tools mention."""
         groups = group_by_entity(self.feature_list)
-        schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
-        return {name: self._entity(name, groups[name], schemas) for name in self.fields}
+        keys = {name: parts[self.keys[name]] for name, parts in self.fields.items()}
+        return {name: self._entity(name, groups[name], keys) for name in self.fields}
 
-    def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
+    def _entity(self, name: str, mine: Sequence[ToolFeatures], keys: Mapping[str, Field]) -> Entity:
         declared, key = self.declared.get(name, Entity(name)), self.keys[name]
         is_whole = self._is_whole(declared)
-        known = declared.fields if is_whole else self._fields(name, mine, schemas)
+        known = declared.fields if is_whole else self._fields(name, mine, keys)
         rows = () if declared.singleton else self.given.records.get(name, ())
         state = next((field for field in known if snake(field) in _STATES), None)
         fields = {
@@ -68,14 +68,14 @@ class EntityBuilder:
         known = {*declared.fields, declared.key, "name"}
         return declared.inside is not None or (declared.singleton and self.fields[declared.name].keys() <= known)
 
-    def _fields(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> dict[str, Field]:
+    def _fields(self, name: str, mine: Sequence[ToolFeatures], keys: Mapping[str, Field]) -> dict[str, Field]:
         """Return the fields with links and choices: in the order of given records, else the key first.
 
         A record that is only a key also has a name.
         """
         key, rows = self.keys[name], self.given.records.get(name, ())
         linked = [
-            replace(field, link=link_of(name, field, schemas), link_is_guessed=field.link is None and not rows)
+            replace(field, link=link_of(name, field, keys), link_is_guessed=field.link is None and not rows)
             if field.name != key or not is_own_key(name, key)
             else field
             for field in self.fields[name].values()

@@ -18,7 +18,8 @@ _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
 _TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
 _NOTES = _MESSAGE | terms("results.error", "results.note")
-_IDENTITY = frozenset({"id", "uuid", "gid", "sid", "key", "name", "title"})
+_IDS = frozenset({"id", "uuid", "uid", "gid", "sid", "key"})
+_IDENTITY = _IDS | {"name", "title"}
 _MANY = frozenset({"list", "search"})
 _ENDED = frozenset({"deleted", "removed", "cancelled"})
 """Words of success that, in a record that was just written, say what has become of it."""
@@ -127,7 +128,7 @@ def _record_place(entity: str, output: Record) -> str | None:
 def _wrapped(entity: str, output: Record, whole: AbstractSet[str]) -> str | None:
     """Return the property that holds the record, or more of it; None if the whole is the record."""
     objects = {name: schema for name, schema in properties(output).items() if _may_be(schema, "object")}
-    if whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
+    if _IDS.isdisjoint(name.removeprefix(f"{entity}_") for name in whole):
         by_name = {snake(name): name for name in reversed(objects)}
         wanted = (entity, entity.rsplit("_", 1)[-1], *_RECORD)
         named = next((by_name[name] for name in wanted if name in by_name), None)

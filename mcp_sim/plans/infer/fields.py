@@ -9,7 +9,7 @@ from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import noun_of_id, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 
@@ -110,5 +110,6 @@ def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> di
     for name, value in known.items():
         seen = fields.get(name, value)
         fields[name] = replace(value, schema=value.schema or seen.schema, required=value.required or seen.required)
-    alias = f"{entity}_id" if "id" in map(snake, fields) else ""
-    return {name: field for name, field in fields.items() if snake(name) != alias or name in known}
+    ids = {*map(snake, fields)}
+    alias = {name for name in ids if noun_of_id(name) == entity and name.removeprefix(f"{entity}_") in ids}
+    return {name: field for name, field in fields.items() if snake(name) not in alias or name in known}

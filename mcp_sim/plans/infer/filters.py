@@ -13,7 +13,7 @@ from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
-from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import by_word, ordered, table, terms
 from mcp_sim.types.plans import Basis, Filter, Operator
 
@@ -175,7 +175,7 @@ def fields_of_arguments(
     needed, verb = required(features.input), features.verb
     for path in paths:
         schema, name = at(features.input, path), path.rsplit(".", 1)[-1]
-        link = snake(name).removesuffix("_id")
+        link = noun_of_id(snake(name)) or snake(name)
         if verb == "create":
             yield Field(name, _without_default(schema), required=path in needed)
         elif verb == "update":

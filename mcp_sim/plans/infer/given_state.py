@@ -29,7 +29,7 @@ from mcp_sim.types.json_schema.shapes import (
     type_name,
     types_of,
 )
-from mcp_sim.types.lexicon.english import is_plural, last_word, singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import is_plural, last_word, noun_of_id, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 
 Path: TypeAlias = tuple[str, ...]
@@ -90,7 +90,7 @@ def collect_nouns(parsed_names: Mapping[str, ParsedName], tools: Mapping[str, To
         names |= {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
         names |= {singular_phrase(phrase)} if phrase else set[str]()
     parts = [(snake(name), schema) for tool in tools.values() for name, schema in properties(tool.input_schema).items()]
-    names |= {name.removesuffix("_id") for name, _ in parts if name.endswith("_id")}
+    names |= {noun_of_id(name) for name, _ in parts} - {""}
     numbers = frozenset(name for name, schema in parts if main_type(schema) in {"integer", "number"})
     schemas = [(parsed, tools[id_].input_schema) for id_, parsed in parsed_names.items()]
     arguments, known = frozenset(name for name, _ in parts), frozenset(names - terms("nouns.generic"))
@@ -416,7 +416,7 @@ class _Reader:
         """Yield the entity of the rows in a field of other records, if they have a key and a tool mentions them."""
         fields = _infer_fields(rows)
         key = _find_key(singular(snake(place.field)), fields, rows)
-        stem = snake(key or "").removesuffix("_id")
+        stem = noun_of_id(snake(key or "")) or snake(key or "")
         noun = next(
             (candidate for candidate in (stem, self.nouns.entity_of(place.field)) if candidate in self.nouns.names),
             None,

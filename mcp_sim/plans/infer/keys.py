@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type, properties, required, required_among
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import noun_of_id, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.lexicon.translations import noun_in_english
 from mcp_sim.types.plans import Verb
 
 _KEY_ENDINGS, _NUMBER_ENDINGS = terms("arguments.key_ending"), terms("arguments.number_ending")
-_WHOLE_KEYS = frozenset({"uuid", "key", "identifier", "path", "slug"})
+_WHOLE_KEYS = frozenset({"uuid", "uid", "key", "identifier", "path", "slug"})
 GENERAL_KEYS = _WHOLE_KEYS | {"id", "name", "title"}
 """Arguments that name records of any entity."""
 _FILE_NAMES, _FILES = terms("arguments.file_name"), terms("nouns.files")
@@ -26,9 +26,9 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
     if best[0]:
         return best[2], best[0]
     needed = [name for name in required_among(parts, schema) if name in scalars]
-    if verb in {"get", "delete"} and len(needed) == 1 and snake(needed[0]) not in _NO_KEYS:
-        return needed[0], 1
-    return None, 0
+    only = snake(needed[0]) if verb in {"get", "delete"} and len(needed) == 1 else ""
+    is_other = bool(noun_of_id(only)) and not snake(key).endswith(only)
+    return (None, 0) if is_other or not only or only in _NO_KEYS else (needed[0], 1)
 
 
 def _key_score(argument: str, entity: str, key: str) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type
-from mcp_sim.types.lexicon.english import singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import noun_of_id, singular_phrase, snake, words
 
 _OF_KEYS = frozenset({"string", "integer", "number"})
 """Types of keys."""
@@ -18,10 +18,10 @@ _OF_KEYS = frozenset({"string", "integer", "number"})
 _ID = re.compile(r"\b(?:id|ID|identifier)\b")
 
 
-def link_of(entity: str, field: Field, keys: Mapping[str, Record]) -> str | None:
+def link_of(entity: str, field: Field, keys: Mapping[str, Field]) -> str | None:
     """Return the entity that a field of an entity refers to, by its name: `project_id`, `parent_id`, `tag_ids`.
 
-    So does `project` if its description says that it is an id. `keys` has the key schema of every entity.
+    So does `project` if its description says that it is an id. `keys` has the key of every entity.
     """
     many = main_type(field.schema) == "array" and snake(field.name).endswith("_ids")
     schema = items(field.schema) if many else field.schema
@@ -31,13 +31,15 @@ def link_of(entity: str, field: Field, keys: Mapping[str, Record]) -> str | None
     nouns = ("_".join(noun) for noun in last_nouns(tuple(stem.split("_"))))
     stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
     target = next((candidate for candidate in stems if candidate in keys), None)
-    kinds = {main_type(schema), main_type(keys[target])} - {""} if target is not None else set[str]()
+    kinds = {main_type(schema), main_type(keys[target].schema)} - {""} if target is not None else set[str]()
     return target if len(kinds) < 2 and kinds <= _OF_KEYS and not constants(schema) else None
 
 
-def _referred_noun(name: str, schema: Record, keys: Container[str]) -> str:
+def _referred_noun(name: str, schema: Record, keys: Mapping[str, Field]) -> str:
     is_id = name in keys and _ID.search(str(schema.get("description", "")))
-    return name if is_id else name.removesuffix("_id") if name.endswith("_id") else ""
+    stem, _, ending = name.rpartition("_")
+    is_key = stem in keys and ending == snake(keys[stem].name) != "name"
+    return name if is_id else stem if is_key else noun_of_id(name)
 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:

@@ -29,7 +29,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.english import plural, singular, snake, words
+from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -118,8 +118,8 @@ class RoleFinder:
 
     def _is_parent(self, features: ToolFeatures, argument: str) -> bool:
         """Whether a change requires an argument that is the id of a record of another entity."""
-        stem = snake(argument).removesuffix("_id")
-        is_other = stem in self.known and stem not in {snake(argument), features.entity}
+        stem = noun_of_id(snake(argument))
+        is_other = stem in self.known and stem != features.entity
         is_needed = features.verb in {"update", "delete"} and argument in required(features.input)
         return is_other and is_needed and argument not in {*features.item_arguments.paths, *features.settled_arguments}
 
@@ -206,8 +206,7 @@ def _key_argument(features: ToolFeatures, known: KnownFields, arguments: Mapping
 def _is_secondary(argument: str, known: KnownFields) -> bool:
     """Whether an argument is a field other than the key: `find_user_id_by_email(email)`."""
     known_field = known.find(argument)
-    is_foreign = argument.endswith("_id") and not snake(known.key).endswith(argument)
-    return is_foreign or (known_field is not None and known_field.name != known.key)
+    return known_field is not None and known_field.name != known.key
 
 
 def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:

@@ -14,7 +14,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, map_of, properties, required
-from mcp_sim.types.lexicon.english import last_word, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
 _FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
@@ -48,8 +48,7 @@ def find_singletons(
 
 
 def _nouns_of_ids(tool: Tool) -> list[str]:
-    names = map(snake, properties(tool.input_schema))
-    return [name.removesuffix("_id") for name in names if name.endswith("_id")]
+    return [noun for name in properties(tool.input_schema) if (noun := noun_of_id(snake(name)))]
 
 
 def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:

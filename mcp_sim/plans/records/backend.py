@@ -186,7 +186,8 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     entity = plan.entity or ""
     is_inside = domain.entities[entity].inside is not None
     select = part_page(tool, plan, domain) if is_inside else _selector(tool, plan, domain)
-    names = (*plan.filters, *([plan.holder] if plan.holder is not None else []))
+    asked = sorted(plan.filters, key=lambda path: _is_link(domain.entities[entity], plan.filters[path].field))
+    names = (*asked, *([plan.holder] if plan.holder is not None else []))
     choose = nearest_record(tool, domain.entities[entity])
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -203,6 +204,10 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         return show(Facts(turn, turn.view, record, key, page))
 
     return answer
+
+
+def _is_link(entity: Entity, field: str) -> bool:
+    return field in entity.fields and entity.fields[field].link is not None
 
 
 def _nothing_left(tool: Tool, entity: str) -> Observation:

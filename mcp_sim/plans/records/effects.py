@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
@@ -29,6 +30,22 @@ class Effect:
     changes: tuple[Change, ...]
     guessed: bool = False
     """Whether values were generated that nothing determines."""
+
+
+def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observation], Effect | Observation]:
+    """Compile what a change does that finds no record: it changes nothing where it names none, else it fails.
+
+    `remove_tag(task_id)` may well be right where nothing specifies which tags the task has.
+    """
+    name = plan.entity or ""
+    is_vague = plan.key is None and not domain.entities[name].singleton and name in domain.unspecified
+    others = [argument(path) for path in plan.filters] if is_vague else []
+
+    def effect(turn: Turn, failure: Observation) -> Effect | Observation:
+        asked = next((value for fetch in others if (value := fetch(turn.call.arguments)) is not ABSENT), None)
+        return Effect(asked, {}, (), guessed=True) if isinstance(asked, str | int) else failure
+
+    return effect
 
 
 def with_checks(write: Write, *checks: Check | None) -> Write:

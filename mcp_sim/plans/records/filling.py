@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mcp_sim.generate.embedded_records import embedder, with_known_records
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -246,12 +247,13 @@ class Filler:
             return self._object(schema, path)
         if main_type(schema) == "array" and not schema.get("minItems"):
             return lambda _facts: []
-        make = value_maker(self.entity.name, name, schema)
+        make, embed = value_maker(self.entity.name, name, schema), embedder(self.domain)
 
         def opened(facts: Facts) -> Json:
             chance = chance_of(facts.turn.draws.seed, facts.turn.draws.scope, path)
             facts.guesses.append(path)
-            return make(chance, facts.record or {}, Moment(facts.turn.now, facts.turn.now))
+            value = make(chance, facts.record or {}, Moment(facts.turn.now, facts.turn.now))
+            return with_known_records(embed, facts.turn, name, schema, value)
 
         return opened
 

@@ -53,12 +53,15 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
 def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:
     """Compile the test that a record to change belongs to the records that the call requires beside its key.
 
-    A record that names no such record passes.
+    A record that names no such record passes, and one whose links were generated.
     """
     needed = required(tool.input_schema) if plan.verb in {"update", "delete"} and plan.key is not None else ()
     asked = [(argument(path), rule.field) for path, rule in plan.filters.items() if path in needed]
+    is_guessed = any(entity.fields[field].link_is_guessed for _, field in asked if field in entity.fields)
 
     def belongs(turn: Turn, key: Key) -> bool:
+        if is_guessed and turn.view.latest_write(entity.name, key) is None:
+            return True
         record = turn.view.get(entity.name, key) or {}
         held = [(fetch(turn.call.arguments), field_value(record, field)) for fetch, field in asked]
         return all(value is ABSENT or held is None or str(value) == str(held) for value, held in held)

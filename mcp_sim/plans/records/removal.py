@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 
-from mcp_sim.plans.records.effects import Effect, Write
+from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
 from mcp_sim.plans.records.field_changes import state_check
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.refusal import conflict
@@ -24,11 +24,12 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     find, check_state, name = finder(tool, plan, entity), state_check(tool, plan), entity.name
     others = dependants(domain, name)
+    missing = effect_without_record(plan, domain)
 
     def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = find(turn)
         if isinstance(key, Observation):
-            return key
+            return missing(turn, key)
         record = turn.view.get(name, key) or {}
         refused = check_state(key, record)
         if refused is not None:

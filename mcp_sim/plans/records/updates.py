@@ -11,7 +11,7 @@ from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
-from mcp_sim.plans.records.effects import Effect, Write
+from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
 from mcp_sim.plans.records.field_changes import Refused, enter_value, state_check
 from mcp_sim.plans.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.plans.records.record_lookup import finder
@@ -35,10 +35,11 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that updates a record."""
     entity = domain.entities[plan.entity or ""]
     find, change = finder(tool, plan, entity), changing(tool, plan, domain)
+    missing = effect_without_record(plan, domain)
 
     def update(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = find(turn)
-        return key if isinstance(key, Observation) else change(turn, key)
+        return missing(turn, key) if isinstance(key, Observation) else change(turn, key)
 
     return update
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from mcp_sim.generate.embedded_records import embedder, with_known_records
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
@@ -78,11 +79,12 @@ class SchemaOnly(Backend):
         tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
 
         repeat, digest = with_given_facts(schema, domain), typed_digest(tool, schema, domain)
-        counts_guesses = rests_on_guesses(tool, domain)
+        counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
-            value = repeat(turn.view, make(chance, {}, Moment(turn.start, turn.start)))
+            value = make(chance, {}, Moment(turn.start, turn.start))
+            value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
             value = _echoing(value, turn.call.arguments, tests)
             computed = digest(turn) if digest is not None else {}
             value = {**as_object(value), **computed} if computed else value

@@ -14,6 +14,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, prop
 from mcp_sim.types.lexicon.english import plural, singular, snake
 
 _PARAMETER = re.compile(r"\{([^}]+)\}")
+_VERSION = re.compile(r"(?<=.)_v_?\d+$")
 _KEYS = ("id", "uuid", "guid", "key", "_id")
 _COMPONENT = "#/components/schemas/"
 _LONGEST_FIELD = 400  # a field with a long list of choices would hide the others in the spec
@@ -36,7 +37,7 @@ def resources(document: Record) -> dict[str, Resource]:
     schemas = as_object(as_object(document.get("components")).get("schemas"))
     for component in schemas:
         schema = expanded({**document, "$ref": _COMPONENT + component})
-        entity = singular(snake(component))
+        entity = singular(_VERSION.sub("", snake(component)))
         key = _key(entity, properties(schema))
         if key is not None and entity not in by_path:
             by_path[entity] = Resource(component, entity, key, {**schema, "$defs": None})

@@ -120,7 +120,7 @@ def _input(document: Record, operation: Operation, name: str, doubts: list[str])
     sent = dict(_body_arguments(document, operation, schemas))
     required += _required_in_body(document, operation, sent)
     schema = {"type": "object", "properties": {**schemas, **sent}, **({"required": required} if required else {})}
-    return arguments, _with_definitions(document, schema, f"{name}, its arguments", doubts)
+    return arguments, _with_definitions(document, schema, f"{name}, its arguments", doubts, "readOnly")
 
 
 def _described(answer: Record) -> Record:
@@ -191,13 +191,13 @@ def _output(
     where = f"{name}, its result"
     schema = operation.success
     if _is_object(document, schema, set()):
-        output = _with_definitions(document, as_object(schema), where, doubts)
+        output = _with_definitions(document, as_object(schema), where, doubts, "writeOnly")
         return {"type": "object", **output} if output.get("type") is None else output
     body = as_object(schema)
     listed = _target(document, str(body["$ref"])) if "$ref" in body else body
     name = _list_name(listed, known) if listed.get("type") == "array" else "result"
     wrapped: Record = {"type": "object", "properties": {name: schema}, "required": [name]}
-    return _with_definitions(document, wrapped, where, doubts)
+    return _with_definitions(document, wrapped, where, doubts, "writeOnly")
 
 
 def _is_object(document: Record, schema: Json, seen: set[str]) -> bool:
@@ -219,9 +219,9 @@ def _list_name(schema: Record, known: dict[str, Resource]) -> str:
     return next((plural(resource.entity) for resource in known.values() if resource.component == component), "items")
 
 
-def _with_definitions(document: Record, schema: Record, where: str, doubts: list[str]) -> Record:
-    """Return the schema with everything that it refers to under `$defs`."""
-    references = _References(document, where, doubts)
+def _with_definitions(document: Record, schema: Record, where: str, doubts: list[str], left_out: str) -> Record:
+    """Return the schema with everything that it refers to under `$defs`, without properties that are `left_out`."""
+    references = _References(document, where, doubts, left_out)
     here = references.localised(schema)
     body = as_object(to_json_schema(here, lambda message: doubts.append(f"{where}: {message}")))
     defs = {
@@ -232,9 +232,14 @@ def _with_definitions(document: Record, schema: Record, where: str, doubts: list
 
 
 class _References:
-    """Makes references point to `$defs`. Those without a target are left out."""
+    """Makes references point to `$defs`. Those without a target are left out.
 
-    def __init__(self, document: Record, where: str, doubts: list[str]) -> None:
+    So are properties with the mark `left_out`: OpenAPI keeps `readOnly` ones out of requests, `writeOnly` ones out of
+    responses.
+    """
+
+    def __init__(self, document: Record, where: str, doubts: list[str], left_out: str) -> None:
+        self._left_out = left_out
         self.targets: dict[str, Json] = {}
         self._document = document
         self._where = where
@@ -247,7 +252,8 @@ class _References:
             return [self.localised(item) for item in as_list(value)]
         if not isinstance(value, dict):
             return value
-        body = {key: self._member(key, member) for key, member in as_object(value).items() if key[:2] != "x-"}
+        whole = self._exchanged(as_object(value))
+        body = {key: self._member(key, member) for key, member in whole.items() if key[:2] != "x-"}
         reference = body.pop("$ref", None)
         if not isinstance(reference, str):
             return body
@@ -256,6 +262,20 @@ class _References:
         except Missing:
             self._doubts.append(f"{self._where}: {reference} is not found; any value is accepted")
             return body
+
+    def _exchanged(self, schema: Record) -> Record:
+        """Return a schema without the properties that are not sent this way, nor in its list of required ones."""
+        parts = {name: as_object(inner) for name, inner in as_object(schema.get("properties")).items()}
+        marked = [
+            name
+            for name, inner in parts.items()
+            if {**_target(self._document, str(inner.get("$ref", ""))), **inner}.get(self._left_out) is True
+        ]
+        if not marked:
+            return schema
+        kept = {name: inner for name, inner in parts.items() if name not in marked}
+        needed = [name for name in as_list(schema.get("required")) if name not in marked]
+        return {**schema, "properties": kept, **({"required": needed} if "required" in schema else {})}
 
     def _member(self, key: str, member: Json) -> Json:
         """Return the value of a keyword: a map from names to schemas, plain values, or schemas."""

@@ -94,6 +94,15 @@ def participle(verb: str) -> str:
     return f"{verb}{verb[-1]}ed" if is_doubled else f"{verb}ed"
 
 
+_IDS = frozenset({"id", "gid", "guid", "uid", "uuid"})
+
+
+def noun_of_id(name: str) -> str:
+    """Return what an id identifies: `task` for `task_id` and `task_gid`. '' for other names."""
+    stem, _, ending = name.rpartition("_")
+    return stem if ending in _IDS else ""
+
+
 def singular_phrase(phrase: tuple[str, ...]) -> str:
     """Return the name of the entity that a noun phrase refers to: its last word in the singular."""
     return "_".join((*phrase[:-1], singular(phrase[-1]))) if phrase else ""
