@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def sampled(subject: Subject, args: argparse.Namespace) -> Subject:
-    """Return a subject with the samples that the command line names. Raises `UsageError` if there are none."""
+    """Return a subject with the samples that the command line names. Raises `UsageError` for a source without any."""
     source: str | None = args.samples_from
     if source is None:
         return subject

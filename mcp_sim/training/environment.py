@@ -37,7 +37,7 @@ class EpisodeOver(UsageError):
 
 
 class NotBegun(UsageError):
-    """There is no episode, or the environment is closed."""
+    """No episode has begun, or the environment is closed."""
 
     def __init__(self) -> None:
         super().__init__("there is no episode; call reset() to begin one")
@@ -250,7 +250,7 @@ class Environment:
         """Return the parts of an action; of one that cannot be parsed none, with a message about it."""
         if self._ended is not None:
             raise EpisodeOver
-        self.world  # noqa: B018 (raises if there is none)
+        self.world  # noqa: B018 (raises before an episode has begun)
         try:
             turn = parse(action, self.calls + 1)
         except Unparseable as problem:

@@ -173,7 +173,7 @@ def shipped_themes() -> list[str]:
 def read_theme(reference: str) -> Theme:
     """Read a theme: a shipped name, or a file.
 
-    Raises `UsageError` if there is none, `DocumentError` with its problems if it cannot be used.
+    Raises `UsageError` for an unknown name, `DocumentError` with its problems for a theme that cannot be used.
     """
     path = Path(reference) if reference.endswith((".yaml", ".yml", ".json")) else _FOLDER / f"{reference}.yaml"
     if not path.is_file():

@@ -129,7 +129,7 @@ class Table(Expectation):
             return abs((days[0] - days[1]).days) <= near
         if isinstance(value, int | float) and not isinstance(value, bool):
             number = _NUMBER.search(text)
-            # Rounding of decimals in a sum is no mistake, hence the last term
+            # The last term allows for the rounding of decimals
             return number is not None and abs(float(number[0].replace(",", "")) - value) <= near * abs(value) + 1e-9
         return _plain(text) == _plain(value)
 

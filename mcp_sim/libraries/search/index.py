@@ -96,7 +96,7 @@ class Index:
         self._applied = wanted
 
     def _insert(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> None:
-        """Replace the rows of some keys by what is written or was there at the beginning."""
+        """Replace the rows of some keys by their newest state: written, else initial."""
         execute = self._connection.execute
         marks = ", ".join("?" * (len(self._fields) + 1))
         execute("BEGIN")

@@ -92,7 +92,7 @@ class _Scope:
     read: dict[tuple[str, str], Record] = field(default_factory=dict[tuple[str, str], Record])
 
     def render(self, template: str) -> str:
-        """Return a text with the values of its slots; empty if one of them has none."""
+        """Return a text with the values of its slots; empty if a value is missing."""
         missing = False
 
         def value(match: re.Match[str]) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp_sim.libraries.shell.commands import Command
 
 MODES = {FILE: "644", DIRECTORY: "755"}
-"""The modes of records that have none."""
+"""The modes of records without a mode."""
 
 LIMITS: Mapping[str, Any] = {
     # One call must not hold a thread for long, and less than the watchdog of programs allows (10 s).
