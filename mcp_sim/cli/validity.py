@@ -6,15 +6,16 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from itertools import count
 from pathlib import Path
 
 import anyio
 
-from mcp_sim.cli.models import count
+from mcp_sim.cli import models
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
-from mcp_sim.runs.validity.comparison import Validity, compare_sides
+from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task
 from mcp_sim.runs.validity.sides import is_document, open_side
 from mcp_sim.runs.validity.skills import SKILLS
@@ -46,8 +47,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a task in YAML (prepare, steps, goal), or a recorded session whose writes are the task",
     )
-    parser.add_argument("--streams", metavar="N", type=count, default=STREAMS, help=f"fault streams; default {STREAMS}")
-    parser.add_argument("--jobs", metavar="N", type=count, default=2, help="runs at a time; default 2")
+    parser.add_argument(
+        "--streams", metavar="N", type=models.count, default=STREAMS, help=f"fault streams; default {STREAMS}"
+    )
+    parser.add_argument("--jobs", metavar="N", type=models.count, default=2, help="runs at a time; default 2")
     parser.add_argument("--at-least", metavar="RHO", type=float, help="exit 1 if the rank correlation is lower")
     trust_option(parser)
     json_option(parser, "the report")
@@ -84,7 +87,13 @@ async def _compared(args: argparse.Namespace, progress: Progress) -> Validity:
         if session is not None:
             reads = {tool.name for tool in real.tools.values() if _seems_to_read(real.domain, tool)}
             task = recorded_task(task, session, reads.__contains__)
-        return await compare_sides((spec, real), task, args.streams, args.jobs, progress.show)
+        done = count(step=args.jobs)
+
+        def notify(text: str) -> None:
+            progress.show(next(done), text)
+
+        real_runs = await run_real(real, task, args.streams, args.jobs, notify)
+        return compare(await run_simulation(spec, task, real_runs, args.streams, args.jobs, notify), real_runs)
 
 
 def _session(place: Path) -> Session:

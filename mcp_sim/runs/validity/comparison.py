@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 import anyio
 
-from mcp_sim.runs.agents.strategies import Strategy
 from mcp_sim.runs.statistics import Interval, spearman, spearman_interval
 from mcp_sim.runs.validity.sides import Side
 from mcp_sim.runs.validity.skills import SKILLS
@@ -20,8 +19,10 @@ from mcp_sim.types.frozen import frozen
 
 MOST_PARTINGS = 5
 
-Notify = Callable[[int, str], None]
-"""Gets the number of runs that are done, and the one in progress."""
+BEST = SKILLS["golden"]
+
+Notify = Callable[[str], None]
+"""Gets what is in progress, each time that some runs begin."""
 
 
 @frozen
@@ -81,48 +82,69 @@ class Validity:
         }
 
 
-async def compare_sides(sides: tuple[Side, Side], task: Task, streams: int, jobs: int, notify: Notify) -> Validity:
-    """Run all agents on both sides. The second side is the real one: there the task must be possible.
+@frozen
+class SideRuns:
+    """The runs of all agents on one side."""
 
-    Raises `UsageError` if it is not, and `Crash` if a real server does not start.
+    name: str
+    faultless: Run
+    """That of the best agent without faults."""
+    runs: Mapping[tuple[str, int], Run]
+    """By agent and stream."""
+    reads: frozenset[str]
+    """The tools of the task that only read; on both sides those of the real one."""
+
+    def scores(self) -> dict[str, list[float]]:
+        """Return the scores of each agent, by stream."""
+        scores = dict[str, list[float]]()
+        for (name, _), run in self.runs.items():
+            scores.setdefault(name, []).append(run.score)
+        return scores
+
+
+async def run_real(side: Side, task: Task, streams: int, jobs: int, notify: Notify) -> SideRuns:
+    """Run all agents on the side that the other is compared with.
+
+    Raises `UsageError` if the task cannot be done there, or is done before it begins, and `Crash` if a server does not
+    start.
     """
-    for side in sides:
-        task.refuse_unknown(side.tools, side.name)
-    reads = frozenset(tool for tool in task.tools if sides[1].domain.only_reads(sides[1].tools[tool]))
-    trials = tuple(Trial(side, task, reads) for side in sides)
-    faultless = [await _faultless(trial) for trial in trials]
-    if faultless[1].problems:
+    task.refuse_unknown(side.tools, side.name)
+    reads = frozenset(tool for tool in task.tools if side.domain.only_reads(side.tools[tool]))
+    trial = Trial(side, task, reads)
+    faultless = await trial.run(BEST, "", None)
+    if faultless.problems:
+        raise UsageError(f"{side.name}: the task is not done without faults: {'; '.join(faultless.problems[:3])}")
+    idle = await trial.run(BEST, "", None, idle=True)
+    if idle.counts == faultless.counts and not idle.problems:
         raise UsageError(
-            f"{sides[1].name}: the task is not done without faults: {'; '.join(faultless[1].problems[:3])}"
-        )
-    idle = await trials[1].run(SKILLS["golden"], "", None, idle=True)
-    if idle.counts == faultless[1].counts and not idle.problems:
-        raise UsageError(
-            f"{sides[1].name}: the goal holds although nothing was done: it knows what an earlier run wrote, or the "
+            f"{side.name}: the goal holds although nothing was done: it knows what an earlier run wrote, or the "
             "goal is nothing that the steps change; set where it keeps its data in the task: server: {env: "
             '{NAME: "{folder}/..."}}'
         )
-    trials[1].standard = faultless[1].counts
-    trials[0].standard = _expected(faultless[0].counts, faultless[1].counts)
-    plans = [(n, name, stream) for name in SKILLS for stream in range(streams) for n in (0, 1)]
-    runs = dict[tuple[int, str, int], Run]()
-    async for plan, run in _made(trials, plans, jobs, notify):
-        runs[plan] = run
-    again = _again(faultless[0], trials[0].standard)
-    scores = tuple({name: [runs[n, name, k].score for k in range(streams)] for name in SKILLS} for n in (0, 1))
-    pairs = [(runs[0, name, stream], runs[1, name, stream]) for name in SKILLS for stream in range(streams)]
+    trial.standard = faultless.counts
+    return SideRuns(side.name, faultless, await _runs(trial, streams, jobs, notify), reads)
+
+
+async def run_simulation(side: Side, task: Task, real: SideRuns, streams: int, jobs: int, notify: Notify) -> SideRuns:
+    """Run all agents on the side that is compared with a real one. Raises `UsageError` if it lacks a tool."""
+    task.refuse_unknown(side.tools, side.name)
+    trial = Trial(side, task, real.reads)
+    faultless = await trial.run(BEST, "", None)
+    trial.standard = _expected(faultless.counts, real.faultless.counts)
+    faultless = trial.by_standard(faultless)
+    return SideRuns(side.name, faultless, await _runs(trial, streams, jobs, notify), real.reads)
+
+
+def compare(simulation: SideRuns, real: SideRuns) -> Validity:
+    """Return how the agents rank on both sides."""
+    pairs = [(simulation.faultless, real.faultless), *((run, real.runs[key]) for key, run in simulation.runs.items())]
     return Validity(
-        (sides[0].name, sides[1].name),
-        (scores[0], scores[1]),
-        [*_partings([(faultless[0], faultless[1]), *pairs])],
-        (again[0], faultless[1].score),
-        (again[1], faultless[1].problems),
+        (simulation.name, real.name),
+        (simulation.scores(), real.scores()),
+        [*_partings(pairs)],
+        (simulation.faultless.score, real.faultless.score),
+        (simulation.faultless.problems, real.faultless.problems),
     )
-
-
-async def _faultless(trial: Trial) -> Run:
-    """Run the best agent without faults. Its counts are the standard of its side."""
-    return await trial.run(SKILLS["golden"], "", None)
 
 
 def _expected(ours: Sequence[Mapping[str, int]], real: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
@@ -136,40 +158,20 @@ def _expected(ours: Sequence[Mapping[str, int]], real: Sequence[Mapping[str, int
     ]
 
 
-def _again(run: Run, standard: Sequence[Mapping[str, int]]) -> tuple[float, list[str]]:
-    """Return the score and the problems of a run by a standard that was not known when it was made."""
-    missed = [
-        f"{text!r} is shown {shown.get(text, 0)} times, expected {wanted}"
-        for shown, expected in zip(run.counts, standard, strict=True)
-        for text, wanted in expected.items()
-        if shown.get(text, 0) != wanted
-    ]
-    parts = sum(max(1, len(expected)) for expected in standard)
-    return max(0.0, run.score - len(missed) / parts), [*run.problems, *missed]
+async def _runs(trial: Trial, streams: int, jobs: int, notify: Notify) -> dict[tuple[str, int], Run]:
+    """Run all agents, some at a time."""
+    plans = [(name, stream) for name in SKILLS for stream in range(streams)]
+    runs = dict[tuple[str, int], Run]()
 
+    async def play(name: str, stream: int) -> None:
+        runs[name, stream] = await trial.run(SKILLS[name], f"{name}/{stream}", stream)
 
-async def _made(
-    trials: Sequence[Trial], plans: Sequence[tuple[int, str, int]], jobs: int, notify: Notify
-) -> AsyncGenerator[tuple[tuple[int, str, int], Run]]:
-    """Make the runs, some at a time."""
     for at in range(0, len(plans), jobs):
-        chosen = plans[at : at + jobs]
-        notify(at, chosen[0][1])
-        done = dict[tuple[int, str, int], Run]()
-
-        async def make(plan: tuple[int, str, int], done: dict[tuple[int, str, int], Run] = done) -> None:
-            n, name, stream = plan
-            done[plan] = await trials[n].run(_strategy(name), f"{name}/{stream}", stream)
-
+        notify(f"{trial.side_name}: {plans[at][0]}")
         async with anyio.create_task_group() as group:
-            for plan in chosen:
-                group.start_soon(make, plan)
-        for item in done.items():
-            yield item
-
-
-def _strategy(name: str) -> Strategy:
-    return SKILLS[name]
+            for plan in plans[at : at + jobs]:
+                group.start_soon(play, *plan)
+    return {plan: runs[plan] for plan in plans}
 
 
 # where the sides part -------------------------------------------------------------------------------------------------

@@ -77,26 +77,36 @@ class Trial:
     async def _judged(self, opened: Opened, calls: Sequence[Made], known: Mapping[str, Json]) -> Run:
         """Ask for the goals. Ids that no goal keeps are those that the agent knows."""
         kept: dict[str, Json] = {**known, "folder": opened.folder}
-        reached, all_parts, problems, counts = 0, 0, list[str](), list[Mapping[str, int]]()
-        for n, written in enumerate(self._task.goal):
+        problems, counts = list[str | None](), list[Mapping[str, int]]()
+        for written in self._task.goal:
             goal = written.filled(kept)
             observation, problem = await _asked(opened, goal)
-            shown = {} if observation is None else goal.counts(observation)
-            counts.append(shown)
+            problems.append(problem)
+            counts.append({} if observation is None else goal.counts(observation))
             if observation is not None:
                 kept |= goal.kept_from(observation)
-            missed = [] if problem is None else [problem]
-            if self.standard is not None:
-                missed += [
-                    f"at the end {goal.tool} shows {text!r} {shown.get(text, 0)} times, expected {wanted}"
-                    for text, wanted in self.standard[n].items()
-                    if shown.get(text, 0) != wanted
-                ]
-            parts = max(1, len(goal.as_often))
-            all_parts += parts
-            reached += parts - min(parts, len(missed))
-            problems += missed
-        return Run(reached / all_parts, calls, problems, counts)
+        run = Run(self._share(problems), calls, [problem for problem in problems if problem], counts)
+        return self.by_standard(run)
+
+    def _share(self, problems: Sequence[str | None]) -> float:
+        """Return the share of the goals that are reached; each text of `as_often` is one."""
+        parts = [max(1, len(goal.as_often)) for goal in self._task.goal]
+        return sum(weight for weight, problem in zip(parts, problems, strict=True) if not problem) / sum(parts)
+
+    def by_standard(self, run: Run) -> Run:
+        """Return a run that was judged without the standard, if there is one now, as it judges it."""
+        missed = [
+            f"at the end {goal.tool} shows {text!r} {shown.get(text, 0)} times, expected {wanted}"
+            for goal, shown, expected in zip(self._task.goal, run.counts, self.standard or (), strict=False)
+            for text, wanted in expected.items()
+            if shown.get(text, 0) != wanted
+        ]
+        parts = sum(max(1, len(goal.as_often)) for goal in self._task.goal)
+        return replace(run, score=max(0.0, run.score - len(missed) / parts), problems=[*run.problems, *missed])
+
+    @property
+    def side_name(self) -> str:
+        return self._side.name
 
 
 async def _asked(opened: Opened, goal: Goal) -> tuple[Observation | None, str | None]:

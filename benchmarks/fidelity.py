@@ -1,0 +1,221 @@
+"""Write docs/fidelity.md: how faithful the simulations are, by form, behaviour and validity.
+
+    python benchmarks/fidelity.py RECORDINGS [--again DIR] [--validity SCRATCH] [--only a,b] [--streams N] [--json FILE]
+
+RECORDINGS has a folder of sessions for each server, as `record_servers.py` writes them; `--again` a second recording of
+the same sessions. For each server: what is inferred from its list of tools, what `learn` makes of the sessions (each is
+scored by a spec that was learnt from others), the program of the catalogue, and the real server run twice.
+
+`--validity`: run the tasks in `validity_tasks/` instead, against the servers that `record_servers.py` has installed
+into SCRATCH; the learnt spec is one of all sessions. `--json` keeps the figures: what is not run again keeps its own.
+
+Exit status: 0, or 2 if the usage is invalid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from recorded import compare as learnt_reports
+
+from mcp_sim.cli import main as mcp_sim
+from mcp_sim.recordings.measuring import measure
+from mcp_sim.recordings.report import Report
+from mcp_sim.recordings.responders import recorded_answers
+from mcp_sim.runs.validity.comparison import compare, run_real, run_simulation
+from mcp_sim.runs.validity.sides import open_side
+from mcp_sim.runs.validity.task import read_task
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.sessions import read_sessions
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.json_schema.shapes import as_object
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "fidelity.md"
+TASKS, DECLARATIONS = HERE / "validity_tasks", HERE / "recorded_servers"
+KINDS = ("inferred", "learnt", "compiled", "real twice")
+Row = dict[str, Any]
+
+HEAD = """\
+# Fidelity of the catalogue
+
+<!-- Generated: python benchmarks/fidelity.py (see there) -->
+
+What was [measured](recording.md#measuring-fidelity) on recorded sessions of real servers: form / behaviour, from 0 to
+1. *Inferred* is what mcp-sim makes of the list of tools alone. *Learnt* is `mcp-sim learn` without a model, on sessions
+that it was not learnt from. *Compiled* is the program of the catalogue, whose author has seen some of these sessions.
+*Real twice* compares two runs of the real server.
+"""
+RANKS = """\
+## Validity
+
+[Whether agents rank](recording.md#validity) on the simulation as on the real server: Spearman's rho of 16 scripted
+agents, with a 95 % interval. "none": all agents score the same on one side.
+"""
+REST = """\
+## Other services
+
+Fidelity that was measured when the program was written, as form and behaviour in one score; "not measured" where the
+server needs an account, or is invented.
+"""
+
+
+async def measured(folder: Path, again: Path | None) -> Row:
+    """Return form and behaviour of each kind of simulation of one server."""
+    sessions = read_sessions(folder)
+    row: Row = {"calls": sum(len(session.calls) for session in sessions)}
+    if len(sessions) > 1:
+        inferred, learnt = await learnt_reports(sessions)
+        row |= {"inferred": _halves(inferred), "learnt": _halves(learnt)}
+    if folder.name in shipped("tool_specs"):
+        row["compiled"] = _halves(await measure(folder.name, sessions, trust=True, cold=False))
+    if again is not None and (again / folder.name).is_dir():
+        other = recorded_answers(read_sessions(again / folder.name))
+        row["real twice"] = _halves(await measure(other, sessions, cold=False))
+    return row
+
+
+def _halves(report: Report) -> list[float | None]:
+    return [report.overall.form, report.overall.behaviour]
+
+
+# validity -------------------------------------------------------------------------------------------------------------
+
+
+def ranked(recordings: Path, scratch: Path, server: str, streams: int) -> dict[str, Row]:
+    """Return the validity of each kind of simulation of a server, by task."""
+    with tempfile.TemporaryDirectory() as name:
+        kinds = simulations(recordings / server, Path(name))
+        return {
+            path.stem: asyncio.run(ranked_task(path, kinds, command_of(scratch, server), streams))
+            for path in sorted((TASKS / server).glob("*.yaml"))
+        }
+
+
+def simulations(folder: Path, scratch: Path) -> dict[str, str]:
+    """Return the documents of the simulations of a server; the learnt one is written."""
+    kinds = {"inferred": str(folder / "tools.json")}
+    learnt = scratch / "learnt.yaml"
+    if mcp_sim(["learn", str(folder), "-o", str(learnt)]) == 0:
+        kinds["learnt"] = str(learnt)
+    if folder.name in shipped("tool_specs"):
+        kinds["compiled"] = folder.name
+    return kinds
+
+
+def command_of(scratch: Path, server: str) -> str:
+    """Return the command of an installed server, with `{folder}` for the folder of a run."""
+    declared = yaml.safe_load((DECLARATIONS / f"{server}.yaml").read_text(encoding="utf-8"))
+    words = [word.replace("{dir}", "{folder}") for word in declared["command"]]
+    places = (scratch / server / "bin", scratch / server / "node_modules" / ".bin")
+    program = next((place / words[0] for place in places if (place / words[0]).exists()), Path(words[0]))
+    return shlex.join([str(program.absolute()), *words[1:]])
+
+
+async def ranked_task(path: Path, kinds: dict[str, str], command: str, streams: int) -> Row:
+    """Return rho of each kind, with its interval and the first parting."""
+    task, jobs = read_task(path), os.cpu_count() or 1
+
+    def notify(text: str) -> None:
+        print(f"\r{path.parent.name} {path.stem}: {text[:60]:60}", end="", file=sys.stderr, flush=True)
+
+    row: Row = {}
+    async with open_side(command, task, [], empty=True) as real_side:
+        real = await run_real(real_side, task, streams, jobs, notify)
+        for kind, document in kinds.items():
+            try:
+                async with open_side(document, task, [], empty=True) as side:
+                    validity = compare(await run_simulation(side, task, real, streams, jobs, notify), real)
+            except McpSimError as error:
+                row[kind] = {"error": str(error)}
+                continue
+            row[kind] = validity.to_json()
+    print(file=sys.stderr)
+    return row
+
+
+# the page -------------------------------------------------------------------------------------------------------------
+
+
+def page(rows: dict[str, Row], ranks: dict[str, dict[str, Row]]) -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield HEAD
+    yield f"| server | calls | {' | '.join(KINDS)} |"
+    yield f"| --- | ---: | {' | '.join('---' for _ in KINDS)} |"
+    for server, row in rows.items():
+        yield f"| {server} | {row['calls']} | {' | '.join(_cell(row.get(kind)) for kind in KINDS)} |"
+    yield ""
+    if ranks:
+        yield RANKS
+        yield f"| task | {' | '.join(KINDS[:3])} |"
+        yield f"| --- | {' | '.join('---' for _ in KINDS[:3])} |"
+        for server, tasks in ranks.items():
+            for task, row in tasks.items():
+                yield f"| {server}: {task} | {' | '.join(_rank(row.get(kind)) for kind in KINDS[:3])} |"
+        yield ""
+    yield REST
+    yield "| service | score | calls |"
+    yield "| --- | ---: | ---: |"
+    for name in sorted({*shipped("tool_specs")} - {*rows}):
+        value: Any = yaml12.load(shipped("tool_specs")[name].read_bytes(), name).value
+        figures = as_object(as_object(as_object(value).get("simulates")).get("measured"))
+        yield f"| {name} | {figures.get('score', 'not measured')} | {figures.get('calls', '')} |"
+
+
+def _cell(halves: Sequence[float | None] | None) -> str:
+    if halves is None:
+        return "not measured"
+    return " / ".join("-" if half is None else f"{half:.2f}" for half in halves)
+
+
+def _rank(row: Row | None) -> str:
+    if row is None:
+        return "not measured"
+    if row.get("rho") is None:
+        return "none"
+    interval = row["interval"]
+    return f"{row['rho']:.2f}" + ("" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recordings", metavar="RECORDINGS", type=Path)
+    parser.add_argument("--again", metavar="DIR", type=Path)
+    parser.add_argument("--validity", metavar="SCRATCH", type=Path)
+    parser.add_argument("--only", metavar="NAMES", default="")
+    parser.add_argument("--streams", metavar="N", type=int, default=6)
+    parser.add_argument("--json", metavar="FILE", type=Path)
+    args = parser.parse_args()
+    kept: Row = {"servers": {}, "validity": {}}
+    if args.json is not None and args.json.exists():
+        kept = json.loads(args.json.read_text(encoding="utf-8"))
+    only = [name for name in args.only.split(",") if name]
+    for folder in sorted(path for path in args.recordings.iterdir() if [*path.glob("*.jsonl")]):
+        if only and folder.name not in only:
+            continue
+        if args.validity is None:
+            print(f"measuring {folder.name}", file=sys.stderr)
+            kept["servers"][folder.name] = asyncio.run(measured(folder, args.again))
+        elif (TASKS / folder.name).is_dir():
+            kept["validity"][folder.name] = ranked(args.recordings, args.validity, folder.name, args.streams)
+        if args.json is not None:
+            args.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    lines = page(dict(sorted(kept["servers"].items())), dict(sorted(kept["validity"].items())))
+    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"wrote {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
