@@ -160,6 +160,22 @@ async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
     assert not (pantry / "pantry.py").exists()
 
 
+async def test_a_function_that_others_need_is_kept_with_what_is_wrong(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other_table = REPLY.replace("world.item", "world.thing").replace('"item": {"ids"', '"thing": {"ids"')
+    wrong = other_table.replace("({item['id']})", "(item-99)")
+    assert wrong != other_table
+    async with answering(wrong) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
+    tools = report(capfd)["tools"]
+    assert {tool for tool, row in tools.items() if not row["kept"]} == set()
+    [why] = tools["add_item"]["why"]
+    assert why.startswith("kept, since other functions work on what it creates: ")
+    assert "add_item(" in why
+    assert "'item-99'" in why
+
+
 HOSTILE = {
     "imports": ("import os\nos.remove('/tmp/file')\n", "uses os, which it cannot import"),
     "files": ("print(open('/etc/passwd').read())\n", "uses open"),

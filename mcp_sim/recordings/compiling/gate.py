@@ -41,6 +41,7 @@ repairs what recordings leave to chance, such as times."""
 MOST_HELD = 40
 """The most sessions that are held back and replayed. Each is replayed after every round."""
 NO_FUNCTION = f"{PROGRAM}: has no function with @tool"
+HALVES = ("score", "behaviour")
 _HASH_SEEDS = (0, 1)  # what depends on the order of a set differs between two seeds
 _TARGET = "mcp_sim.recordings.compiling.trial:try_out"
 
@@ -65,12 +66,15 @@ class Agreement:
     """None if there are no sessions."""
     tools: Mapping[str, float] = field(default_factory=dict[str, float])
     calls: Mapping[str, int] = field(default_factory=dict[str, int])
+    behaviour: float | None = None
+    behaviours: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @classmethod
     def of(cls, row: Record) -> Agreement:
         tools: Mapping[str, Record] = row["tools"]
-        scores = {tool: float(value["score"]) for tool, value in tools.items()}
-        return cls(row["score"], scores, {tool: int(value["calls"]) for tool, value in tools.items()})
+        scores, behaviours = ({tool: float(value[name]) for tool, value in tools.items()} for name in HALVES)
+        calls = {tool: int(value["calls"]) for tool, value in tools.items()}
+        return cls(row["score"], scores, calls, row["behaviour"], behaviours)
 
 
 @frozen
@@ -171,9 +175,10 @@ class Judged:
             & {*tables}
         ]
 
-    def agreement(self) -> float:
-        """Return how faithfully the sessions that decide are answered: those that are held back, if there are any."""
-        return self.held.score if self.held.score is not None else self.shown.score or 0.0
+    def agreement(self) -> tuple[float, float]:
+        """Return behaviour and score on the sessions that decide: those that are held back, if there are any."""
+        deciding = self.held if self.held.score is not None else self.shown
+        return deciding.behaviour or 0.0, deciding.score or 0.0
 
     def basis(self) -> str:
         """Return which sessions decide."""

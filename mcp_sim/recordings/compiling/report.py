@@ -51,8 +51,14 @@ def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
         "checks": [] if shown is None else [*shown.checks.get(tool, ())],
         "held_back": None if shown is None else shown.held.tools.get(tool),
         "plan": plans.held.tools.get(tool),
-        "why": [] if kept else _why(tool, outcome),
+        "why": _excuse(tool, outcome) if kept else _why(tool, outcome),
     }
+
+
+def _excuse(tool: str, outcome: Outcome) -> list[str]:
+    """Return what is wrong with a function that is kept all the same; empty if nothing."""
+    why = outcome.excused.get(tool, ())
+    return [f"kept, since other functions work on what it creates: {reason}" for reason in why]
 
 
 def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:

@@ -14,8 +14,8 @@ from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.recordings.compiling.combining import combined
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding
-from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
+from mcp_sim.recordings.compiling.settling import Settled, settle
 from mcp_sim.recordings.compiling.votes import Vote, clusters, majority, votes
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
@@ -61,6 +61,8 @@ class Outcome:
     tally: Tally
     votes: Mapping[str, Vote] = field(default_factory=dict[str, Vote])
     """What several programs answer to the same calls, by tool; empty with one program."""
+    excused: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
+    """The tools whose functions are kept although calls contradict them, since others need them; and what is wrong."""
 
 
 async def write_program(
@@ -107,8 +109,8 @@ async def write_program(
         exchange: list[Message] = [{"role": "assistant", "content": program}, {"role": "user", "content": complaints}]
         messages = [messages[0], *exchange]
     notify("settling what is kept")
-    settled, dropped = (None, {}) if best is None else await _settled(gate, best, notify)
-    return Outcome(settled, best, dropped, complaints, tally, all_votes)
+    kept = Settled(None) if best is None else await settle(gate, best, notify)
+    return Outcome(kept.judged, best, kept.dropped, complaints, tally, all_votes, kept.excused)
 
 
 async def _replies(author: Author, messages: Sequence[Message], count: int) -> list[Reply]:
@@ -267,111 +269,3 @@ def _distinct(differences: Sequence[Difference]) -> Iterator[Difference]:
 def _difference_text(difference: Difference) -> str:
     reasons = f"\n({'; '.join(difference.reasons)})" if difference.reasons else ""
     return f"{difference.call}{reasons}\nThe real server:\n{difference.expected}\nYour program:\n{difference.answered}"
-
-
-# what is kept ---------------------------------------------------------------------------------------------------------
-
-
-async def _settled(gate: Gate, best: Judged, notify: Notify) -> tuple[Judged | None, dict[str, list[str]]]:
-    """Return a program without the functions that fail, or answer worse than the plans, and why each was taken out."""
-    dropped = {tool: [*why] for tool, why in best.left_out.items()}
-    current = best
-    if current.whole:
-        return None, dropped
-    while failing := {**current.failing(), **_left_alone(current, best)}:
-        dropped |= failing
-        notify(f"taking out {', '.join(failing)}")
-        current = await _without(gate, current, [*failing])
-        if current is None:
-            return None, dropped
-        unusable = _unusable(current, best)
-        if unusable is not None:
-            return None, dropped | {tool: [unusable] for tool in current.functions}
-    kept = await _better(gate, current, dropped, notify)
-    return kept, dropped
-
-
-def _left_alone(current: Judged, best: Judged) -> dict[str, list[str]]:
-    """Return the tools whose functions work on records that no tool writes any more."""
-    return {
-        other: [f"works on {', '.join(sorted(tables))}, which the plan of {tool} does not write"]
-        for tool, tables in _orphaned(current, best)
-        for other in current.writing(tables)
-    }
-
-
-def _unusable(current: Judged, best: Judged) -> str | None:
-    """Return why nothing can be kept: plans would work on first rows of a form that they do not know.
-
-    Recordings decide better, where there are some.
-    """
-    if best.held.score is not None or best.shown.score is not None:
-        return None
-    for tool, tables in _orphaned(current, best):
-        given = ", ".join(sorted(tables & {*current.filled}))
-        if given:
-            return f"@initial fills {given}, which the plan of {tool} does not write: the plans alone are better"
-    return None
-
-
-def _orphaned(current: Judged, best: Judged) -> Iterator[tuple[str, set[str]]]:
-    """Yield the tools whose functions were taken out, and the tables in which no tool creates records any more.
-
-    Such a tool may create other records by its plan, which functions do not see. If its plan writes nothing, the
-    records that a world begins with remain.
-    """
-    left = {table for other in current.functions.values() for table in other.effects.creates}
-    for tool in (function for function in best.functions if function not in current.functions):
-        seen = {current.writes[tool]} if tool in current.writes else {*current.filled}
-        yield tool, {*best.functions[tool].effects.creates} - seen - left
-
-
-async def _better(gate: Gate, current: Judged, dropped: dict[str, list[str]], notify: Notify) -> Judged | None:
-    """Take out what answers recordings worse than the plans, as long as the whole does not suffer.
-
-    All such functions go at once if that helps, else one after the other.
-    """
-    plans, tried = gate.plans, set[str]()
-    while worse := [tool for tool in _worse(current, plans) if tool not in tried]:
-        tried |= {*worse}
-        for tools in (worse, *([tool] for tool in worse if len(worse) > 1)):
-            notify(f"trying without {', '.join(tools)}")
-            without = await _without(gate, current, tools)
-            is_worse = without is not None and (without.failing() or _left_alone(without, current))
-            if without is None or is_worse or without.agreement() < current.agreement() - _TOLERANCE:
-                continue
-            dropped |= {tool: [_comparison(current, plans, tool)] for tool in tools}
-            current = without
-            if tools is worse:
-                break
-    score, plan = current.agreement(), plans.agreement()
-    if score >= plan - _TOLERANCE:
-        return current
-    why = f"{current.basis()}: the program as a whole {score:.3f}, the plans {plan:.3f}"
-    dropped |= {tool: [why] for tool in current.functions}
-    return None
-
-
-def _comparison(judged: Judged, plans: Judged, tool: str) -> str:
-    is_held = tool in judged.held.tools
-    ours, theirs = (judged.held, plans.held) if is_held else (judged.shown, plans.shown)
-    return f"{'gate' if is_held else 'shown'} sessions: {ours.tools[tool]:.3f}, its plan {theirs.tools[tool]:.3f}"
-
-
-def _worse(judged: Judged, plans: Judged) -> list[str]:
-    """Return the tools that agree less with recordings than their plans, the worst first.
-
-    Sessions that the author has seen count for tools that no others have.
-    """
-    ours, theirs = ({**verdict.shown.tools, **verdict.held.tools} for verdict in (judged, plans))
-    lost = {tool: theirs[tool] - ours[tool] for tool in judged.functions if tool in ours and tool in theirs}
-    return sorted((tool for tool, loss in lost.items() if loss > _TOLERANCE), key=lambda tool: -lost[tool])
-
-
-async def _without(gate: Gate, judged: Judged, tools: Sequence[str]) -> Judged | None:
-    """Judge a program without the functions of some tools; None if nothing is left, or it cannot be used."""
-    if not judged.functions.keys() - {*tools}:
-        return None
-    text = without_tools(judged.text, judged.answering, tools)
-    verdict = await to_thread.run_sync(gate.judge, text)
-    return None if verdict.whole else verdict

@@ -269,8 +269,17 @@ def _session(row: Record, states: Sequence[Json]) -> Session:
 
 
 def _scores(report: Report) -> Record:
-    tools = {tool: {"score": scores.score or 0.0, "calls": scores.calls} for (_, tool), scores in report.tools.items()}
-    return {"score": report.score if report.calls else None, "tools": tools}
+    tools = {
+        tool: {"score": scores.score or 0.0, "behaviour": scores.behaviour or 0.0, "calls": scores.calls}
+        for (_, tool), scores in report.tools.items()
+    }
+    has_calls = bool(report.calls)
+    overall = (
+        {"score": report.score, "behaviour": report.overall.behaviour}
+        if has_calls
+        else {"score": None, "behaviour": None}
+    )
+    return {**overall, "tools": tools}
 
 
 def _crashed(calls: Iterable[CallScore], *, is_held: bool = False) -> Iterable[Finding]:
