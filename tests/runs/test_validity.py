@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.notebook_program import FORGETS, PROGRAM, write_specs
 from support.notebook_server import record
 from support.warm import PYTHON
 
@@ -33,44 +34,6 @@ goal:
   - {tool: list_notes, where: {title: Bread, text: of rye}, count: 1}
 """
 
-PROGRAM = """\
-from mcp_sim.programs import Refused, tool
-
-tables = {"note": {"ids": "note-41", "fields": {"title": "", "text": ""}}}
-
-
-def known(world, note_id):
-    note = world.note.get(note_id)
-    if note is None:
-        raise Refused(f"Note {note_id} not found")
-    return note
-
-
-@tool
-def create_note(world, title, text=""):
-    return world.note.public(world.note.add(title=title, text=text))
-
-
-@tool
-def get_note(world, note_id):
-    return world.note.public(known(world, note_id))
-
-
-@tool
-def list_notes(world):
-    return {"notes": [world.note.public(note) for note in world.note.find()]}
-
-
-@tool
-def delete_note(world, note_id):
-    note = known(world, note_id)
-    world.note.delete(note)
-    return f"Deleted {note['title']}"
-"""
-FORGETS = PROGRAM.replace(
-    "world.note.public(world.note.add(title=title, text=text))", '{"id": "note-41", "title": title, "text": text}'
-)
-
 SESSION: list[tuple[str, dict[str, Any]]] = [
     ("create_note", {"title": "Milk", "text": "two litres"}),
     ("get_note", {"note_id": "note-41"}),
@@ -86,10 +49,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("notebook")
     asyncio.run(record(folder, "milk", SESSION))
     (folder / "task.yaml").write_text(TASK, encoding="utf-8")
-    for name, text in (("good", PROGRAM), ("forgets", FORGETS)):
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        spec = f"mcp_sim: 1\nname: {name}\ntools: tools.json\nprogram: {name}.py\n"
-        (folder / f"{name}.yaml").write_text(spec, encoding="utf-8")
+    write_specs(folder, good=PROGRAM, forgets=FORGETS)
     return folder
 
 
