@@ -70,6 +70,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--world", action="append", default=[], metavar="NAME", help="name of a world; over HTTP may be repeated"
     )
     parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world in FILE between runs")
+    parser.add_argument(
+        "--gym",
+        metavar="[HOST:]PORT",
+        help="serve the endpoints of a resources server of NeMo Gym instead, for a trainer; port 0: any free one",
+    )
     control = parser.add_argument_group("the control plane, for tests, trainers and people")
     control.add_argument("--control", metavar="[HOST:]PORT", help="serve the control plane there; port 0: any free one")
     control.add_argument(
@@ -137,11 +142,10 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 when the client has disconnected, 130 after Ctrl-C, 143 after SIGTERM."""
+    if args.gym is not None:
+        return import_module("mcp_sim.cli.serve_gym").run(args)
     gc.disable()  # until all is loaded: there is nothing to collect yet, and looking costs a tenth of the start
-    if args.ledger_keep < 1:
-        raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
-    if args.control_token_file is not None and args.control is None:
-        raise UsageError("--control-token-file needs --control PORT")
+    _check_options(args)
     transport: Transport = "stdio" if args.http is None else "http"
     if transport == "http":
         _serve_http().check(args)
@@ -180,6 +184,14 @@ def run(args: argparse.Namespace) -> int:
         if transport == "http":
             return _serve_http().run(simulator, clock, log, judging, args)
         return anyio.run(_serve, simulator, server, clock, log, judging, args)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for options of both transports that are invalid."""
+    if args.ledger_keep < 1:
+        raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
+    if args.control_token_file is not None and args.control is None:
+        raise UsageError("--control-token-file needs --control PORT")
 
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:

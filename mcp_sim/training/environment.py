@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.training.actions import Action, ToolCall, Turn, Unparseable, arguments_of, parse
 from mcp_sim.training.rows import chat_row
@@ -40,7 +41,7 @@ class NotBegun(UsageError):
     """No episode has begun, or the environment is closed."""
 
     def __init__(self) -> None:
-        super().__init__("there is no episode; call reset() to begin one")
+        super().__init__("no episode has begun; call reset()")
 
 
 @dataclass(slots=True)
@@ -76,17 +77,20 @@ class StepResult:
         return self.terminated or self.truncated
 
 
-_simulators = WeakValueDictionary[tuple[str, str | None, bool], Simulator]()
+_simulators = WeakValueDictionary[tuple[str, str | None, bool | tuple[Path, ...]], Simulator]()
 _simulators_lock = threading.Lock()
 
 
-def shared_simulator(scenario: str | Path, world_model: str | None = None, *, trust: bool = False) -> Simulator:
+def shared_simulator(
+    scenario: str | Path, world_model: str | None = None, *, trust: bool | Iterable[Path] = False
+) -> Simulator:
     """Return the started simulator of a scenario, which the environments of a process share while any of them lives."""
-    key = str(scenario), world_model, trust
+    trusted = trust if isinstance(trust, bool) else tuple(trust)
+    key = str(scenario), world_model, trusted
     with _simulators_lock:
         simulator = _simulators.get(key)
         if simulator is None:
-            simulator = Simulator.load(scenario, world_model=world_model, trust=trust)
+            simulator = Simulator(load(scenario, world_model=world_model, trust=trusted))
             wait_for(simulator.start())
             _simulators[key] = simulator
         return simulator
@@ -96,7 +100,8 @@ class Environment:
     """Episodes of a scenario, one at a time; `fork` gives a second one. The clock is virtual: delays take no real time.
 
     `max_calls` and `max_seconds` (of world time) truncate an episode. `wait_tool` adds a tool by which the agent lets
-    world time pass. Raises `UsageError` or `DocumentError` if the scenario cannot be used.
+    world time pass. `trust`: all documents, or those in files and folders. Raises `UsageError` or `DocumentError` if
+    the scenario cannot be used.
     """
 
     def __init__(
@@ -104,7 +109,7 @@ class Environment:
         scenario: str | Path,
         *,
         world_model: str | None = None,
-        trust: bool = False,
+        trust: bool | Iterable[Path] = False,
         max_calls: int | None = 100,
         max_seconds: float | None = None,
         wait_tool: bool = False,

@@ -50,7 +50,8 @@ def import_package() -> None:
     import pkgutil
 
     for module in pkgutil.walk_packages(importlib.import_module("mcp_sim").__path__, "mcp_sim."):
-        if not module.name.endswith("__main__"):
+        # The adapters import trainers, which are not installed.
+        if not module.name.endswith("__main__") and ".adapters." not in module.name:
             importlib.import_module(module.name)
     multiprocessing.set_executable(sys.executable)  # its processes inherit open files
     sys.executable = os.environ["WARM_PYTHON"]

@@ -1,0 +1,70 @@
+"""The endpoints of a resources server: sessions, retries, verdicts, refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from httpx2 import ASGITransport, AsyncClient
+
+from mcp_sim.training.adapters.gym_server import GymServer
+from mcp_sim.types import Record
+
+CREATE = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[AsyncClient]:
+    app = GymServer("flaky_crm").app()
+    async with AsyncClient(transport=ASGITransport(app), base_url="http://gym") as client:
+        yield client
+
+
+def answered(row: Record, text: str) -> Record:
+    output = [{"type": "message", "content": [{"type": "output_text", "text": text}]}]
+    return {**row, "response": {"output": output}}
+
+
+async def test_an_episode_goes_from_a_row_to_its_reward(client: AsyncClient) -> None:
+    rows = [json.loads(line) for line in (await client.get("/rows?seeds=2")).text.splitlines()]
+    assert [row["mcp_sim"]["seed"] for row in rows] == [0, 1]
+    assert {tool["name"] for tool in rows[0]["responses_create_params"]["tools"]} >= {"create_deal", "list_deals"}
+    assert (await client.post("/seed_session", json=rows[1])).status_code == 200
+    assert "504" in (await client.post("/create_deal", json=CREATE)).text
+    assert "Error: the arguments of create_deal" in (await client.post("/create_deal", content="{oops")).text
+    verified = (await client.post("/verify", json=answered(rows[1], "Done."))).json()
+    assert verified["mcp_sim"] == {"seed": 1}
+    assert (verified["outcome"], verified["calls"]) == ("failed", 2)
+    assert 0 < verified["reward"] < 1
+    assert (await client.post("/verify", json=answered(rows[1], "Done."))).json()["reward"] == verified["reward"]
+    assert (await client.post("/list_deals", json={})).status_code == 409
+    await client.post("/close_session", json={})
+    lost = (await client.post("/verify", json=rows[1])).json()
+    assert (lost["reward"], lost["mask_sample"], lost["failure_kind"]) == (0.0, True, "mcp_sim:lost_session")
+
+
+async def test_a_session_that_is_begun_again_is_the_same_episode(client: AsyncClient) -> None:
+    begun = {"resources_session_id": "s1", "task_data": {"mcp_sim": {"seed": 3, "faults": False}}}
+    for _ in range(2):
+        assert (await client.post("/seed_session", json=begun)).json() == {"resources_session_id": "s1"}
+        assert "Spring order" in (await client.post("/create_deal", json=CREATE)).text
+    deals = json.loads((await client.post("/list_deals", json={"contact_id": "con_00001"})).text)["deals"]
+    assert [deal["title"] for deal in deals].count("Spring order") == 2
+
+
+REFUSED: list[tuple[str, Record, int]] = [
+    ("/seed_session", {"mcp_sim": {"seed": "first"}}, 400),
+    ("/seed_session", {"mcp_sim": {"colour": 1}}, 400),
+    ("/seed_session", {"mcp_sim": {"intensity": 7}}, 400),
+    ("/seed_session", {"mcp_sim": {"faults": [{"no_such_fault": {}}]}}, 400),
+    ("/seed_session", {"resources_session_id": "x" * 300}, 400),
+    ("/list_deals", {}, 404),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status"), REFUSED)
+async def test_what_cannot_be_begun_or_called_is_refused(
+    client: AsyncClient, path: str, body: Record, status: int
+) -> None:
+    assert (await client.post(path, json=body)).status_code == status
