@@ -4,7 +4,6 @@ import re
 from datetime import datetime, timedelta
 
 from project import PROJECT
-from views import branch_lines, status_lines
 
 from mcp_sim.libraries.files import is_within, normalize
 from mcp_sim.libraries.git import (
@@ -17,6 +16,7 @@ from mcp_sim.libraries.git import (
     difference,
     render_patch,
 )
+from mcp_sim.libraries.git.views import branch_lines, status_lines
 from mcp_sim.programs import Refused, initial, invalid_arguments, tool
 
 tables = {"server": {"singleton": True, "fields": {"root": {"type": ["string", "null"], "default": None}}}}

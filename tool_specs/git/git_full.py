@@ -6,7 +6,6 @@ from datetime import datetime
 from fnmatch import fnmatch
 
 from project import PROJECT
-from views import diff_stat, status_lines
 
 from mcp_sim.libraries.files import normalize
 from mcp_sim.libraries.git import (
@@ -26,6 +25,7 @@ from mcp_sim.libraries.git import (
     difference,
     render_patch,
 )
+from mcp_sim.libraries.git.views import diff_stat, status_lines
 from mcp_sim.programs import Refused, Result, initial, invalid_arguments, tool
 from mcp_sim.programs.helpers import indented, zod_refusal, zod_refused
 

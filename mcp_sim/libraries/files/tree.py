@@ -6,7 +6,8 @@ but the root have records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 
 from mcp_sim.libraries.files.given import read_given_files
 from mcp_sim.libraries.files.paths import ROOT, directories_above, is_within, name_of, normalize, parent
@@ -89,6 +90,8 @@ class Entry:
     """The text of a file; None for a directory."""
     created: str
     modified: str
+    kept: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The fields that only the shell sets."""
 
     @property
     def name(self) -> str:
@@ -253,10 +256,14 @@ class Files:
         created = like.created if like is not None else before.get("created_at") or now
         modified = like.modified if like is not None else now
         record: Record = {"path": path, "folder": parent(path)} | ({} if content is None else {"content": content})
-        self._store.put(table, path, {**record, "created_at": created, "modified_at": modified, **times})
+        kept = {name: value for name, value in (like.kept if like is not None else before).items() if name in _KEPT}
+        if like is None:  # a text takes the place of a link, and of other bytes
+            kept = {name: value for name, value in kept.items() if name == "mode"}
+        self._store.put(table, path, {**record, "created_at": created, "modified_at": modified, **kept, **times})
 
 
 def _entry(record: Record) -> Entry:
     content = record.get("content")
-    times = (str(record.get(name) or "") for name in ("created_at", "modified_at"))
-    return Entry(str(record["path"]), None if content is None else str(content), *times)
+    created, modified = (str(record.get(name) or "") for name in ("created_at", "modified_at"))
+    kept = {name: str(record[name]) for name in _KEPT if record.get(name)}
+    return Entry(str(record["path"]), None if content is None else str(content), created, modified, kept)

@@ -13,7 +13,16 @@ from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 
 from mcp_sim.libraries.files import Files, below, is_within, join, normalize, parent
-from mcp_sim.libraries.git.changes import MOST_COMPARED, Difference, Snapshot, difference, hash_of, kind_of
+from mcp_sim.libraries.git.changes import (
+    MOST_COMPARED,
+    Difference,
+    Snapshot,
+    commit_hash,
+    difference,
+    hash_of,
+    kind_of,
+    merge_texts,
+)
 from mcp_sim.libraries.git.errors import (
     BadName,
     CheckedOut,
@@ -194,14 +203,16 @@ class Repository:
 
     def blame(self, path: str, revision: str = "HEAD") -> list[tuple[Commit, str]]:
         """Return the lines of a file, each with the commit that wrote it. Raises `UnknownPath` or `UnknownRevision`."""
-        blamed, before = list[tuple[Commit, str]](), ""
         if path not in self.tree(revision):
             raise UnknownPath(path)
+        known: dict[str, list[tuple[Commit, str]]] = {}
         for commit in reversed(self.log(revision)):
             text = self._texts({path: commit.tree[path]})[path] if path in commit.tree else ""
-            if text != before:
-                blamed, before = _blamed(blamed, commit, text.splitlines()), text
-        return blamed
+            lines = [(commit, line) for line in text.splitlines()]
+            for parent_hash in commit.parents:
+                lines = _blamed(known.get(parent_hash, []), commit, lines)
+            known[commit.hash] = lines
+        return known[self.resolve(revision)]
 
     # the index and the working tree
 
@@ -448,16 +459,17 @@ class Repository:
         changes = {path: change for path, change in difference(base, theirs).items() if ours.get(path) != change[1]}
         if lost := [path for path in changes if not {working.get(path), index.get(path)} <= {head.get(path)}]:
             raise Overwritten(lost, "merge")
-        conflicts = [path for path, (old, _) in changes.items() if ours.get(path) != old]
-        taken = {path: blob for path, (_, blob) in changes.items() if path not in conflicts}
-        texts = self._texts({path: blob for path, (_, blob) in changes.items() if blob is not None})
-        self._write({path: texts.get(path) for path in taken})
-        self.set_index({**index, **{path: texts.get(path) for path in taken}})
+        texts: dict[str, str | None] = {path: None for path, (_, blob) in changes.items() if blob is None}
+        texts |= self._texts({path: blob for path, (_, blob) in changes.items() if blob is not None})
+        conflicts: list[str] = []
+        for path, (old, _) in changes.items():
+            if ours.get(path) != old:
+                before = self._texts({path: old})[path] if old is not None else ""
+                texts[path], is_whole = merge_texts(before, head.get(path, ""), texts[path] or "", name)
+                conflicts += [] if is_whole else [path]
+        self._write(texts)
+        self.set_index({**index, **{path: text for path, text in texts.items() if path not in conflicts}})
         if conflicts:
-            both = {path: (head.get(path, ""), texts.get(path, "")) for path in conflicts}
-            self._write({
-                path: f"<<<<<<< HEAD\n{here}=======\n{there}>>>>>>> {name}\n" for path, (here, there) in both.items()
-            })  # fmt: skip
             self.update(conflicts=conflicts, merging=merging)
             raise Conflict(conflicts)
 
@@ -629,7 +641,7 @@ class Repository:
         row: Record = {"message": message, "author": author or name, "email": email or ("" if author else address)}
         row |= {"date": date or self._store.time, "parents": [*parents], "tree": dict(sorted(tree.items()))}
         number = self._store.count(COMMIT)
-        row["hash"] = identity or hash_of("commit", "\0".join(map(str, row.values())))
+        row["hash"] = identity or commit_hash(row)
         self._store.put(COMMIT, row["hash"], {"hash": row["hash"], "repository": self.root, "number": number, **row})
         self._point(row["hash"])
         move, _, note = action.partition(": ")
@@ -637,11 +649,15 @@ class Repository:
         return self._commit(row["hash"])
 
 
-def _blamed(before: list[tuple[Commit, str]], commit: Commit, lines: Sequence[str]) -> list[tuple[Commit, str]]:
-    """Return the lines of a commit: those that are as before with who wrote them then."""
-    blamed = [(commit, line) for line in lines]
+def _blamed(
+    before: Sequence[tuple[Commit, str]], commit: Commit, lines: Sequence[tuple[Commit, str]]
+) -> list[tuple[Commit, str]]:
+    """Return the lines of a commit: those of its own that a parent has, too, with who wrote them there."""
+    blamed = [*lines]
     if len(before) * len(lines) <= MOST_COMPARED:
-        matcher = SequenceMatcher(None, [line for _, line in before], lines, autojunk=False)
+        matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in lines], autojunk=False)
         for block in matcher.get_matching_blocks():
-            blamed[block.b : block.b + block.size] = before[block.a : block.a + block.size]
+            for offset in range(block.size):
+                if blamed[block.b + offset][0] is commit:
+                    blamed[block.b + offset] = before[block.a + offset]
     return blamed

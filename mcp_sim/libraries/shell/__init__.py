@@ -7,7 +7,7 @@ and functions), `service` (processes and ports), `partition` and `package`.
 
 from __future__ import annotations
 
-from mcp_sim.libraries.files.tree import entities as entities_of_files
+from mcp_sim.libraries.git import entities as entities_of_git
 from mcp_sim.libraries.shell.shell import Output, Shell, ShellError
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -20,8 +20,8 @@ _TEXT: Record = {"type": "string"}
 _NUMBER: Record = {"type": "integer"}
 
 
-def entities(_state: Json) -> list[Entity]:
-    """Return the entities of files, sessions, services, partitions and packages."""
+def entities(state: Json) -> list[Entity]:
+    """Return the entities of files, repositories, sessions, services, partitions and packages."""
     tables: dict[str, dict[str, Record]] = {
         "shell_session": {"id": _TEXT, "cwd": _TEXT, "state": _TEXT},
         "service": {
@@ -30,9 +30,13 @@ def entities(_state: Json) -> list[Entity]:
         },
         "partition": {"mount": _TEXT, "device": _TEXT, "size": _NUMBER, "used": _NUMBER},
         "package": {"name": _TEXT, "version": _TEXT},
+        "test_case": {
+            "name": _TEXT, "root": _TEXT, "needs": {"type": "object"}, "error": _TEXT, "source": _TEXT, "fails": _TEXT,
+            "line": _NUMBER,
+        },
     }  # fmt: skip
     return [
-        *entities_of_files(),
+        *entities_of_git(state),
         *(
             Entity(
                 name,

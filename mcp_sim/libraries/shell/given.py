@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pkgutil import get_data
 
 from mcp_sim.libraries.files import Files, normalize, parent
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
+from mcp_sim.libraries.git import Git
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -31,6 +33,28 @@ def load_given(store: Store, given: Json) -> None:
         for number, row in enumerate(_listed(state.get(name, _SYSTEM.get(name)), key)):
             usual: Record = {"pid": _FIRST_PID + 7 * number, "user": "root", "status": "running", "command": row[key]}
             store.put(table, str(row[key]), {**(usual if table == "service" else {}), **row})
+    Git(store).load(state.get("repositories"))
+    _load_tests(store, disk, state.get("tests"))
+
+
+def _load_tests(store: Store, disk: Files, tests: Json) -> None:
+    """Create declared tests: directory -> name -> what files must hold, `error`; null is a test that passes."""
+    for root, cases in as_object(tests).items():
+        place = normalize(root)
+        for name, given in as_object(cases).items():
+            row: Record = {"name": name, "root": place, "needs": {}, "error": "", "fails": "", **as_object(given)}
+            row |= _source(disk, f"{place}/{name.partition('::')[0]}", name.rpartition("::")[2])
+            store.put("test_case", name, row)
+
+
+def _source(disk: Files, path: str, function: str) -> Record:
+    """Return the lines of a test as they were given, and the number of the last one."""
+    entry = disk.find(path)
+    lines = "" if entry is None else entry.text
+    start = re.search(rf"(?m)^( *)def {re.escape(function)}\(.*\n((?:\1 +.*\n|\n)*)", lines)
+    source = "" if start is None else start[0].rstrip()
+    above = 0 if start is None else lines[: start.start()].count("\n")
+    return {"source": source, "line": above + source.count("\n") + 1}
 
 
 def _rows(files: Json) -> Iterator[Record]:

@@ -89,6 +89,8 @@ class Machine:
         self._known: dict[Place, Record | None] = {}
         """The records that the files have, where these are not the initial ones."""
         self._seen: dict[str, Version] = {}
+        self._unsettled: set[str] = set()
+        """The files that have not got the times of their records yet."""
         self._furnish(commands)
 
     # following a view
@@ -124,7 +126,7 @@ class Machine:
             self._touch({"/": _INSTALLED})
         moved = dict(self._moved(self.store))
         if moved:
-            self._look_at(self._place(moved, fs))
+            self._look_at(self._place(moved, fs), fs or self.fs)
             self._known.update(moved)
 
     def _moved(self, store: Store) -> Iterator[tuple[Place, Record | None]]:
@@ -153,10 +155,12 @@ class Machine:
             self._touch(times)
         return times
 
-    def _look_at(self, paths: Iterable[str]) -> None:
-        """Take the versions of files for those that were seen."""
+    def _look_at(self, paths: Iterable[str], files: FileSystem) -> None:
+        """Take the versions of files for those that were seen. A command sets their times when it has ended."""
         for path in paths:
-            self._seen[path] = self.fs.stat(path)
+            self._seen[path] = files.stat(path)
+        if files is not self.fs:
+            self._unsettled.update(paths)
 
     def _write(self, files: FileSystem, table: str, path: str, record: Record) -> None:
         """Write a record as a file or directory, with its mode."""
@@ -196,7 +200,10 @@ class Machine:
         for path in changed:
             self._record(files, path, now[path])
             self._seen[path] = now[path]
-        if fs is None:
+        if fs is not None:
+            self._unsettled.update(changed)
+        else:
+            changed, self._unsettled = [*{*changed, *self._unsettled}], set()
             folders = {posixpath.dirname(path) for path in (*changed, *gone)}
             self._settle({*changed, *(folders & self._seen.keys())})
             if "/" in folders:
@@ -230,10 +237,10 @@ class Machine:
         times: dict[str, int] = {}
         for path in changed:
             record = self._known.get((FILE, path)) or self.store.get(DIRECTORY, path)
-            if record is not None and not record.get("target"):
+            if record is not None and path in self._seen and not record.get("target"):
                 times[path] = _seconds(record, self.now)
         self._touch(times)
-        self._look_at(times)
+        self._look_at(times, self.fs)
 
     def _forget(self, path: str) -> None:
         for table in TABLES:
@@ -285,6 +292,11 @@ class Machine:
         if self.started and self.started - 0.05 <= modified <= time():  # the clock of files may be coarser than ours
             return self.now
         return datetime.fromtimestamp(int(modified), self.now.tzinfo)
+
+    def time_of_link(self, path: str) -> datetime:
+        """Return the time of a symbolic link: that of its record, since the interpreter cannot set it."""
+        record = self.store.get(FILE, path)
+        return self.now if record is None else datetime.fromtimestamp(_seconds(record, self.now), self.now.tzinfo)
 
     def _scan(self, files: FileSystem, top: str = "") -> dict[str, Version]:
         """Return the version of each file and directory at and below a path."""

@@ -14,6 +14,7 @@ from mcp_sim.libraries.shell.commands import COMMANDS
 from mcp_sim.libraries.shell.given import load_given
 from mcp_sim.libraries.shell.machine import Machine
 from mcp_sim.libraries.shell.reading import written_paths
+from mcp_sim.libraries.shell.times import in_world_time
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 
@@ -83,13 +84,15 @@ class Shell:
         place = normalize(workdir, before) if workdir else before
         if machine.bash.shell_state().cwd != before:
             machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
+        known_last = machine.bash.shell_state().variables.get("OLDPWD")
+        last = "builtin unset OLDPWD" if known_last is None else f"OLDPWD={shlex.quote(known_last)}"
         if workdir and machine.bash.execute_sync(f"builtin cd -- {shlex.quote(place)}").exit_code:
             self._pool.give(machine, name, str(known.get("state") or ""))
             raise ShellError(f"no such directory: {workdir}")
         output = self._execute(machine, command, stdin)
         machine.collect(written_paths(machine.bash, command, str(known.get("state") or ""), place))
         if workdir:
-            machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
+            machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}; {last}")
         lines = session.capture(machine.bash, machine.fresh)
         state, cwd = session.script(lines), machine.bash.shell_state().cwd
         if (cwd, state) != (before, str(known.get("state") or "")):
@@ -97,16 +100,22 @@ class Shell:
         self._pool.give(machine, name, state)
         return output
 
+    def restart(self, name: str = "") -> None:
+        """Begin a session again, in its directory, without what it remembers."""
+        known = self._session(name)
+        if known:
+            self._store.put(SESSION, name or "main", {**known, "state": ""})
+
     def _execute(self, machine: Machine, command: str, stdin: str | None) -> Output:
         """Run a command with the time and the chance of the world."""
         bash, chance = machine.bash, self._store.draws.generator("shell")
         machine.chance = chance
         seconds = int(self._store.now.timestamp())
         bash.execute_sync(f"RANDOM={chance.randrange(1 << 15)} EPOCHSECONDS={seconds}")
-        text = command
+        text = in_world_time(command, machine.now)
         if stdin is not None:
             machine.fs.write_file(_STDIN, stdin.encode("utf-8", "surrogatepass"))
-            text = f"{{ {command}\n}} < {_STDIN}"
+            text = f"{{ {text}\n}} < {_STDIN}"
         result = bash.execute_sync(text)
         stdout, stderr, code = result.stdout, result.stderr, result.exit_code
         if result.error is not None and result.error.startswith(_ENDED):

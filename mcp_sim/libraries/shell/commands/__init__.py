@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.libraries.shell.commands import archives, chance, clock, differences, listing, paths, services, system
+from mcp_sim.libraries.shell.commands import (
+    archives,
+    chance,
+    clock,
+    differences,
+    git,
+    listing,
+    metadata,
+    paths,
+    services,
+    system,
+    testing,
+)
 from mcp_sim.libraries.shell.commands.invocation import Body, Command, command
 
 __all__ = ["COMMANDS", "Command"]
 
-_MODULES = (archives, chance, clock, differences, listing, paths, services, system)
+_MODULES = (archives, chance, clock, differences, git, listing, metadata, paths, services, system, testing)
 _BODIES: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
 
 COMMANDS: Mapping[str, Command] = {name: command(body) for name, body in _BODIES.items()}

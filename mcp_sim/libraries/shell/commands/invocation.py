@@ -111,7 +111,7 @@ class Invocation:
                 place = posixpath.normpath(posixpath.join(posixpath.dirname(place), target))
                 continue
             if target:
-                return Node(place, "symlink", 0o777, len(target.encode()), self.now, target)
+                return Node(place, "symlink", 0o777, len(target.encode()), self.machine.time_of_link(place), target)
             if not self.fs.exists(place):
                 return None
             return self._node(place, self.fs.stat(place))
@@ -125,8 +125,10 @@ class Invocation:
 
     def _node(self, place: str, metadata: Mapping[str, Any]) -> Node:
         kind = metadata["file_type"]
-        moment = self.machine.world_time(metadata["modified"])
-        target = self.fs.read_link(place) if kind == "symlink" else ""
+        if kind == "symlink":
+            target, moment = self.fs.read_link(place), self.machine.time_of_link(place)
+        else:
+            target, moment = "", self.machine.world_time(metadata["modified"])
         return Node(place, kind, metadata["mode"] & 0o7777, metadata["size"], moment, target)
 
     def _target(self, place: str) -> str:

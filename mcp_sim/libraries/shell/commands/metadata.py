@@ -1,0 +1,73 @@
+"""stat, with the times of the world."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
+from mcp_sim.libraries.shell.commands.listing import mode_text
+
+_KINDS = {"directory": "directory", "symlink": "symbolic link"}
+_SIZE = 4096  # of a directory, and of a block of input and output
+_DIRECTIVE = re.compile(r"%[-+ 0#]*(\d*)([A-Za-z%])")
+_ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
+_FULL = """  File: %N
+  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F
+Device: 254,1\tInode: %-11i Links: %h
+Access: (%04a/%A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)
+Access: %x
+Modify: %y
+Change: %z
+ Birth: %w
+"""
+
+
+def stat(run: Invocation) -> None:
+    options, paths = run.options("Lc:ft", ["dereference", "format=", "printf=", "terse", "file-system"])
+    if not paths:
+        raise Failed("stat: missing operand\nTry 'stat --help' for more information.\n")
+    pattern = options.get("c", options.get("format"))
+    printed = options.get("printf")
+    for path in paths:
+        node = run.look(path, follow=bool(options.keys() & {"L", "dereference"}))
+        if node is None:
+            run.fail(f"stat: cannot statx '{path}': No such file or directory\n")
+        elif printed is not None:
+            run.out.append(_filled(re.sub(r"\\[nt\\]", lambda match: _ESCAPES[match[0]], printed), path, node))
+        else:
+            run.out.append(
+                _filled(_FULL if pattern is None else f"{pattern}\n", path, node, quoted=pattern is not None)
+            )
+
+
+def _filled(pattern: str, path: str, node: Node, *, quoted: bool = True) -> str:
+    size = _SIZE if node.is_directory else node.size
+    kind = _KINDS.get(node.kind, "regular file" if size else "regular empty file")
+    name = f"'{path}'" if quoted else path
+    if node.is_link:
+        name = f"{name} -> '{node.target}'" if quoted else f"{path} -> {node.target}"
+    moment = _time(node.modified)
+    values = {
+        "n": path, "N": name, "s": str(size), "b": str(-(-size // 4096) * 8), "B": "512", "o": str(_SIZE), "F": kind,
+        "a": f"{node.mode:o}", "A": mode_text(node), "u": "0", "U": "root", "g": "0", "G": "root", "h": "1",
+        "f": f"{node.mode | {'directory': 0o040000, 'symlink': 0o120000}.get(node.kind, 0o100000):x}",
+        "i": str(1_000_000 + sum(node.path.encode()) * 131 % 900_000), "d": "65025", "D": "fe01", "m": "/", "%": "%",
+    }  # fmt: skip
+    values |= dict.fromkeys("wxyz", moment) | dict.fromkeys("WXYZ", str(int(node.modified.timestamp())))
+    return _DIRECTIVE.sub(lambda match: _padded(match, values.get(match[2], "?")), pattern)
+
+
+def _padded(match: re.Match[str], value: str) -> str:
+    width, flags = int(match[1] or 0), match[0][1 : -1 - len(match[1])]
+    if "0" in flags or match[1].startswith("0"):
+        return value.rjust(width, "0")
+    return value.ljust(width) if "-" in flags else value.rjust(width)
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond:06d}000 +0000"
+
+
+BODIES: Mapping[str, Body] = {"stat": stat}
