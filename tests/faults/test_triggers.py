@@ -63,16 +63,6 @@ async def test_probability_lies_within_its_binomial_bounds_and_repeats_with_the_
     assert await struck(simulator, 1000, seed=2) != first
 
 
-@pytest.mark.parametrize("probability", [0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999])
-def test_over_10_000_draws_each_probability_lies_within_its_binomial_bounds(probability: float) -> None:
-    purposes = [(f"rule-{n}/probability", f"call-{n}") for n in range(4)]
-    for purpose, scope in purposes:
-        strikes = below(probability, purpose)
-        struck = sum(strikes(Draws(7, "", scope, occurrence)) for occurrence in range(10_000))
-        bounds = 4.5 * (10_000 * probability * (1 - probability)) ** 0.5
-        assert abs(struck - 10_000 * probability) <= bounds
-
-
 def test_draws_of_two_perturbations_for_the_same_calls_have_nothing_to_do_with_each_other() -> None:
     one, other = below(0.5, "one/probability"), below(0.5, "other/probability")
     calls = [Draws(7, "", "call", occurrence) for occurrence in range(10_000)]

@@ -95,13 +95,6 @@ async def test_the_tool_in_reach_is_listed_without_its_output_schema(reports: Re
         assert bare == {"create_report"}
 
 
-async def test_it_goes_together_with_latency_and_a_broken_form(reports: Reports) -> None:
-    others = ", tools: create_*}\n  - {latency: 1s, id: slow}\n  - {malformed: html, id: cut, tools: create_*"
-    async with reports("get_job", others).open() as world:
-        assert (await world.call("create_report", SPRING)).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 async def test_the_same_seed_repeats_it_and_another_differs(reports: Reports) -> None:
     simulator = reports("{status_tool: get_job, after: 1s, fails: 0.5}")
     assert await repeats_and_differs(simulator, [("create_report", SPRING)] * 5, "committed")

@@ -100,15 +100,6 @@ async def test_without_a_refresh_tool_the_access_is_gone_for_good_and_a_fork_sha
         assert (await world.call("get_contact", ADA)).ok
 
 
-async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm: Crm) -> None:
-    entries = "[{lost_ack: {}, id: lost}, {auth_expiry: 0s, id: auth}, {latency: 2s, id: slow}]"
-    async with crm(f"perturbations: {entries}").open() as world:
-        refused = await world.call("create_deal", {"title": "x", "amount": 1, "contact_id": "con_00001"})
-        assert refused.delay == timedelta(seconds=2)
-        decided = {d["id"]: d["outcome"] for d in world.ledger.steps[-1]["perturbations"]}
-        assert decided == {"lost": "preempted", "auth": "applied", "slow": "applied"}
-
-
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [

@@ -74,15 +74,6 @@ async def test_it_has_no_effect_where_there_is_nothing_of_the_sort(crm: Crm) -> 
         assert outcomes(world) == [["no_effect"]] * 2
 
 
-async def test_it_goes_together_with_latency_and_a_cut_list(crm: Crm) -> None:
-    entries = "perturbations: [{corrupt_values: {}}, {truncate: 1}, {latency: 1s, when: {nth: 1}}]"
-    async with crm(entries).open() as world:
-        observation = await world.call("list_deals")
-        assert observation.delay.total_seconds() == 1
-        await world.call("list_deals")
-        assert outcomes(world) == [["applied"] * 3, ["applied"] * 2]
-
-
 async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     simulator = crm("perturbations: [{corrupt_values: {}, id: p}]")
     assert await repeats_and_differs(simulator, [("get_deal", DEAL)], "served")

@@ -84,13 +84,6 @@ async def test_a_fork_has_the_deferred_commit_before_it_too(crm: Crm) -> None:
         assert "Spring order" not in await titles(world)
 
 
-async def test_it_goes_together_with_latency_and_a_cut_answer(crm: Crm) -> None:
-    entries = "perturbations: [{delayed_visibility: 9s}, {truncate: {characters: 3}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        assert (await world.call("create_deal", SPRING)).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 @pytest.mark.parametrize("after", ["0s", "0 calls"])
 def test_a_delay_of_nothing_is_refused_at_load(crm: Crm, after: str) -> None:
     with pytest.raises(DocumentError, match="longer than 0"):

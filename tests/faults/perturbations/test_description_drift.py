@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, over_http, over_stdio, received_announcements, tool
+from support.catalogues import LIST, tool
 from support.perturbed import SPRING, Crm, outcomes, served_value
 
 from mcp_sim import Simulator
@@ -101,20 +101,6 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     first = await described(crm, "scrambled", 1)
     assert await described(crm, "scrambled", 1) == first
     assert await described(crm, "scrambled", 2) != first
-
-
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_clients_hear_of_it_in_both_eras(crm: Crm, mode: str) -> None:
-    entry = "{description_drift: {how: empty, announced: true}, id: d, when: {after: 1 calls}}"
-    async with crm(f"perturbations: [{entry}]").open() as world:
-        assert len(await received_announcements(world, mode, [LIST, LIST])) == 1
-
-
-async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
-    entry: dict[str, Any] = {"description_drift": {"how": "misleading", "text": "No."}, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
-        assert shown["create_deal"]["description"] == "No."
-        assert shown["list_deals"]["description"] != "No."
 
 
 @pytest.mark.parametrize(

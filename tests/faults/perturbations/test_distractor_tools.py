@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, names, over_http, over_stdio, received_announcements, tool
+from support.catalogues import LIST, names, tool
 from support.perturbed import SPRING, Crm, outcomes
 
 from mcp_sim import Simulator
@@ -79,19 +78,6 @@ async def test_there_are_no_more_than_can_be_made_and_intensity_makes_them_fewer
     most = await distractors(crm("perturbations: [{distractor_tools: 500, id: more, tools: create_deal}]"))
     assert len(most) == 6
     assert len(await distractors(crm("intensity: 0.5\nperturbations: [{distractor_tools: 5, id: more}]"))) == 3
-
-
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_clients_hear_of_them_in_both_eras(crm: Crm, mode: str) -> None:
-    entry = "{distractor_tools: {announced: true}, id: more, when: {after: 1 calls}}"
-    async with crm(f"perturbations: [{entry}]").open() as world:
-        assert len(await received_announcements(world, mode, [LIST, LIST])) == 1
-
-
-async def test_over_http_and_stdio_they_are_listed(tmp_path: Path) -> None:
-    entry: dict[str, Any] = {"distractor_tools": 500, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
-        assert {"create_deal", "create_deal_v2", "legacy_create_deal"} <= shown.keys()
 
 
 @pytest.mark.parametrize("options", [0, 501, "many", {"count": 1.5}])

@@ -37,14 +37,6 @@ async def test_it_has_no_effect_where_there_is_no_such_field_or_nothing_in_it(cr
         assert outcomes(world) == [["no_effect"]] * 3
 
 
-async def test_it_goes_together_with_latency_and_corrupted_values(crm: Crm) -> None:
-    entries = "perturbations: [{drop_fields: [email]}, {corrupt_values: {fields: [name]}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        observation = await world.call("get_contact", ADA)
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     simulator = crm("perturbations: [{drop_fields: {}, id: p}]")
     assert await repeats_and_differs(simulator, [("get_contact", ADA)], "served")

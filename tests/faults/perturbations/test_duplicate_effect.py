@@ -47,14 +47,6 @@ async def test_a_quota_outside_of_it_counts_one_call(crm: Crm) -> None:
         assert len(world.view.find("deal", "title", "Spring order")) == 4
 
 
-async def test_it_goes_together_with_latency_and_a_cut_answer(crm: Crm) -> None:
-    entries = "perturbations: [{duplicate_effect: {}}, {truncate: {characters: 3}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        observation = await world.call("create_deal", SPRING)
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 def test_tools_that_only_read_are_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach changes anything"):
         crm("perturbations: [{duplicate_effect: {}, tools: list_*}]")

@@ -25,14 +25,6 @@ async def test_it_has_no_effect_on_writes_failures_and_what_is_empty_anyway(crm:
         assert outcomes(world) == [["no_effect"]] * 3
 
 
-async def test_it_goes_together_with_latency_and_more_rows(crm: Crm) -> None:
-    entries = "perturbations: [{empty_result: {}}, {noise_rows: 1}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        observation = await world.call("list_deals")
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 def test_tools_that_never_read_are_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach is one that does get or list or search"):
         crm("perturbations: [{empty_result: {}, tools: create_*}]")

@@ -36,14 +36,6 @@ async def test_an_error_answers_in_the_worlds_place_and_commits_nothing(crm: Crm
         assert step["perturbations"] == [{"id": "down", "kind": "error", "outcome": "applied", "why": "always"}]
 
 
-async def test_nothing_happens_where_its_trigger_does_not_hold(crm: Crm) -> None:
-    async with crm("perturbations: [{error: 503, tools: create_deal, when: {nth: 2}}]").open() as world:
-        assert (await world.call("get_contact", {"contact_id": "con_00001"})).ok
-        assert (await world.call("create_deal", SPRING)).ok
-        assert not (await world.call("create_deal", SPRING)).ok
-        assert len(world.view.find("deal", "title", "Spring order")) == 1
-
-
 @pytest.mark.parametrize(
     ("options", "shown"),
     [

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value, truth
+from support.perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value, truth
 from support.services import value
 
 from mcp_sim import Simulator
@@ -79,14 +79,6 @@ async def test_it_has_no_effect_on_errors_and_without_a_place(crm: Crm) -> None:
         await served_value(world, "get_contact", ADA)
         await served_value(world, "list_activities")
         assert outcomes(world) == [["no_effect"]] * 3
-
-
-async def test_it_goes_together_with_latency_and_a_cut_list(crm: Crm) -> None:
-    entries = f"{ALLOWED}  [{{truncate: 1}}, {{injection: {GOAL}}}, {{latency: 1s}}]"
-    async with crm(entries).open() as world:
-        assert (await world.call("list_deals")).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-        assert calls(world)[-1]["committed"] == []
 
 
 async def test_the_same_seed_repeats_it_and_another_has_another_canary(crm: Crm) -> None:

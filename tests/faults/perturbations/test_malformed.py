@@ -71,13 +71,6 @@ async def test_it_has_no_effect_on_errors_and_where_it_is_not_decided(crm: Crm) 
         assert outcomes(world) == [["no_effect"], ["applied"], []]
 
 
-async def test_it_goes_together_with_latency_and_a_cut_list(crm: Crm) -> None:
-    entries = "perturbations: [{truncate: 1}, {malformed: {}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        assert (await world.call("list_deals")).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     assert await repeats_and_differs(crm("perturbations: [{malformed: {}, id: p}]"), [("get_deal", DEAL)], "served")
 

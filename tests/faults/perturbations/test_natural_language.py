@@ -143,13 +143,6 @@ async def test_a_fallback_may_ask_the_world_again(crm: Crm) -> None:
         assert len((await served_value(world, "list_deals"))["deals"]) == 1
 
 
-async def test_it_goes_together_with_latency_and_a_cut_answer(crm: Crm) -> None:
-    entries = "perturbations: [{natural_language: Be odd.}, {truncate: {characters: 3}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        assert (await world.call("get_deal", DEAL)).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 @pytest.mark.parametrize(
     ("fallback", "problem"),
     [

@@ -39,13 +39,6 @@ async def test_it_has_no_effect_without_other_records_and_on_calls_that_list_not
         assert outcomes(world) == [["no_effect"]] * 3
 
 
-async def test_it_goes_together_with_latency_and_corrupted_values(crm: Crm) -> None:
-    entries = "perturbations: [{noise_rows: 1}, {corrupt_values: {}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        assert (await world.call("list_deals", WON)).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 def test_tools_that_list_nothing_are_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach is one that does list or search"):
         crm("perturbations: [{noise_rows: 1, tools: get_*}]")

@@ -72,15 +72,6 @@ async def test_the_agent_is_shown_when_it_ends_and_a_call_made_then_is_let_throu
         assert await answered(world, 1) == "+"
 
 
-async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm: Crm) -> None:
-    entries = "[{lost_ack: {}, id: lost}, {outage: 1h, id: down}, {latency: 2s, id: slow}]"
-    async with crm(f"perturbations: {entries}").open() as world:
-        observation = await world.call("create_deal", SPRING)
-        assert observation.delay == timedelta(seconds=2)
-        outcomes = {d["id"]: d["outcome"] for d in world.ledger.steps[-1]["perturbations"]}
-        assert outcomes == {"lost": "preempted", "down": "applied", "slow": "applied"}
-
-
 @pytest.mark.parametrize(
     "options",
     [

@@ -38,14 +38,6 @@ async def test_it_has_no_effect_on_errors_and_on_what_is_as_long_already(crm: Cr
         assert outcomes(world) == [["no_effect"] * 2, ["applied", "no_effect"]]
 
 
-async def test_it_goes_together_with_latency_and_a_broken_form(crm: Crm) -> None:
-    entries = "perturbations: [{oversized: 2000}, {malformed: cut_json}, {latency: 1s, when: {nth: 1}}]"
-    async with crm(entries).open() as world:
-        assert (await world.call("list_deals")).delay.total_seconds() == 1
-        assert not (await world.call("list_deals")).delay
-        assert outcomes(world) == [["applied"] * 3, ["applied"] * 2]
-
-
 @pytest.mark.parametrize("options", [10, 10**9, {"by": "pages"}])
 def test_impossible_options_are_refused(options: Any) -> None:
     with pytest.raises(ValidationError):

@@ -106,14 +106,6 @@ async def test_it_has_no_effect_on_calls_that_list_nothing_and_refused_ones(crm:
         assert outcomes(world) == [["no_effect"]] * 2
 
 
-async def test_it_goes_together_with_latency_a_quota_and_dropped_fields(crm: Crm) -> None:
-    others = "{drop_fields: [title]}, {latency: 1s}, {rate_limit: {limit: 1, window: 1h}}"
-    async with crm(f"perturbations: [{{pagination: 1, id: pages}}, {others}]").open() as world:
-        observation = await world.call("list_deals")
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world) == [["applied", "applied", "applied", "no_effect"]]
-
-
 async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     simulator = crm(paged("{order: unstable}"))
     assert await repeats_and_differs(simulator, [("search_contacts", ALL)] * 4, "served")

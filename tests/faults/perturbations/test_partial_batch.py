@@ -83,13 +83,6 @@ async def test_it_has_no_effect_where_the_items_hang_together(
         assert outcomes(world) == [["no_effect"]]
 
 
-async def test_it_goes_together_with_latency_and_a_cut_list(notes: Notes) -> None:
-    others = "}\n  - {latency: 1s, id: slow}\n  - {truncate: {characters: 3}, id: cut"
-    async with notes("[2]", others).open() as world:
-        assert (await world.call("import_notes", FOUR)).delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 async def test_the_same_seed_repeats_it_and_another_differs(notes: Notes) -> None:
     assert await repeats_and_differs(notes("{}"), [("import_notes", FOUR)], "committed")
     assert await repeats_and_differs(notes("{}", f", {HALF}"), [("import_notes", FOUR)] * 5)

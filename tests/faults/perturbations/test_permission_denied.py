@@ -115,18 +115,6 @@ async def test_a_create_is_refused_where_the_record_to_be_is_one_of_those(crm: C
         assert not (await world.call("create_deal", {**NEW, "amount": 101})).ok
 
 
-async def test_it_composes_with_latency_and_lost_ack_and_holds_only_where_its_trigger_does(crm: Crm) -> None:
-    entries = (
-        "[{lost_ack: {}, id: lost, tools: create_deal}, "
-        "{permission_denied: deal, id: rights, when: {nth: 1}}, {latency: 2s, id: slow}]"
-    )
-    async with crm(f"perturbations: {entries}").open() as world:
-        assert (await world.call("create_deal", NEW)).delay.total_seconds() == 2
-        decided = {d["id"]: d["outcome"] for d in world.ledger.steps[-1]["perturbations"]}
-        assert decided == {"lost": "preempted", "rights": "applied", "slow": "applied"}
-        assert (await world.call("get_deal", WON)).ok
-
-
 async def test_what_counts_calls_counts_a_hidden_read_once(crm: Crm) -> None:
     entries = "[{permission_denied: {entity: deal, where: {stage: won}, hidden: true}}, {rate_limit: {limit: 2}}]"
     async with crm(f"perturbations: {entries}").open() as world:

@@ -44,15 +44,6 @@ async def test_it_has_no_effect_on_reads_and_on_calls_that_fail(crm: Crm) -> Non
         assert outcomes(world) == [["no_effect"], ["no_effect"]]
 
 
-async def test_it_goes_together_with_latency_and_a_lost_answer(crm: Crm) -> None:
-    entries = "perturbations: [{phantom_success: {}}, {truncate: {characters: 3}}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        observation = await world.call("create_deal", SPRING)
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-        assert world.view.count("deal") == 2
-
-
 async def test_what_is_dropped_is_neither_delayed_nor_done_twice(crm: Crm) -> None:
     others = "{phantom_success: {}, id: again}, {delayed_visibility: 1s, id: late}, {duplicate_effect: {}, id: twice}"
     async with crm(f"perturbations: [{{phantom_success: {{}}, id: phantom}}, {others}]").open() as world:

@@ -88,15 +88,6 @@ async def test_each_tool_or_value_may_have_a_budget_of_its_own(crm: Crm) -> None
         assert [(await world.call("get_contact", {"contact_id": key})).ok for key in keys] == [True, True, False]
 
 
-async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm: Crm) -> None:
-    entries = "[{lost_ack: {}, id: lost}, {quota_exhausted: 0, id: plan}, {latency: 2s, id: slow}]"
-    async with crm(f"perturbations: {entries}").open() as world:
-        observation = await world.call("create_deal", deal(1))
-        assert observation.delay == timedelta(seconds=2)
-        decided = {d["id"]: d["outcome"] for d in world.ledger.steps[-1]["perturbations"]}
-        assert decided == {"lost": "preempted", "plan": "applied", "slow": "applied"}
-
-
 async def test_a_message_of_ones_own_may_show_what_was_used(crm: Crm) -> None:
     entry = "{quota_exhausted: {limit: 0, message: 'Plan {plan}: {used} of {limit}, {contact_id}'}}"
     async with crm(f"perturbations: [{entry}]").open() as world:

@@ -168,16 +168,6 @@ async def test_each_tool_or_value_of_an_argument_may_have_a_quota_of_its_own(crm
         assert max(len(name) for _, name in world.version.memories) < 100
 
 
-async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm: Crm) -> None:
-    entries = "[{lost_ack: {}, id: lost}, {rate_limit: {limit: 1, window: 1h}, id: quota}, {latency: 2s, id: slow}]"
-    async with crm(f"perturbations: {entries}").open() as world:
-        await answered(world, 1)
-        refused = await world.call("create_deal", {"title": "Spring order", "amount": 1, "contact_id": "con_00001"})
-        assert refused.delay == timedelta(seconds=2)
-        decided = {d["id"]: d["outcome"] for d in world.ledger.steps[-1]["perturbations"]}
-        assert decided == {"lost": "preempted", "quota": "applied", "slow": "applied"}
-
-
 def test_a_quota_shared_by_an_argument_that_no_tool_has_is_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach has an argument 'contct_id'; did you mean 'contact_id'"):
         crm("perturbations: [{rate_limit: {limit: 1, per: arguments.contct_id}}]")

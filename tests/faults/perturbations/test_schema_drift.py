@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, over_http, over_stdio, received_announcements, tool
+from support.catalogues import tool
 from support.perturbed import SPRING, Crm, outcomes, served_value
 
 from mcp_sim import Simulator
@@ -128,14 +127,6 @@ async def test_a_silent_drift_is_not_listed_and_only_refusals_show(crm: Crm) -> 
         assert (await world.call("create_deal", NAMED)).ok
 
 
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_an_announced_drift_is_heard_in_both_eras(crm: Crm, mode: str) -> None:
-    for how, times in (("announced", 1), ("listed", 0)):
-        entry = f"{{rename: {{title: name}}, notice: {how}}}"
-        async with drifted(crm, entry, rest=", when: {after: 1 calls}").open() as world:
-            assert len(await received_announcements(world, mode, [LIST, LIST, LIST])) == times
-
-
 async def test_it_begins_with_the_call_its_trigger_holds_for_and_lasts(crm: Crm) -> None:
     async with drifted(crm, "{rename: {title: name}}", rest=", when: {nth: 2}").open() as world:
         answers = [(await world.call("create_deal", SPRING)).ok for _ in range(3)]
@@ -168,24 +159,6 @@ def test_two_drifts_of_one_argument_conflict_unless_one_ends_before_the_other_be
     with pytest.raises(DocumentError, match="changes the argument title"):
         crm(both("{until: 5 calls, nth: 2}", "{after: 9 calls}"))
     crm(both("{until: 9 calls}", "{after: 9 calls}"))
-
-
-async def test_it_composes_with_latency_and_an_answer_kind(crm: Crm) -> None:
-    entries = (
-        "{latency: 1s, id: slow}, {empty_result: {}, id: none}, {schema_drift: {rename_output: {deals: items}}, id: v2}"
-    )
-    async with crm(f"perturbations: [{entries}]").open() as world:
-        observation = await world.call("list_deals")
-        assert observation.delay.total_seconds() == 1
-        assert isinstance(observation.body, ToolResult)
-        assert observation.body.value["items"] == []
-        assert outcomes(world) == [["applied", "applied", "applied"]]
-
-
-async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
-    entry: dict[str, Any] = {"schema_drift": {"rename": {"title": "name"}}, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
-        assert "name" in shown["create_deal"]["inputSchema"]["properties"]
 
 
 @pytest.mark.parametrize(

@@ -86,16 +86,6 @@ async def test_a_fork_looks_back_on_its_own_and_a_reset_forgets(crm: Crm) -> Non
         assert outcomes(world)[-1] == ["no_effect"]
 
 
-async def test_it_goes_together_with_latency_a_quota_and_a_cut_list(crm: Crm) -> None:
-    quota = "{rate_limit: {limit: 2, window: 1h}}"
-    entries = f"perturbations: [{{stale_read: {{}}, id: stale}}, {{truncate: 1}}, {{latency: 1s}}, {quota}]"
-    async with crm(entries).open() as world:
-        await served_value(world, "create_deal", SPRING)
-        observation = await world.call("list_deals")
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world)[-1] == ["applied", "applied", "applied", "no_effect"]
-
-
 async def test_without_it_no_versions_are_kept(crm: Crm) -> None:
     async with crm("").open() as world:
         await served_value(world, "create_deal", SPRING)

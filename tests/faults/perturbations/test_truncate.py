@@ -55,14 +55,6 @@ async def test_it_has_no_effect_where_nothing_is_longer(crm: Crm) -> None:
         assert outcomes(world) == [["no_effect"]] * 3
 
 
-async def test_it_goes_together_with_latency_and_dropped_fields(crm: Crm) -> None:
-    entries = "perturbations: [{truncate: 1}, {drop_fields: [title]}, {latency: 1s}]"
-    async with crm(entries).open() as world:
-        observation = await world.call("list_deals")
-        assert observation.delay.total_seconds() == 1
-        assert outcomes(world) == [["applied"] * 3]
-
-
 @pytest.mark.parametrize("options", [None, {"items": 1, "bytes": 3}, {"bytes": 0}, -1])
 def test_impossible_options_are_refused(options: Any) -> None:
     with pytest.raises(ValidationError):
