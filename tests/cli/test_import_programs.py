@@ -161,8 +161,8 @@ def test_each_shipped_program_is_recognised_by_its_own_tools(name: str, here: Pa
     spec = imported(here, [tool.definition for tool in shipped.tools.values()])
     assert value(spec)["program"] == name
     assert programmed(load(spec).domain.plans) == programmed(shipped.plans)
-    assert has_no_errors(spec)
-    assert [problem for problem in check([spec]) if "is a guess" in problem.message] == []
+    problems = check([spec])
+    assert [problem for problem in problems if problem.severity == "error" or "is a guess" in problem.message] == []
 
 
 def programmed(plans: Mapping[str, Plan]) -> set[str]:

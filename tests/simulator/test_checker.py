@@ -17,7 +17,7 @@ from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.scenario import Scenario
 
-CALLS = 600
+CALLS = 300
 
 
 async def report_on(scenario: Scenario, calls: int = CALLS) -> Report:

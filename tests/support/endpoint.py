@@ -6,6 +6,7 @@ By default it answers as an engine with guided decoding does: with random values
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -169,6 +170,28 @@ def _text(schema: Body, random: Random) -> str:
     return "".join(random.choice("abcdé \t\x01漢😀") for _ in range(length))
 
 
+class _Server(uvicorn.Server):
+    """uvicorn's server, without its pauses at the end."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ended = anyio.Event()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self.ended.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in [*self.server_state.connections]:
+            connection.shutdown()
+        if self.server_state.tasks:
+            _, late = await asyncio.wait(self.server_state.tasks, timeout=1)
+            for task in late:
+                task.cancel()
+
+
 @asynccontextmanager
 async def serving(respond: Respond = guided, models: Response | None = None) -> AsyncGenerator[Engine]:
     """Yield an endpoint on a free port of this machine."""
@@ -178,14 +201,14 @@ async def serving(respond: Respond = guided, models: Response | None = None) -> 
         engine = Engine(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", respond, models)
         completions = Route("/v1/chat/completions", engine.complete, methods=["POST"])
         app = Starlette(routes=[completions, Route("/v1/models", engine.listed)])
-        options = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(options)
+        options = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")
+        server = _Server(options)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.serve, [listening])
             try:
                 yield engine
             finally:
-                server.should_exit = True
+                server.ended.set()
         if engine.failure is not None:
             raise engine.failure
 
