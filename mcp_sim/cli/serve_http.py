@@ -20,7 +20,7 @@ from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import positive_seconds
 from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
-from mcp_sim.server.access import Access, access, environment
+from mcp_sim.server.access import TOKEN_VARIABLE, Access, access, environment
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.control.controls import Controls, Setting
 from mcp_sim.server.control.tokens import ControlToken
@@ -85,11 +85,21 @@ def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.http)
+    if simulator.scenario.auth is not None:
+        _check_login(args)
     rules = access(host, args.allow_host, args.token_file, environment())
     with token_of(args) as token, bind(host, port) as listener:
         port = _Port(listener, barring(rules, token), token)
         serve = partial(_serve, simulator, clock, log, judging, args, port)
         return _run(serve) if args.workers == 1 else _run_workers(simulator, serve, listener, log, args)
+
+
+def _check_login(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for options that exclude `auth: oauth`."""
+    if args.workers > 1:
+        raise UsageError("a scenario with `auth` works with one worker only; leave out --workers")
+    if args.token_file is not None or environment().get(TOKEN_VARIABLE):
+        raise UsageError(f"a scenario with `auth` makes its own tokens; leave out --token-file and {TOKEN_VARIABLE}")
 
 
 def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
@@ -211,6 +221,8 @@ def _over_http(scenario: Scenario, where: str, rules: Access, *, serves_older: b
     yield f"mcp-sim {__version__} serves {names} over HTTP: {tools} tools"
     for name, end in product(scenario.servers, ends):
         yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/{end}  (one agent, one WORLD)"
+    if scenario.auth is not None:
+        yield "  login    OAuth 2.1: clients register and log in by themselves"
     if rules.principals:
         yield f"  tokens   {len(rules.principals)}; every request needs one"
 

@@ -12,6 +12,7 @@ from traceback import extract_tb
 from mcp_sim.server.descriptors import write_lines
 from mcp_sim.types import BrokenDelivery, Change, Decision, Json, Observation, Record, RpcError, Step
 from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.oauth import EVENTS
 from mcp_sim.types.readable import printable
 from mcp_sim.world.trace import step_from_json
 
@@ -187,6 +188,9 @@ def render_event(step: Step) -> str:
             return f"{next(iter(steered))}d the fault {name}"
         case {"advance_ms": milliseconds}:
             return f"advanced the clock by {milliseconds / 1000:g} s"
+        case {"event": event} as steered:
+            reason = f": {steered['reason']}" if "reason" in steered else ""
+            return f"{EVENTS.get(event, event)}{reason}"
         case _:
             return render_changes(step.committed)
 

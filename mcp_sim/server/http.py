@@ -12,8 +12,9 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 from uuid import uuid4
 
@@ -58,8 +59,13 @@ from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode
+from mcp_sim.types.oauth import AUTHORIZATION
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
+
+if TYPE_CHECKING:
+    from mcp_sim.server.oauth.grants import Token
+    from mcp_sim.server.oauth.service import Authorization
 
 logger = logging.getLogger(__name__)
 
@@ -127,6 +133,7 @@ class HttpServer:
         serves_older: bool = False,
     ) -> None:
         self._serves_older = serves_older
+        self._auth = None if scenario.auth is None else _authorization(scenario, worlds)
         self._worlds, self._access, self._limits, self._worker = worlds, access, limits, worker
         self._on_nameless: Callable[[], None] | None = on_nameless
         self._servers = {
@@ -194,8 +201,16 @@ class HttpServer:
 
     async def _answer(self, scope: Scope, receive: Receive, headers: Mapping[bytes, bytes], send: Send) -> None:
         """Check a request and pass it to its server."""
+        if self._auth is not None and self._auth.has(scope["path"]):
+            self._principal(headers.get(b"host"), headers.get(b"origin"), None)
+            await self._auth.answer(scope, await self._bodies.whole(receive), send)
+            return
         addressee = self._addressee(scope["path"], scope["query_string"], scope["headers"], headers)
-        exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), addressee.names)
+        token = None if self._auth is None else await self._log_in(self._auth, scope, headers, addressee)
+        body = await self._bodies.whole(receive)
+        if self._auth is not None and token is not None:
+            body = await self._take_call(self._auth, token, scope, body, addressee)
+        exchange = Exchange(scope, receive, send, body, addressee.names)
         self._running.add(exchange)
         try:
             # Before its turn: turns are shared by the requests that this process works on.
@@ -211,6 +226,37 @@ class HttpServer:
             self._running.discard(exchange)
             if exchange.turn is not None:
                 exchange.turn.end()
+
+    async def _log_in(
+        self, auth: Authorization, scope: Scope, headers: Mapping[bytes, bytes], addressee: Addressee
+    ) -> Token:
+        """Return the token of a request, whose client becomes its principal. Raises `Refusal`."""
+        try:
+            token = auth.admitted(scope, headers.get(b"authorization"))
+        except Refusal:
+            await self._note_events(auth, addressee.names)
+            raise
+        addressee.names.principal = addressee.owner.principal = auth.name_of(token)
+        return token
+
+    async def _take_call(
+        self, auth: Authorization, token: Token, scope: Scope, body: bytes, addressee: Addressee
+    ) -> bytes:
+        """Return the body of a request without tokens. Raises `Refusal` if a fault refuses it."""
+        try:
+            return auth.take_call(token, scope, body)
+        finally:
+            await self._note_events(auth, addressee.names)
+
+    async def _note_events(self, auth: Authorization, names: WorldNames) -> None:
+        """Record what has happened to the tokens of a world, if it exists."""
+        world = self._worlds.find(names.likely or DEFAULT)
+        if world is None:
+            return
+        for name in filter(None, (names.path, names.principal)):
+            events = auth.grants.take_events(name)
+            if events:
+                await world.note(events, AUTHORIZATION)
 
     async def _next_turn(self, exchange: Exchange) -> Turn:
         """Wait for the turn of a request."""
@@ -276,6 +322,8 @@ class HttpServer:
 
         None if the application has to answer it, as it does with whatever is to be refused. Then nothing has happened.
         """
+        if self._auth is not None:
+            return None
         path, _, query = url.partition(b"?")
         table = dict(headers)
         # Such paths must be decoded first, which the application does. It also lets pages read what they may.
@@ -384,6 +432,8 @@ class HttpServer:
             self._access.check_names(host, origin)
         except NotAdmitted as error:
             raise Refusal(error.status, INVALID_REQUEST, str(error), reason=error.reason) from None
+        if self._auth is not None:
+            return None
         try:
             return self._access.principal(authorization)
         except PermissionError:
@@ -430,6 +480,18 @@ class HttpServer:
             return self._worlds.get(name)
         except WorldUnavailable as error:
             raise MCPError(INTERNAL_ERROR if error.is_full else INVALID_PARAMS, str(error)) from None
+
+
+def _authorization(scenario: Scenario, worlds: Worlds) -> Authorization:
+    from mcp_sim.server.oauth.service import Authorization  # noqa: PLC0415 (only scenarios with `auth` need it)
+
+    assert scenario.auth is not None
+
+    def now(name: str) -> datetime:
+        world = worlds.find(name)
+        return scenario.now if world is None else world.now
+
+    return Authorization(scenario.auth, now)
 
 
 def _world_named(addressee: Addressee, body: bytes) -> str | None:

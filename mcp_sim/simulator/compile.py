@@ -253,6 +253,7 @@ def _scenario(
         examples=domain.examples,
         intensity=document.intensity,
         advertise_output_schema=document.advertise_output_schema,
+        auth=None if document.auth is None else document.auth.oauth.settings(),
         interactions={name: interaction for spec in specs.values() for name, interaction in spec.interactions.items()},
     )
 

@@ -16,6 +16,7 @@ from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.errors import Problem
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Expectation, Perturbation, Trigger, WorldModel
+from mcp_sim.types.oauth import OAuth
 from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.surface import Prompt, Resource, ToolInteraction
@@ -203,6 +204,8 @@ class Scenario:
     has_faults: bool = True
     """False where the faults are silenced, to compare with runs that have them."""
     advertise_output_schema: Literal["auto", "always", "never"] = "auto"
+    auth: OAuth | None = None
+    """How clients log in over HTTP; None: as the options of the server say."""
 
     @property
     def reads_past_versions(self) -> bool:

@@ -133,6 +133,13 @@ def _happened(world: Steered, actor: str, steered: Record, version: Version) -> 
     world.record(step, version, {}, PastCall(version.index, "", {}, ok=True, at=step.at, changes=()))
 
 
+def note(world: Steered, events: Sequence[Record], actor: str) -> None:
+    """Record what happened beside the calls, such as a token that was refused. It changes nothing."""
+    settle(world)
+    for event in events:
+        _happened(world, actor, event, world.version)
+
+
 # time -----------------------------------------------------------------------------------------------------------------
 
 

@@ -213,6 +213,10 @@ class World:
         """Let world time pass. Raises `UsageError` on a real clock."""
         await self.engine.steer(self, lambda: steering.advance(self, span, actor))
 
+    async def note(self, events: Sequence[Record], actor: str) -> None:
+        """Record what happened beside the calls. It changes nothing."""
+        await self.engine.steer(self, lambda: steering.note(self, events, actor))
+
     async def change(self, changes: Sequence[Change], actor: str) -> None:
         """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
         await self.engine.steer(self, lambda: steering.change(self, changes, actor))

@@ -243,7 +243,7 @@ async def verdict(simulator: Simulator, run: Run) -> GradedVerdict:
 
 
 def test_there_is_a_case_for_each_kind() -> None:
-    elsewhere = {"paced", "probe", "python", "table", "truthful"}  # in files of their own
+    elsewhere = {"paced", "probe", "python", "reauthenticated", "table", "truthful"}  # in files of their own
     assert {case.name for case in CASES} == {*expectations.names()} - elsewhere
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from mcp_sim.spec.messages import shown
+from mcp_sim.spec.parts.auth import Auth
 from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import Root
@@ -242,6 +243,9 @@ class ScenarioDocument(Root):
         "`world_model` asks. Or a mapping server -> tool spec."
     )
     seed: int = Field(default=0, description="Seed of everything random.")
+    auth: Auth | None = Field(
+        default=None, description="oauth: over HTTP, clients log in to an authorization server; {oauth: {...}}: faults."
+    )
     world: WorldPart = Field(default=WorldPart(), description="State of the world at the start.")
     world_model: Json = Field(
         default="builtin", description="What answers the calls: a kind, or a list of entries with `tools`."

@@ -1,0 +1,207 @@
+"""What an authorization server remembers: clients, codes, tokens, and what goes wrong with them.
+
+Tokens are kept as digests alone, so that no memory of the process, no trace and no message shows one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import sha256
+from secrets import token_hex
+from typing import Literal, TypeAlias, TypeVar
+
+from mcp_sim.types.oauth import OAuth
+
+T = TypeVar("T")
+Reason: TypeAlias = Literal["unknown", "expired", "revoked", "audience"]
+
+MOST_TOKENS = 20_000
+"""Tokens of a kind that are kept; the oldest are forgotten. A run needs a few."""
+MOST_EVENTS = 100
+"""Events of a world that does not exist yet."""
+
+TOKEN = re.compile(rb"\b(?:access|refresh)-[0-9a-f]{40}\b")
+"""A token of this server: 160 bits, as RFC 6749 asks."""
+WITHHELD = b"[token]"
+"""What is recorded instead of a token in arguments."""
+
+
+@dataclass(slots=True, eq=False)
+class Grant:
+    """A consent. Its tokens are of one client, for one resource."""
+
+    client: str
+    scopes: list[str]
+    resource: str | None
+    world: str
+    """The world of the resource, or the name of the client."""
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """A token, without its text."""
+
+    grant: Grant
+    issued: datetime
+    uses: int = 0
+    is_revoked: bool = False
+    is_for_another: bool = False
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What has happened in a world."""
+
+    denials: int = 0
+    failed_refreshes: int = 0
+    issued: int = 0
+    calls: int = 0
+    was_revoked: bool = False
+    events: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+
+
+class Grants:
+    """The grants of a server. `now` returns the time of a world."""
+
+    def __init__(self, settings: OAuth, now: Callable[[str], datetime]) -> None:
+        self.settings, self._now = settings, now
+        self._access, self._refresh = OrderedDict[str, Token](), OrderedDict[str, Token]()
+        self._counts = OrderedDict[str, _Counts]()
+
+    def denies(self, world: str) -> bool:
+        """Whether this request for consent is denied. It counts."""
+        counts, settings = self._of(world), self.settings
+        if settings.consent != "denied" or (settings.denials is not None and counts.denials >= settings.denials):
+            return False
+        counts.denials += 1
+        return True
+
+    def issue(self, grant: Grant, event: str) -> tuple[str, str | None]:
+        """Return a new access token, and a refresh token if there are any."""
+        counts, now = self._of(grant.world), self._now(grant.world)
+        counts.issued += 1
+        access, refresh = f"access-{token_hex(20)}", f"refresh-{token_hex(20)}"
+        is_for_another = counts.issued <= self.settings.wrong_audience
+        _keep(self._access, access, Token(grant, now, is_for_another=is_for_another))
+        self.note(grant.world, event)
+        if not self.settings.refresh.time:
+            return access, None
+        _keep(self._refresh, refresh, Token(grant, now))
+        return access, refresh
+
+    @property
+    def announced_seconds(self) -> int:
+        """The lifetime of access tokens, as it is announced to clients."""
+        lifetime = self.settings.access.time
+        return 3600 if lifetime is None else max(1, int(lifetime.total_seconds()))
+
+    def refresh_token(self, text: str, client: str) -> Token | None:
+        """Return a refresh token that may be used now. That it may not counts, and is noted."""
+        token = self._refresh.get(_digest(text))
+        if token is None or token.grant.client != client:
+            return None
+        counts, settings = self._of(token.grant.world), self.settings
+        is_over = self._now(token.grant.world) - token.issued >= (settings.refresh.time or timedelta(0))
+        fails = settings.refresh_fails is None or counts.failed_refreshes < settings.refresh_fails
+        if token.is_revoked or is_over or fails:
+            counts.failed_refreshes += 1
+            reason = "revoked" if token.is_revoked else "expired" if is_over else "rotated"
+            self.note(token.grant.world, "refresh_refused", reason)
+            return None
+        return token
+
+    def refreshed(self, token: Token) -> tuple[str, str | None]:
+        """Replace the tokens of a grant by new ones."""
+        if self.settings.rotates:
+            token.is_revoked = True
+        return self.issue(token.grant, "refreshed")
+
+    def access_token(self, text: str) -> Token | None:
+        """Return an access token, valid or not."""
+        return self._access.get(_digest(text))
+
+    def why_refused(self, token: Token | None, path: str) -> Reason | None:
+        """Return why a token does not grant access to a path; None if it does."""
+        if token is None:
+            return "unknown"
+        if token.is_revoked:
+            return "revoked"
+        if self._is_expired(token):
+            return "expired"
+        resource = token.grant.resource
+        is_elsewhere = resource is not None and not path.startswith(resource.rstrip("/"))
+        return "audience" if token.is_for_another or is_elsewhere else None
+
+    def count_call(self, token: Token, world: str) -> Reason | None:
+        """Count a tool call with a valid token. Return why it is refused all the same, or None."""
+        counts, settings = self._of(world), self.settings
+        counts.calls += 1
+        token.uses += 1
+        if settings.revoked_at == counts.calls and not counts.was_revoked:
+            counts.was_revoked = True
+            self.note(world, "revoked", settings.revokes)
+            kinds = [self._access, self._refresh] if settings.revokes == "all" else [self._access]
+            for held in (held for kind in kinds for held in kind.values() if held.grant.world == token.grant.world):
+                held.is_revoked = True
+            return "revoked"
+        return None
+
+    def revoke(self, text: str, client: str) -> None:
+        """Revoke a token of a client, and all others of its grant."""
+        token = self._access.get(_digest(text)) or self._refresh.get(_digest(text))
+        if token is None or token.grant.client != client:
+            return
+        for held in [*self._access.values(), *self._refresh.values()]:
+            held.is_revoked = held.is_revoked or held.grant is token.grant
+
+    def withheld(self, body: bytes, world: str) -> bytes:
+        """Return the body of a call without the tokens of this server. That it had some is noted."""
+        known = {match[0] for match in TOKEN.finditer(body) if self._is_known(match[0].decode())}
+        if not known:
+            return body
+        self.note(world, "token_in_arguments")
+        return TOKEN.sub(lambda match: WITHHELD if match[0] in known else match[0], body)
+
+    def note(self, world: str, event: str, reason: str = "") -> None:
+        """Note an event, for the ledger of a world."""
+        events = self._of(world).events
+        if len(events) < MOST_EVENTS:
+            events.append({"event": event, **({"reason": reason} if reason else {})})
+
+    def take_events(self, world: str) -> list[dict[str, str]]:
+        """Return what was noted for a world since the last time."""
+        counts = self._counts.get(world)
+        if counts is None or not counts.events:
+            return []
+        events, counts.events = counts.events, []
+        return events
+
+    def _is_expired(self, token: Token) -> bool:
+        lifetime = self.settings.access
+        if lifetime.time is None:
+            return token.uses >= (lifetime.calls or 0)
+        return self._now(token.grant.world) - token.issued >= lifetime.time - self.settings.skew
+
+    def _is_known(self, text: str) -> bool:
+        return _digest(text) in self._access or _digest(text) in self._refresh
+
+    def _of(self, world: str) -> _Counts:
+        counts = self._counts.get(world)
+        if counts is None:
+            counts = _keep(self._counts, world, _Counts(), is_token=False)
+        return counts
+
+
+def _keep(held: OrderedDict[str, T], text: str, value: T, *, is_token: bool = True) -> T:
+    held[_digest(text) if is_token else text] = value
+    if len(held) > MOST_TOKENS:
+        held.popitem(last=False)
+    return value
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()

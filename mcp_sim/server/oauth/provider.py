@@ -1,0 +1,176 @@
+"""The authorization server as the SDK's handlers ask it: they parse requests, and check clients and PKCE."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from secrets import token_hex
+
+from mcp.server.auth.provider import (
+    AccessToken,
+    AuthorizationCode,
+    AuthorizationParams,
+    AuthorizeError,
+    OAuthAuthorizationServerProvider,
+    RefreshToken,
+    RegistrationError,
+    construct_redirect_uri,
+)
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+
+from mcp_sim.server.oauth.grants import Grant, Grants
+
+MOST_CLIENTS = 5_000
+"""Clients and open requests that are kept. Those in memory register once per run."""
+CODE_SECONDS = 60.0  # RFC 6749 recommends at most ten minutes; a client exchanges it at once
+UNSAFE_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob"})
+"""Schemes of redirects that a browser would run or show as a page of this server."""
+
+
+@dataclass(slots=True)
+class Request:
+    """A request for consent that a person has to decide."""
+
+    client: OAuthClientInformationFull
+    params: AuthorizationParams
+
+
+class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
+    """Registers clients and grants access.
+
+    `resource_of` returns the path of a resource of this server, and the name of its world. It raises `ValueError` for
+    any other one.
+    """
+
+    def __init__(self, grants: Grants, resource_of: Callable[[str], tuple[str, str | None]], page: str) -> None:
+        self._grants, self._resource_of, self._page = grants, resource_of, page
+        self._clients = OrderedDict[str, OAuthClientInformationFull]()
+        self._names = dict[str, str]()
+        self._registered = 0
+        self._codes = OrderedDict[str, tuple[AuthorizationCode, Grant]]()
+        self._requests = OrderedDict[str, Request]()
+
+    def name_of(self, client_id: str) -> str:
+        """Return the name of a client, which is the same in each run: by the order of registration."""
+        return self._names.get(client_id, "client")
+
+    async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
+        return self._clients.get(client_id)
+
+    async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        """Register a client. Raises `RegistrationError` for redirects that a browser would run."""
+        for uri in client_info.redirect_uris or ():
+            if uri.scheme in UNSAFE_SCHEMES:
+                raise RegistrationError("invalid_redirect_uri", f"redirects to {uri.scheme}: are not allowed")
+        self._registered += 1
+        self._clients[client_info.client_id] = client_info
+        self._names[client_info.client_id] = f"client-{self._registered}"
+        if len(self._clients) > MOST_CLIENTS:
+            oldest, _ = self._clients.popitem(last=False)
+            del self._names[oldest]
+
+    # consent --------------------------------------------------------------------------------------------------------
+
+    async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        """Return where to redirect: back with a code, or to the page where a person decides."""
+        grant = self._grant(client, params)
+        if self._grants.denies(grant.world):
+            self._grants.note(grant.world, "denied")
+            raise AuthorizeError("access_denied", "The user denied the request")
+        if self._grants.settings.consent == "page":
+            number = token_hex(20)
+            self._requests[number] = Request(client, params)
+            if len(self._requests) > MOST_CLIENTS:
+                self._requests.popitem(last=False)
+            return f"{self._page}?request={number}"
+        return self._with_code(grant, client, params)
+
+    def waiting(self, number: str) -> Request | None:
+        """Return a request that a person has to decide."""
+        return self._requests.get(number)
+
+    def decide(self, number: str, *, is_granted: bool) -> str | None:
+        """Decide a request. Return where to redirect; None if it is unknown."""
+        request = self._requests.pop(number, None)
+        if request is None:
+            return None
+        grant = self._grant(request.client, request.params)
+        if is_granted:
+            return self._with_code(grant, request.client, request.params)
+        self._grants.note(grant.world, "denied")
+        back = str(request.params.redirect_uri)
+        return construct_redirect_uri(back, error="access_denied", state=request.params.state)
+
+    def _grant(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> Grant:
+        """Raise `AuthorizeError` for a resource that is not of this server."""
+        name = self.name_of(client.client_id)
+        if params.resource is None:
+            return Grant(client.client_id, params.scopes or [], None, name)
+        try:
+            path, world = self._resource_of(params.resource)
+        except ValueError:
+            raise AuthorizeError("invalid_target", "The resource is not of this server") from None
+        return Grant(client.client_id, params.scopes or [], path, world or name)
+
+    def _with_code(self, grant: Grant, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        code = token_hex(20)
+        given = AuthorizationCode(
+            code=code,
+            scopes=grant.scopes,
+            expires_at=time.time() + CODE_SECONDS,
+            client_id=client.client_id,
+            code_challenge=params.code_challenge,
+            redirect_uri=params.redirect_uri,
+            redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly,
+            resource=params.resource,
+        )
+        self._codes[code] = (given, grant)
+        if len(self._codes) > MOST_CLIENTS:
+            self._codes.popitem(last=False)
+        return construct_redirect_uri(str(params.redirect_uri), code=code, state=params.state)
+
+    # tokens ---------------------------------------------------------------------------------------------------------
+
+    async def load_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: str
+    ) -> AuthorizationCode | None:
+        given = self._codes.get(authorization_code)
+        return given[0] if given is not None and given[0].client_id == client.client_id else None
+
+    async def exchange_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
+    ) -> OAuthToken:
+        _, grant = self._codes.pop(authorization_code.code)
+        return self._answer(grant, *self._grants.issue(grant, "authorized"))
+
+    async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> RefreshToken | None:
+        token = self._grants.refresh_token(refresh_token, client.client_id)
+        if token is None:
+            return None
+        return RefreshToken(token=refresh_token, client_id=client.client_id, scopes=token.grant.scopes)
+
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+    ) -> OAuthToken:
+        token = self._grants.refresh_token(refresh_token.token, client.client_id)
+        assert token is not None, "it was loaded just now"
+        return self._answer(token.grant, *self._grants.refreshed(token))
+
+    def _answer(self, grant: Grant, access: str, refresh: str | None) -> OAuthToken:
+        return OAuthToken(
+            access_token=access,
+            expires_in=self._grants.announced_seconds,
+            refresh_token=refresh,
+            scope=" ".join(grant.scopes) or None,
+        )
+
+    async def load_access_token(self, token: str) -> AccessToken | None:
+        held = self._grants.access_token(token)
+        if held is None:
+            return None
+        return AccessToken(token=token, client_id=held.grant.client, scopes=held.grant.scopes)
+
+    async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
+        self._grants.revoke(token.token, token.client_id)

@@ -1,0 +1,47 @@
+"""How clients of a scenario log in over HTTP, and what goes wrong with it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.options import Span
+
+AUTHORIZATION = "authorization"
+"""The actor of events about it in a ledger."""
+
+EVENTS = {
+    "authorized": "granted access",
+    "denied": "denied access",
+    "refreshed": "renewed the access",
+    "refresh_refused": "refused to renew the access",
+    "refused": "refused a token",
+    "revoked": "revoked tokens",
+    "token_in_arguments": "found a token in the arguments of a call",
+}
+"""What happens, and how it is shown."""
+
+
+@frozen
+class OAuth:
+    """An authorization server in front of the servers of a scenario. Counts are per world, else per client."""
+
+    consent: Literal["granted", "page", "denied"] = "granted"
+    denials: int | None = None
+    """How many requests for consent are denied; None: all."""
+    access: Span = Span(time=timedelta(hours=1))
+    """Lifetime of an access token."""
+    refresh: Span = Span(time=timedelta(days=30))
+    """Lifetime of a refresh token."""
+    rotates: bool = True
+    """Whether a refresh token can be used once only."""
+    refresh_fails: int | None = 0
+    """How many refreshes are refused; None: all."""
+    skew: timedelta = timedelta(0)
+    """How far the clock that checks tokens is ahead of the one that issues them."""
+    wrong_audience: int = 0
+    """How many access tokens are issued for another server."""
+    revoked_at: int | None = None
+    """The tool call before which tokens are revoked, once."""
+    revokes: Literal["access", "all"] = "access"

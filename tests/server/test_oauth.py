@@ -1,0 +1,228 @@
+"""`auth: oauth`: clients of the official SDK log in, and meet faults of tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from support.over_http import Served, listening
+
+from mcp_sim.cli import main
+
+BACK = "http://127.0.0.1:9/callback"
+TOKEN = re.compile(rb"(?:access|refresh)-[0-9a-f]{40}|Bearer [A-Za-z]*-[0-9a-f]{20}")
+
+
+class Storage:
+    """The tokens of a client, which it keeps in memory."""
+
+    def __init__(self) -> None:
+        self.tokens: OAuthToken | None = None
+        self.client: OAuthClientInformationFull | None = None
+        self.history = list[str]()
+        self.context: Any = None
+        """What the client remembers, with the time when its token expires."""
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+        self.history.append(tokens.access_token)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+class User:
+    """A person's browser that follows redirects, and decides on the page of consent."""
+
+    def __init__(self, decision: str = "grant") -> None:
+        self.decision, self.pages = decision, list[str]()
+        self.logins = 0
+
+    async def visit(self, url: str) -> None:
+        self.logins += 1
+        async with httpx2.AsyncClient(trust_env=False) as browser:
+            response = await browser.get(url)
+            where = httpx2.URL(url).join(response.headers["location"])
+            if where.path == "/consent":
+                self.pages.append((await browser.get(where)).text)
+                form = {"request": where.params["request"], "decision": self.decision}
+                response = await browser.post(where, data=form)
+                where = response.headers["location"]
+        self._back = parse_qs(urlsplit(str(where)).query)
+
+    async def returned(self) -> AuthorizationCodeResult:
+        if "code" not in self._back:
+            raise PermissionError(self._back["error"][0])
+        return AuthorizationCodeResult(code=self._back["code"][0], state=self._back["state"][0])
+
+
+@asynccontextmanager
+async def client(served: Served, user: User, storage: Storage, world: str = "a") -> AsyncGenerator[Client]:
+    url = f"{served.url}/w/{world}/mcp"
+    about = OAuthClientMetadata(client_name="<b>Tester</b>", redirect_uris=[BACK])  # pyright: ignore[reportArgumentType] (parsed)
+    auth = OAuthClientProvider(url, about, storage, user.visit, user.returned)
+    storage.context = auth.context
+    async with (
+        httpx2.AsyncClient(auth=auth, trust_env=False, timeout=30) as http,
+        Client(streamable_http_client(url, http_client=http), mode="legacy") as opened,
+    ):
+        yield opened
+
+
+def document(folder: Path, options: Any) -> str:
+    path = folder / "locked.json"
+    auth = {"oauth": options} if options else "oauth"
+    body: Any = {"mcp_sim": 1, "tools": "crm", "auth": auth, "expect": [{"reauthenticated": {}}]}
+    path.write_text(json.dumps(body), encoding="utf-8")
+    return str(path)
+
+
+async def call(opened: Client, **arguments: Any) -> Any:
+    return await opened.call_tool("get_deal", {"deal_id": "deal_0001", **arguments})
+
+
+FAULTS: dict[str, tuple[Any, bool, int, str]] = {
+    "nothing": ({}, False, 1, "vacuous"),
+    "a lifetime in calls": ({"access": "2 calls"}, False, 3, "passed"),
+    "a lifetime in time": ({"access": "2s"}, False, 3, "passed"),
+    "a token that is renewed before it is refused": ({"access": "2s"}, True, 1, "vacuous"),
+    "an expired refresh token": ({"access": "2s", "refresh": "1s"}, True, 3, "passed"),
+    "a rotated refresh token": ({"access": "2s", "refresh_fails": "always"}, True, 3, "passed"),
+    "no refresh tokens": ({"access": "2s", "refresh": None}, True, 3, "vacuous"),
+    "a token for another server": ({"wrong_audience": 1}, False, 2, "passed"),
+    "clocks that differ": ({"access": "1h", "skew": "3598s"}, False, 3, "passed"),
+    "a 401 in the middle": ({"revoked_at": 3}, False, 2, "passed"),
+    "a 401 that ends all tokens": ({"revoked_at": 3, "revokes": "all"}, False, 2, "passed"),
+}
+"""Fault -> options, whether the client notices the time, how often its user logs in, and the verdict.
+
+The SDK's client renews tokens only by its own clock. After a 401 it logs in again.
+"""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_an_official_client_meets_each_fault(
+    tmp_path: Path, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, notices_time, logins, verdict = FAULTS[fault]
+    trace, user, storage = tmp_path / "trace.jsonl", User(), Storage()
+    path = document(tmp_path, options)
+    with listening(path, "--trace", str(trace), "--clock", "virtual") as served:
+        if "wrong_audience" in options:  # after a new token was refused, it gives up
+            with pytest.raises(BaseExceptionGroup, match="unhandled"):
+                async with client(served, user, storage):
+                    pass
+        async with client(served, user, storage) as opened:
+            for number in range(5):
+                if notices_time and number in {2, 4}:
+                    storage.context.token_expiry_time = 1
+                assert not (await call(opened)).is_error
+        served.end()
+        heard = "\n".join(served.log).encode()
+    main(["show", str(trace)])
+    main(["grade", str(trace), "--scenario", path])
+    main(["view", str(trace), "--scenario", path, "-o", str(tmp_path / "page.html")])
+    shown = capsys.readouterr().out
+    assert user.logins == logins
+    assert f"{verdict:8} reauthenticated" in shown, shown
+    for data in (trace.read_bytes(), heard, shown.encode(), (tmp_path / "page.html").read_bytes()):
+        assert not TOKEN.search(data)
+        assert not any(token.encode() in data for token in storage.history)
+
+
+async def test_consent_can_be_denied_and_then_granted(tmp_path: Path) -> None:
+    with listening(document(tmp_path, {"consent": "denied", "denials": 1})) as served:
+        with pytest.raises(BaseExceptionGroup) as denied:
+            async with client(served, User(), Storage()) as opened:
+                await call(opened)
+        assert "access_denied" in repr(denied.value)
+        async with client(served, User(), Storage()) as opened:
+            assert not (await call(opened)).is_error
+
+
+async def test_a_person_decides_on_a_page(tmp_path: Path) -> None:
+    with listening(document(tmp_path, {"consent": "page"})) as served:
+        user = User()
+        async with client(served, user, Storage()) as opened:
+            assert not (await call(opened)).is_error
+        assert "&lt;b&gt;Tester&lt;/b&gt;" in user.pages[0]
+        with pytest.raises(BaseExceptionGroup):
+            async with client(served, User("deny"), Storage(), "b") as opened:
+                await call(opened)
+
+
+async def test_a_token_in_arguments_is_withheld_and_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace, storage, path = tmp_path / "trace.jsonl", Storage(), document(tmp_path, {})
+    with listening(path, "--trace", str(trace)) as served:
+        async with client(served, User(), storage) as opened:
+            await call(opened)
+            await call(opened, note=f"my token is {storage.history[0]}!")
+    assert b"my token is [token]!" in trace.read_bytes()
+    assert storage.history[0].encode() not in trace.read_bytes()
+    main(["grade", str(trace), "--scenario", path])
+    assert "a token was in the arguments of a call" in capsys.readouterr().out
+
+
+async def test_what_is_no_valid_token_is_challenged(tmp_path: Path) -> None:
+    with listening(document(tmp_path, {})) as served:
+        async with httpx2.AsyncClient(trust_env=False, timeout=30) as raw:
+            url = f"{served.url}/w/a/mcp"
+            about = f"{served.url}/.well-known/oauth-protected-resource/w/a/mcp"
+            none = await raw.post(url, json={})
+            odd = await raw.post(url, json={}, headers={"authorization": "Bearer nonsense"})
+            assert (none.status_code, odd.status_code) == (401, 401)
+            assert none.headers["www-authenticate"] == f'Bearer resource_metadata="{about}"'
+            assert 'error="invalid_token"' in odd.headers["www-authenticate"]
+            assert (await raw.get(about)).json()["resource"] == url
+            server = (await raw.get(f"{served.url}/.well-known/oauth-authorization-server")).json()
+            assert server["issuer"] == served.url
+            bad = {"redirect_uris": ["javascript:alert(1)"], "client_name": "x"}
+            assert (await raw.post(server["registration_endpoint"], json=bad)).status_code == 400
+            assert (await raw.get(server["token_endpoint"])).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"), [(["--workers", "2"], "one worker"), (["--token-file", "t"], "--token")]
+)
+def test_options_that_exclude_a_login_are_refused(
+    tmp_path: Path, options: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", document(tmp_path, {}), "--http", "0", *options]) == 2
+    assert reason in capsys.readouterr().err
+
+
+async def test_a_revoked_token_is_refused(tmp_path: Path) -> None:
+    with listening(document(tmp_path, {})) as served:
+        storage = Storage()
+        async with client(served, User(), storage) as opened:
+            await call(opened)
+        assert storage.client is not None
+        bearer = {"authorization": f"Bearer {storage.history[0]}"}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        async with httpx2.AsyncClient(trust_env=False, timeout=30) as raw:
+            assert (await raw.post(f"{served.url}/w/a/mcp", json=body, headers=bearer)).status_code != 401
+            assert (await raw.post(f"{served.url}/w/b/mcp", json=body, headers=bearer)).status_code == 401
+            form = {
+                "token": storage.history[0],
+                "client_id": storage.client.client_id,
+                "client_secret": storage.client.client_secret or "",
+            }
+            assert (await raw.post(f"{served.url}/revoke", data=form)).status_code == 200
+            assert (await raw.post(f"{served.url}/w/a/mcp", json=body, headers=bearer)).status_code == 401
