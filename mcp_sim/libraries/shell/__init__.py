@@ -23,12 +23,13 @@ _NUMBER: Record = {"type": "integer"}
 def entities(state: Json) -> list[Entity]:
     """Return the entities of files, repositories, sessions, services, partitions and packages."""
     tables: dict[str, dict[str, Record]] = {
-        "shell_session": {"id": _TEXT, "cwd": _TEXT, "state": _TEXT},
+        "shell_session": {"id": _TEXT, "cwd": _TEXT, "state": _TEXT, "blocked": _TEXT},
         "service": {
             "name": _TEXT, "command": _TEXT, "pid": _NUMBER, "port": _NUMBER, "user": _TEXT, "status": _TEXT,
             "responses": {"type": "object"},
         },
-        "partition": {"mount": _TEXT, "device": _TEXT, "size": _NUMBER, "used": _NUMBER},
+        "partition": {"mount": _TEXT, "device": _TEXT, "size": _NUMBER, "used": _NUMBER,
+                      "is_full": {"type": "boolean"}},
         "package": {"name": _TEXT, "version": _TEXT},
         "test_case": {
             "name": _TEXT, "root": _TEXT, "needs": {"type": "object"}, "error": _TEXT, "source": _TEXT, "fails": _TEXT,

@@ -81,6 +81,8 @@ class Machine:
         self.chance = Random(0)  # noqa: S311 (replaced by the draws of each call)
         self.fresh: Mapping[str, str] = {}
         """What a new shell remembers."""
+        self.replaced: dict[str, Record | None] = {}
+        """The files that this call has written -> their records before it."""
         self.slept = 0.0
         """Seconds that commands of this call have waited, in the time of the world."""
         self.started = 0.0
@@ -97,7 +99,7 @@ class Machine:
 
     def begin(self, store: Store) -> None:
         """Begin a call: move the files to the state before it."""
-        self.store, self.now, self.slept = store, store.now, 0.0
+        self.store, self.now, self.slept, self.replaced = store, store.now, 0.0, {}
         self.follow()
         noise = store.draws.generator("urandom").randbytes(_RANDOM)
         for name, data in (("null", b""), ("random", noise), ("urandom", noise)):
@@ -256,6 +258,8 @@ class Machine:
             self.store.remove(other, path)
             self._known[other, path] = None
         before = self.store.get(table, path)
+        if kind == "file":
+            self.replaced.setdefault(path, before)
         octal = f"{mode:o}"
         if kind == "directory" and before is not None and (before.get("mode") or MODES[table]) == octal:
             return  # its own time is that of its record: new files in it leave the record as it is
@@ -271,6 +275,37 @@ class Machine:
             record["mode"] = octal
         self.store.put(table, path, record)
         self._known[table, path] = record
+
+    def cut_off(self) -> bool:
+        """Cut off what this call has written beyond the size of a partition. Return whether something was."""
+        rows = {str(row["mount"]): row for row in self.store.rows("partition")}
+        grown = self.growth([*rows]) if self.replaced else {}
+        is_cut = False
+        for path, before in self.replaced.items():
+            mount = max((mount for mount in rows if is_within(path, [mount])), key=len, default=None)
+            record = self.store.get(FILE, path)
+            if mount is None or record is None:
+                continue
+            row = rows[mount]
+            room = 0 if row.get("is_full") else int(row.get("size") or 0) - int(row.get("used") or 0) - grown[mount]
+            data, old = bytes_of(record), bytes_of(before or {})
+            if len(data) <= len(old) or (room >= 0 and not row.get("is_full")):
+                continue
+            kept = max(len(old), len(data) + min(0, room) * 1024) if not row.get("is_full") else len(old)
+            if kept < len(data):
+                self._cut(path, record, data[:kept], before)
+                grown[mount] -= (len(data) - kept) // 1024
+                is_cut = True
+        return is_cut
+
+    def _cut(self, path: str, record: Record, data: bytes, before: Record | None) -> None:
+        """Let a file have fewer bytes; one that is as before has its record of before."""
+        is_as_before = before is not None and bytes_of(before) == data
+        after: Record = dict(before) if before is not None and is_as_before else {**record, **content_of(data)}
+        self.store.put(FILE, path, after)
+        self._place({(FILE, path): after})
+        self._known[FILE, path] = after
+        self._look_at([path], self.fs)
 
     def growth(self, mounts: Sequence[str]) -> dict[str, int]:
         """Return by how many KiB the files of each partition have grown since the world began."""

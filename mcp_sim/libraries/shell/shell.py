@@ -39,6 +39,10 @@ _GUESSES = re.compile(r"(command not found)\. (?:Did you mean: [^\n]*\?|[A-Z][^\
 _SYNTAX = re.compile(r"^parse error(?: at line (\d+), column \d+)?: (?:syntax error: |syntax error )?(.*)", re.DOTALL)
 _ENDED = ("parse error", "resource limit exceeded")
 _KILLED = 137
+_PRINTING = frozenset({"echo", "printf"})
+"""What the shell itself runs, and reports as its own."""
+_INTERRUPTS = frozenset({"\x03", "\\x03", "^C", "C-c", "Ctrl-C", "ctrl+c"})
+"""How agents write the key that ends a command."""
 
 
 class ShellError(LibraryError):
@@ -78,6 +82,8 @@ class Shell:
         if "\0" in command:
             raise ShellError("a command holds no null characters")
         known = self._session(name)
+        if known.get("blocked"):
+            return self._interrupt(known, command)
         machine = self._pool.take(self._store, name, str(known.get("state") or ""), self._home())
         machine.begin(self._store)
         before = str(known.get("cwd") or self._home())
@@ -91,6 +97,9 @@ class Shell:
             raise ShellError(f"no such directory: {workdir}")
         output = self._execute(machine, command, stdin)
         machine.collect(written_paths(machine.bash, command, str(known.get("state") or ""), place))
+        if machine.cut_off():
+            output.stderr += _no_space(command)
+            output.exit_code = output.exit_code or 1
         if workdir:
             machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}; {last}")
         lines = session.capture(machine.bash, machine.fresh)
@@ -104,7 +113,15 @@ class Shell:
         """Begin a session again, in its directory, without what it remembers."""
         known = self._session(name)
         if known:
-            self._store.put(SESSION, name or "main", {**known, "state": ""})
+            self._store.put(SESSION, name or "main", {**known, "state": "", "blocked": ""})
+
+    def _interrupt(self, known: Record, command: str) -> Output:
+        """End what blocks a session, if the command is Ctrl-C. Raises `ShellError` otherwise."""
+        if command.strip() not in _INTERRUPTS:
+            waits = f"{known['blocked']!r} is still running and waits for input"
+            raise ShellError(f"timed out: {waits}; press Ctrl-C (\\x03) or start the shell again")
+        self._store.put(SESSION, known["id"], {**known, "blocked": ""})
+        return Output("^C\n", "", 130)
 
     def _execute(self, machine: Machine, command: str, stdin: str | None) -> Output:
         """Run a command with the time and the chance of the world."""
@@ -127,6 +144,13 @@ class Shell:
 
     def _home(self) -> str:
         return "/root" if Files(self._store).exists("/root") else "/"
+
+
+def _no_space(command: str) -> str:
+    """Return what the last part of a command prints where the disk is full."""
+    name = next(iter(re.split(r"[;&|\n]+", command.strip())[-1].split()), "bash")
+    prefix = "bash: line 1: " if name in _PRINTING else ""
+    return f"{prefix}{name}: write error: No space left on device\n"
 
 
 def _plain(text: str) -> str:

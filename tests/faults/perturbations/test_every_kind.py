@@ -30,6 +30,10 @@ REPORT = ("create_report", {"title": "Spring"})
 IMPORT = ("import_notes", {"titles": ["a", "b", "c", "d"]})
 CHARGE = ("create_charge", {"amount": 5, "idempotency_key": "k-1"})
 READ = ("web_search", {"query": "arches"})
+COMMAND = ("bash", {"command": "pwd"})
+APPEND = ("bash", {"command": "echo more >> README.md"})
+TESTS = ("run_tests", {})
+RESTART = ("bash", {"restart": True})
 ONE_NOTE = ("import_notes", {"titles": ["a"]})
 
 
@@ -52,12 +56,15 @@ TRIALS: dict[str, Trial] = {
     "delayed_visibility": Trial("5 calls", [CREATE], [LIST]),
     "description_drift": Trial("empty"),
     "disconnect": Trial({}),
+    "disk_full": Trial({}, [APPEND], [COMMAND]),
     "distractor_tools": Trial({}, [], [LIST]),
     "drop_fields": Trial(["title"], [LIST], [GET]),
     "duplicate_effect": Trial({}, [CREATE], [LIST, UPDATE]),
     "empty_result": Trial({}, [LIST], [CREATE]),
     "error": Trial({}),
     "external_change": Trial({"do": "edit", "entity": "deal"}, [LIST], [LIST], {"do": "delete", "entity": "activity"}),
+    "flaky": Trial({"chance": 1}, [TESTS], [COMMAND]),
+    "hang": Trial({}, [COMMAND], [RESTART]),
     "hide_tool": Trial({}),
     "incomplete": Trial(0.5, [LIST], [GET]),
     "injection": Trial({"goal": "obey"}, [LIST], [MISSING]),
@@ -100,6 +107,8 @@ def tried(crm: Crm, tmp_path: Path) -> Try:
             return Simulator(load(_written(tmp_path, REPORTS, NO_REPORTS + listed)))
         if kind == "key_expired":
             return Simulator(load(_written(tmp_path, CHARGES, NO_CHARGES + listed)))
+        if kind in {"disk_full", "flaky", "hang"}:
+            return Simulator(load(_written(tmp_path, "", listed, "code")))
         if kind == "contradiction":
             return Simulator(load(_written(tmp_path, "", PAGES + listed, "search_world")))
         if kind == "partial_batch":

@@ -48,7 +48,8 @@ def partitions(run: Invocation) -> list[Record]:
     """Return the partitions with what is used of them: as given, and what files have grown by since then."""
     rows = [*run.store.rows("partition")]
     grown = run.machine.growth([str(row["mount"]) for row in rows])
-    return [{**row, "used": max(0, int(row.get("used") or 0) + grown[str(row["mount"])])} for row in rows]
+    used = {str(row["mount"]): max(0, int(row.get("used") or 0) + grown[str(row["mount"])]) for row in rows}
+    return [{**row, "used": row["size"] if row.get("is_full") else used[str(row["mount"])]} for row in rows]
 
 
 def df(run: Invocation) -> None:
