@@ -26,6 +26,7 @@ from mcp_sim.models.language_model.cache import Cache
 from mcp_sim.models.language_model.connection import KEYLESS
 from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import Disclosure
+from mcp_sim.models.language_model.domains import DomainPredictor, DomainSettings, system_text
 from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, open_endpoint
 from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, Thinking, default_preset
 from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSettings
@@ -141,6 +142,20 @@ class Openai(WorldModel):
     max_attempts: Count = Field(
         default=2, description="How often the model is asked about one call before it is a crash."
     )
+    domain: Literal["mcp", "search", "swe", "terminal", "android", "web", "os"] = Field(
+        default="mcp",
+        description="The domain of AgentWorld in whose turns the model is asked. Except in mcp it answers with raw "
+        "text, and the last screen is kept as the record `screen`.",
+    )
+    prompts: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A folder with a system prompt for the domain, DOMAIN.md or DOMAIN.txt, instead of mcp-sim's own.",
+    )
+    screen: str = Field(
+        default="", description="What is on the screen at the start; for terminal, android, web and os."
+    )
+    task: str = Field(default="", description="The agent's task, which turns of android, web and os repeat.")
 
     _is_trusted: bool = PrivateAttr(default=False)
 
@@ -162,6 +177,12 @@ class Openai(WorldModel):
             raise ValueError(
                 f"thinking: {self._preset} has {what}; write off{'' if what.endswith('schema') else ' or on'}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _fits_domain(self) -> Self:
+        if self.domain == "mcp" and (self.prompts or self.screen or self.task):
+            raise ValueError("prompts, screen and task go with a domain other than mcp")
         return self
 
     @classmethod
@@ -186,6 +207,8 @@ class Openai(WorldModel):
         is_sent = self.api_key_env is not None or (bool(environment.get(key)) and not _is_loopback(self.base_url))
         if is_sent and not _is_named(key, self.base_url, environment):
             yield f"sends the value of {key} to {urlsplit(self.base_url).netloc}"
+        if self.prompts is not None and not is_below(Path(self.prompts), Path()):
+            yield f"sends files of {self.prompts}, outside the working directory"
         if self.cache is not None and not is_below(Path(self.cache.dir), Path()):
             yield f"stores replies in {self.cache.dir}, outside the working directory"
 
@@ -211,8 +234,15 @@ class Openai(WorldModel):
                 domain, endpoint.complete if cache is None else cache.complete, lambda: endpoint.max_characters
             )
 
-    def _predictor(self, domain: Domain, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
+    def _predictor(self, domain: Domain, ask: Ask, max_characters: Callable[[], int | None]) -> Predictor:
         owner = f"openai {self.model} {self.base_url}"
+        if self.domain != "mcp":
+            instructions = "\n".join(self.instructions.values())
+            text = system_text(self.domain, self.prompts, domain, instructions)
+            disclosure = Disclosure(domain, self.withhold)
+            conversation = Conversation(text, disclosure, ask, owner, self.transcript, max_characters)
+            settings = DomainSettings(self.screen, self.task, self.withhold)
+            return DomainPredictor(self.domain, conversation, settings, self.max_attempts)
         bounds = Bounds(self.max_text, self.max_items, is_open=True)
         system_prompt = system(domain, self.instructions, bounds)
         conversation = Conversation(

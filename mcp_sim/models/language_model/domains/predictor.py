@@ -1,0 +1,142 @@
+"""Predict calls in the form of a domain: raw text back, and the last screen kept as a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from mcp_sim.models.language_model import prompt
+from mcp_sim.models.language_model.conversation import Conversation, append_turn
+from mcp_sim.models.language_model.disclosure import find_leaks
+from mcp_sim.models.language_model.domains.forms import DOMAINS, Form
+from mcp_sim.models.language_model.observations import read_observation
+from mcp_sim.models.language_model.reply import Reply, observation_text
+from mcp_sim.types import Attempt, Change, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Rejected, UsageError
+from mcp_sim.types.frozen import frozen
+
+SCREEN = "screen"
+"""The entity, and the key, of the record of what is on the screen: `text`."""
+_SUFFIXES = ("md", "txt")
+_MOST_SCREEN = 50_000
+"""Characters of a screen that are kept and repeated. A page of a browser has up to twenty thousand."""
+
+
+@frozen
+class DomainSettings:
+    """What turns of a domain show besides the action: the first screen, and the task of the agent.
+
+    `withheld`: texts that prompts omit and replies must not contain.
+    """
+
+    screen: str = ""
+    task: str = ""
+    withheld: tuple[str, ...] = ()
+
+
+def system_text(name: str, folder: str | None, domain: Domain, instructions: str) -> str:
+    """Return the system prompt of a domain: DOMAIN.md or DOMAIN.txt of a folder, else our own words.
+
+    Raises `UsageError` if the folder has no such file.
+    """
+    if folder is None:
+        text = files("mcp_sim.models.language_model").joinpath("prompts", "domains", f"{name}.md").read_text("utf-8")
+        tools = [{"name": tool.name, "description": tool.description} for tool in domain.tools.values()]
+        text = f"{text.strip()}\n\n# Tools\n\n" + "\n".join(
+            f"- {tool['name']}: {tool['description']}" for tool in tools
+        )
+    else:
+        paths = [Path(folder) / f"{name}.{suffix}" for suffix in _SUFFIXES]
+        path = next((path for path in paths if path.is_file()), None)
+        if path is None:
+            raise UsageError(f"prompts: expected {name}.md or {name}.txt in {folder}")
+        text = path.read_text(encoding="utf-8").strip()
+    about = f"\n\n# Environment\n\n{domain.description}" if domain.description else ""
+    return prompt.encodable(f"{text}{about}" + (f"\n\n# Instructions\n\n{instructions}" if instructions else ""))
+
+
+class DomainPredictor:
+    """A predictor that asks a language model in the turns of a domain."""
+
+    def __init__(self, name: str, conversation: Conversation, settings: DomainSettings, max_attempts: int) -> None:
+        self._form: Form = DOMAINS[name]
+        self._conversation, self._settings, self._max_attempts = conversation, settings, max_attempts
+
+    async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
+        look: tuple[Turn, Transition] | None = turn.memories.shared.get(self._conversation.owner)
+        if look is not None and look[0].index == turn.index and turn.view is not look[0].view:
+            return self._looked_at_again(turn, look[1])
+        user = self._user(turn)
+        reply = await self._conversation.ask_model(turn, user, None, rejected)
+        observation, text = self._observation(turn, reply)
+        leaks = find_leaks(text, reply.reasoning, self._settings.withheld, turn.call.arguments)
+        if leaks:
+            raise Rejected(reply.content, leaks)
+        changes = self._changes(turn, text)
+        transition = Transition(observation, absorbed=changes, measured=_figures(reply, len(rejected)))
+        if turn.instruction is not None:
+            problems = turn.instruction.problems(observation)
+            if problems:
+                raise Rejected(reply.content, problems)
+            return replace(transition, absorbed=(), obeyed=True)
+        transcript = append_turn(self._conversation.transcript(turn), turn.index, user, text, changes)
+        self._conversation.memory(turn).set("transcript", transcript)
+        turn.memories.shared[self._conversation.owner] = (turn, transition)
+        return transition
+
+    def _looked_at_again(self, turn: Turn, transition: Transition) -> Transition:
+        """Return what a fault sees that looks at an older state: the screen of then, or the same text."""
+        if self._form.screen == "never" or turn.instruction is not None:
+            return transition
+        return replace(transition, observation=Observation(ToolResult(self._screen(turn), form="text")), absorbed=())
+
+    def _user(self, turn: Turn) -> str:
+        """Return the turn as the domain writes it."""
+        form, is_first = self._form, self._conversation.transcript(turn) is None
+        parts = [f"# Task\n\n{self._settings.task}"] if form.has_task and self._settings.task else []
+        if form.screen == "always" or (form.screen == "first" and is_first):
+            parts.append(f"# Current State\n\n{self._screen(turn)}")
+        action = form.action(turn.tool.name, turn.call.arguments)
+        parts.append(f"# Action\n\n{action}" if parts else action)
+        if turn.problems:
+            parts.append("The arguments violate the tool's inputSchema: " + "; ".join(turn.problems))
+        if turn.instruction is not None:
+            truth = turn.instruction.truth.body
+            shown = truth.encoded.decode() if isinstance(truth, ToolResult) else ""
+            parts.append(
+                f"# Simulation Instruction\n\n{turn.instruction.text}\n\nWithout it the observation is:\n{shown}"
+            )
+        return prompt.encodable("\n\n".join(parts))
+
+    def _screen(self, turn: Turn) -> str:
+        record = turn.view.get(SCREEN, SCREEN)
+        return self._settings.screen if record is None else str(record.get("text", ""))
+
+    def _observation(self, turn: Turn, reply: Reply) -> tuple[Observation, str]:
+        """Return the observation in a reply, and its text. Raises `Rejected` if there is nothing to read."""
+        text = observation_text(reply)
+        if not text.strip() and reply.reasoning:
+            raise Rejected(reply.content, ["the answer is empty"])
+        if turn.tool.output_schema is not None:
+            return read_observation(reply, turn.tool.output_schema), text
+        return Observation(ToolResult(text, form="text")), text
+
+    def _changes(self, turn: Turn, text: str) -> tuple[Change, ...]:
+        """Return the change of the screen: none in domains without one.
+
+        It is absorbed, not written by the call: faults that lose a write must not lose the screen.
+        """
+        shown = text[:_MOST_SCREEN]
+        if self._form.screen == "never" or shown == self._screen(turn):
+            return ()
+        return (Change("put", SCREEN, SCREEN, {"id": SCREEN, "text": shown}),)
+
+
+def _figures(reply: Reply, rejected: int) -> Mapping[str, object]:
+    replied: Record = {"raw": reply.content[:_MOST_SCREEN]}
+    if reply.reasoning:
+        replied["reasoning"] = reply.reasoning[:_MOST_SCREEN]
+    return {"asked": True, "attempts": rejected + 1, "reply": replied, **reply.usage}
