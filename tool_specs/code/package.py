@@ -75,6 +75,7 @@ REPORT_HOURS = REPORT.replace(
     'return f"{number}: {round_.length():.1f} km"',
     'return f"{number}: {round_.length():.1f} km, {round_.hours():.1f} h"',
 )
+CHANGES = "# Changes\n\n- Rounds have hours.\n"
 README = "# Depot\n\nPlans the rounds of a parcel depot. Tests: `pytest`.\n"
 
 TESTS = {
@@ -154,6 +155,7 @@ def declared():
 
 
 FIRST = {
+    "CHANGES.md": CHANGES,
     "README.md": README,
     "depot/__init__.py": "",
     "depot/rounds.py": ROUNDS,
