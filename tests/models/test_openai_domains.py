@@ -106,7 +106,7 @@ async def test_a_stale_read_shows_the_screen_of_before(tmp_path: Path) -> None:
     async with serving(counting) as engine, simulator(tmp_path, engine, "web", stale).open() as world:
         first, _ = await call(world, "web"), await call(world, "web")
         assert await call(world, "web") == first
-        assert (world.view.get("screen", "screen") or {})["text"] == "screen 3\n  {not json"
+        assert (world.view.get("screen", "screen") or {})["text"] == "screen 2\n  {not json", "the last that was shown"
         assert len(engine.asked) == 3, "a second look is not asked for"
 
 

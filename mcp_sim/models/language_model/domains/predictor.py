@@ -76,12 +76,14 @@ class DomainPredictor:
         if leaks:
             raise Rejected(reply.content, leaks)
         changes = self._changes(turn, text)
-        transition = Transition(observation, absorbed=changes, measured=_figures(reply, len(rejected)))
+        # What a read shows is absorbed, so that a fault may show an older screen; an action writes.
+        kept = "absorbed" if turn.tool.annotations.get("readOnlyHint") else "changes"
+        transition = replace(Transition(observation, measured=_figures(reply, len(rejected))), **{kept: changes})
         if turn.instruction is not None:
             problems = turn.instruction.problems(observation)
             if problems:
                 raise Rejected(reply.content, problems)
-            return replace(transition, absorbed=(), obeyed=True)
+            return replace(transition, changes=(), absorbed=(), obeyed=True)
         transcript = append_turn(self._conversation.transcript(turn), turn.index, user, text, changes)
         self._conversation.memory(turn).set("transcript", transcript)
         turn.memories.shared[self._conversation.owner] = (turn, transition)
@@ -91,7 +93,9 @@ class DomainPredictor:
         """Return what a fault sees that looks at an older state: the screen of then, or the same text."""
         if self._form.screen == "never" or turn.instruction is not None:
             return transition
-        return replace(transition, observation=Observation(ToolResult(self._screen(turn), form="text")), absorbed=())
+        return replace(
+            transition, observation=Observation(ToolResult(self._screen(turn), form="text")), changes=(), absorbed=()
+        )
 
     def _user(self, turn: Turn) -> str:
         """Return the turn as the domain writes it."""
@@ -125,10 +129,7 @@ class DomainPredictor:
         return Observation(ToolResult(text, form="text")), text
 
     def _changes(self, turn: Turn, text: str) -> tuple[Change, ...]:
-        """Return the change of the screen: none in domains without one.
-
-        It is absorbed, not written by the call: faults that lose a write must not lose the screen.
-        """
+        """Return the change of the screen: none in domains without one."""
         shown = text[:_MOST_SCREEN]
         if self._form.screen == "never" or shown == self._screen(turn):
             return ()
