@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 from jsonschema_rs.canonical import (
@@ -22,6 +22,7 @@ _MOST_ALTERNATIVES = 4
 
 _BRANCHING = ("anyOf", "oneOf", "not", "if")
 _CONDITIONS = ("patternProperties", "dependentSchemas", "dependentRequired", "dependencies")
+_COUNTED = frozenset({*_BRANCHING, *_CONDITIONS})
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 """Keywords whose schemas apply to the value itself, not to its parts."""
 
@@ -58,15 +59,23 @@ def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
 
 
 def _has_many_cases(schema: Record) -> bool:
-    return any(_alternatives(subschema, schema, set()) > _MOST_ALTERNATIVES for subschema in _parts(schema))
+    parts = [*_parts(schema)]
+    if all(_COUNTED.isdisjoint(part) for part in parts):  # as in most schemas, of which a catalogue has hundreds
+        return False
+    return any(_alternatives(part, schema, set()) > _MOST_ALTERNATIVES for part in parts)
 
 
 def _parts(schema: Json) -> Iterator[Record]:
-    """Yield every object in a schema, the schema first."""
-    if isinstance(schema, dict):
-        yield as_object(schema)
-    for subschema in as_list(schema) or as_object(schema).values():
-        yield from _parts(subschema)
+    """Yield every object in a schema."""
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            body = cast("Record", value)
+            yield body
+            waiting += body.values()
+        elif isinstance(value, list):
+            waiting += cast("list[Json]", value)
 
 
 def _alternatives(schema: Json, root: Record, followed: set[str]) -> int:
