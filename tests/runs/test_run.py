@@ -450,11 +450,11 @@ os.chmod(".", 0)
 """
 
 
-def test_an_agent_cannot_end_a_run_by_what_it_leaves_or_prints(tmp_path: Path) -> None:
+def test_an_agent_cannot_end_a_run_by_what_it_leaves_or_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flood = "import sys\nfor _ in range(200): sys.stdout.write('x' * 500_000); sys.stderr.write('y' * 500_000)\n"
     script = tmp_path / "agent.py"
     script.write_text(f"import os\nos.chdir(os.environ['MCP_SIM_DIR'])\n{LEAVING}{flood}print('the end')\n")
-    before = {*Path(tempfile.gettempdir()).glob("mcp-sim-*")}
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     used: list[int] = []
 
     async def watched() -> Exit:
@@ -470,4 +470,4 @@ def test_an_agent_cannot_end_a_run_by_what_it_leaves_or_prints(tmp_path: Path) -
     assert ended.answer.endswith("the end")
     assert "bytes are left out" in ended.errors
     assert used[0] < 10 << 20
-    assert {*Path(tempfile.gettempdir()).glob("mcp-sim-*")} <= before
+    assert [*tmp_path.glob("mcp-sim-*")] == []

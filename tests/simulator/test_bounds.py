@@ -8,7 +8,7 @@ import tracemalloc
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from typing import Any
 
 import pytest
@@ -49,17 +49,17 @@ async def test_no_expression_runs_for_long_and_check_runs_none(tmp_path: Path, t
     if entity == "contact":
         body["perturbations"] = [{"error": {}, "tools": "get_deal", "when": {"state": text}}]
     (tmp_path / "scenario.yaml").write_text(json.dumps(body))
-    began = monotonic()
+    began = process_time()
     problems = [problem for problem in check([tmp_path / "scenario.yaml"]) if problem.severity == "error"]
-    assert monotonic() - began < 5
+    assert process_time() - began < 5
     if problems:
         assert any("4000 characters" in str(problem) for problem in problems)
         return
     async with Simulator.load(tmp_path / "scenario.yaml").open() as world:
-        began = monotonic()
+        began = process_time()
         await world.call("get_deal", {"deal_id": "deal_0001"})
         assert world.grade().verdicts[0].outcome == "failed"
-        assert monotonic() - began < 5
+        assert process_time() - began < 5
 
 
 def test_what_takes_no_time_is_evaluated() -> None:
@@ -109,11 +109,11 @@ def check_data(folder: Path, file: str) -> None:
     """Check that a data file is refused soon, and takes no memory."""
     body = {"mcp_sim": 1, "tools": "crm", "world": {"records": file}}
     (folder / "scenario.yaml").write_text(json.dumps(body))
-    began = monotonic()
+    began = process_time()
     tracemalloc.start()
     problems = check([folder / "scenario.yaml"])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert any(problem.severity == "error" and file in str(problem) for problem in problems)
-    assert monotonic() - began < 20
+    assert process_time() - began < 20
     assert peak < 700 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from random import Random
-from time import monotonic
+from time import process_time
 from typing import Any, cast
 
 import pytest
@@ -123,7 +123,7 @@ async def test_odd_arguments_crash_no_service(name: str) -> None:
                 alike = [value for value in VALUES if isinstance(value, type(example))]
                 fitting = alike if draws.random() < 0.8 else VALUES
                 arguments[odd] = draws.choice(fitting or VALUES)
-            began = monotonic()
+            began = process_time()
             try:
                 await world.call(tool.id, arguments)
             except BadArguments:
@@ -131,7 +131,7 @@ async def test_odd_arguments_crash_no_service(name: str) -> None:
             except Crash as crash:
                 shown = {name: str(value)[:100] for name, value in arguments.items()}
                 raise AssertionError(f"{tool.id} {shown}: {crash}") from None
-            assert monotonic() - began < 5, (tool.id, str(arguments)[:200])
+            assert process_time() - began < 5, (tool.id, str(arguments)[:200])
 
 
 @pytest.mark.parametrize(

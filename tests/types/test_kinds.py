@@ -39,31 +39,29 @@ OVERRIDDEN: dict[type[Any], tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
-def test_kind_file_and_class_share_a_name(registry: Registry[Any], name: str) -> None:
-    kind = registry[name]
-    file = Path(inspect.getfile(kind))
-    if name in registry.elsewhere:
-        assert kind.__module__ == registry.elsewhere[name]
-    else:
-        assert kind.__module__.startswith(f"{registry.package}.{name}")
-        assert name == (file.parent.name if file.stem == "backend" else file.stem)
-    assert kind.__name__ == "".join(word.capitalize() for word in name.split("_"))
-    assert registry.name_of(kind) == name
+@pytest.mark.parametrize("registry", families.values(), ids=[*families])
+def test_kind_file_and_class_share_a_name(registry: Registry[Any]) -> None:
+    for name in registry.names():
+        kind = registry[name]
+        file = Path(inspect.getfile(kind))
+        if name in registry.elsewhere:
+            assert kind.__module__ == registry.elsewhere[name]
+        else:
+            assert kind.__module__.startswith(f"{registry.package}.{name}")
+            assert name == (file.parent.name if file.stem == "backend" else file.stem)
+        assert kind.__name__ == "".join(word.capitalize() for word in name.split("_"))
+        assert registry.name_of(kind) == name
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
-def test_a_kind_and_its_module_have_docstrings(registry: Registry[Any], name: str) -> None:
+def test_a_kind_is_documented_and_implements_what_its_base_class_leaves_open(
+    registry: Registry[Any], name: str
+) -> None:
     kind = registry[name]
     assert kind.__doc__
     assert kind.__doc__ != registry.base.__doc__
     assert (importlib.import_module(kind.__module__).__doc__ or "").strip().endswith(".")
     assert all(len(line) <= 120 for line in kind.__doc__.splitlines())
-
-
-@pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
-def test_a_kind_implements_what_its_base_class_leaves_open(registry: Registry[Any], name: str) -> None:
-    kind = registry[name]
     assert issubclass(kind, registry.base)
     if registry.base in OVERRIDDEN:
         methods = OVERRIDDEN[registry.base]
@@ -86,21 +84,16 @@ DOCUMENTED_IDS = [f"{registry.family}-{name}" for registry, name in DOCUMENTED]
 
 
 @pytest.mark.parametrize(("registry", "name"), DOCUMENTED, ids=DOCUMENTED_IDS)
-def test_a_kind_is_frozen_refuses_unknown_options_and_describes_each(registry: Registry[Any], name: str) -> None:
-    kind = registry[name]
-    assert kind.model_config.get("frozen")
-    assert kind.model_config.get("extra") == "forbid"
-    undescribed = [field for field, info in kind.model_fields.items() if not info.description]
-    assert undescribed == []
-
-
-@pytest.mark.parametrize(("registry", "name"), DOCUMENTED, ids=DOCUMENTED_IDS)
-def test_a_kind_has_a_json_schema_and_an_example_that_it_accepts(registry: Registry[Any], name: str) -> None:
+def test_a_kind_refuses_unknown_options_describes_each_and_accepts_its_example(
+    registry: Registry[Any], name: str
+) -> None:
     from mcp_sim.spec import yaml12
 
     kind = registry[name]
-    schema = kind.model_json_schema()
-    Draft202012Validator.check_schema(schema)
+    assert kind.model_config.get("frozen")
+    assert kind.model_config.get("extra") == "forbid"
+    assert [field for field, info in kind.model_fields.items() if not info.description] == []
+    Draft202012Validator.check_schema(kind.model_json_schema())
     written = yaml12.load(example(name, kind).encode(), "example").value
     assert list(written) == [name]
     kind.model_validate(written[name])
