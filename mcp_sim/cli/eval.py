@@ -14,9 +14,10 @@ import anyio
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.models.evaluation.messages import JudgePrompts, judging_messages
 from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
 from mcp_sim.models.evaluation.runner import Evaluation
-from mcp_sim.models.evaluation.samples import samples_in
+from mcp_sim.models.evaluation.samples import samples_in, shortened
 from mcp_sim.models.language_model.endpoint import EndpointSettings, open_endpoint
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered
@@ -30,6 +31,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA_DIR", type=Path, help="the folder with its {domain}_test.jsonl files")
     parser.add_argument("--model", metavar="MODEL", required=True, help="the world model: openai:MODEL@URL")
     parser.add_argument("--judge", metavar="MODEL", help="the judge: openai:MODEL@URL; without it, nothing is judged")
+    parser.add_argument(
+        "--judge-prompts",
+        metavar="FOLDER",
+        type=Path,
+        help="the judge's prompts, DOMAIN/judge_system_prompt.txt, as published with the benchmark",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -67,8 +74,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0, 1 if samples failed, 2 if the data cannot be read, 4 if the model stops answering."""
-    samples = samples_in(args.data, args.limit)
+    """Exit with 0, 1 if samples failed or lines are broken, 2 without any data, 4 if the model stops answering."""
+    samples, unreadable = samples_in(args.data, args.limit)
+    for problem in shortened(unreadable):
+        _print_error(problem)
+    prompts = None
+    if args.judge_prompts is not None:
+        prompts = JudgePrompts.of(args.judge_prompts, sorted({sample.domain for sample in samples}))
     model = _line(args.model, "--model", args, args.thinking, args.api_key_env)
     judge = None
     if args.judge is not None:
@@ -76,7 +88,8 @@ def run(args: argparse.Namespace) -> int:
     predictions = Results.open(args.output / "predictions.jsonl", model.model)
     judgements = None if judge is None else Results.open(args.output / "judgements.jsonl", judge.model)
     progress = Progress(sys.stderr, len(samples))
-    evaluation = Evaluation(samples, predictions, judgements, None, None, progress.show)
+    judging = judging_messages if prompts is None else prompts.messages
+    evaluation = Evaluation(samples, predictions, judgements, None, None, progress.show, judging)
     try:
         anyio.run(_evaluate, evaluation, model, judge, args.concurrency)
     except Unanswered as error:
@@ -88,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         _print_error(f"Results so far are kept in {args.output}; run the same command to continue.")
         raise
     progress.clear()
-    return _reported([*evaluation.outcomes()], model, judge, args)
+    return _reported([*evaluation.outcomes()], model, judge, args, len(unreadable))
 
 
 def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: str | None) -> EndpointSettings:
@@ -119,17 +132,28 @@ async def _evaluate(
 
 
 def _reported(
-    outcomes: Sequence[Outcome], model: EndpointSettings, judge: EndpointSettings | None, args: argparse.Namespace
+    outcomes: Sequence[Outcome],
+    model: EndpointSettings,
+    judge: EndpointSettings | None,
+    args: argparse.Namespace,
+    unreadable: int,
 ) -> int:
-    """Print the report. Return the exit code: 1 if samples failed."""
+    """Print the report. Return the exit code: 1 if samples failed or lines could not be read."""
     overall, domains = summarize(outcomes), summarize_by_domain(outcomes)
     if args.json:
-        print_json(_as_json(overall, domains, model, judge))
+        prompts = None if args.judge_prompts is None else str(args.judge_prompts)
+        about: Record = {"judge_prompts": prompts, "unreadable": unreadable}
+        print_json({**_as_json(overall, domains, model, judge), **about})
     else:
         print("\n".join(_table(overall, domains, Palette.of(sys.stdout))))
     for line in _remarks(outcomes, overall, judge):
         _print_error(line)
-    return int(bool(overall.unpredicted or overall.unjudged))
+    if unreadable:
+        _print_error(f"{unreadable} lines could not be read and are not counted.")
+    if judge is not None:
+        prompts = args.judge_prompts or "mcp-sim's own prompts; published scores are not comparable"
+        _print_error(f"Judged with {prompts}.")
+    return int(bool(overall.unpredicted or overall.unjudged or unreadable))
 
 
 def _as_json(

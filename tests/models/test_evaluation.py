@@ -196,19 +196,46 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_what_is_done_is_kept(
         assert len(engine.asked) == 2 * 60 - 20
 
 
-def test_broken_data_is_shown_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_broken_lines_are_shown_counted_and_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_set(
         tmp_path, line("mcp", 1, 1), {**line("mcp", 2, 1), "turn_idx": 9}, {**line("mcp", 3, 1), "prompt": 5}
     )
     with (data / "mcp_test.jsonl").open("a") as stream:
         stream.write("{\n")
-    assert main(["eval", "agentworld", str(data), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
-    shown = capsys.readouterr().err
-    assert "mcp_test.jsonl:2: turn_idx is 9, and there are 3 responses" in shown
-    assert "mcp_test.jsonl:3: " in shown
-    assert "mcp_test.jsonl:4: " in shown
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, "--json") == 1
+    shown = capsys.readouterr()
+    assert (json.loads(shown.out)["unreadable"], json.loads(shown.out)["overall"]["scored"]) == (3, 1)
+    assert "mcp_test.jsonl:2: turn_idx is 9, and there are 3 responses" in shown.err
+    assert "mcp_test.jsonl:3: " in shown.err
+    assert "mcp_test.jsonl:4: " in shown.err
+    assert "3 lines could not be read" in shown.err
+
+
+def test_a_folder_without_data_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "agentworld", str(tmp_path / "none"), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
     assert "there is no file *_test.jsonl" in capsys.readouterr().err
+
+
+async def test_the_prompts_of_a_folder_judge_under_the_published_headings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, prompts = data_set(tmp_path / "data", line("mcp", 1, 2)), tmp_path / "prompts"
+    (prompts / "mcp").mkdir(parents=True)
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, "--judge-prompts", str(prompts)) == 2
+        assert f"expected {prompts / 'mcp' / 'judge_system_prompt.txt'}" in capsys.readouterr().err
+        (prompts / "mcp" / "judge_system_prompt.txt").write_text("Judge it.\n", encoding="utf-8")
+        shown = await report(engine.url, data, capsys, "--judge-prompts", str(prompts))
+    assert shown["judge_prompts"] == str(prompts)
+    system, question = (message["content"] for message in engine.asked[-1].body["messages"])
+    assert system == "Judge it."
+    assert question == (
+        f"# Context (Historical Interactions):\n\n{action(1, 'mcp 1.1')}\n{HEADING}seen mcp 1.1\n\n"
+        f"# Current Turn:\n\n{action(2, 'mcp 1.2')}\n\n"
+        "**World Model Output (Simulated):**\n```\nseen it\n```\n\n"
+        "**Ground Truth (Real Output):**\n```\nseen mcp 1.2\n```"
+    )
 
 
 def test_the_overall_total_is_the_mean_over_samples_and_a_failure_is_no_score() -> None:

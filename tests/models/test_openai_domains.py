@@ -120,7 +120,7 @@ async def test_the_prompts_of_a_folder_replace_our_own(tmp_path: Path, monkeypat
         system = engine.asked[-1].body["messages"][0]["content"]
         assert system.startswith("You are a repository of poems.")
         assert system.endswith("Rhyme.")
-        with pytest.raises(UsageError, match=r"prompts: expected web\.md or web\.txt in prompts"):
+        with pytest.raises(UsageError, match=r"expected web/system_prompt\.txt, web\.md or web\.txt in prompts"):
             async with simulator(tmp_path, engine, "web", prompts="prompts").open():
                 pass
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 
 from mcp_sim.models.evaluation.results import DIMENSIONS
 from mcp_sim.models.evaluation.samples import Sample
-from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.prompt import Message, encodable
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
-from mcp_sim.types.errors import Rejected
+from mcp_sim.types.errors import Rejected, UsageError
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 MAX_REMARK = 300  # keeps the answer of a judge within its limit of tokens
 MAX_REASONING = 4_000
+JUDGE_FILE = "judge_system_prompt.txt"
+"""The name of a domain's prompt in the public evaluation code."""
 
 _HEADING = re.compile(r"\A\s*\*\*Environment Observation:\*\*")
 _FENCES = re.compile(r"`{3,}")
@@ -95,8 +99,38 @@ def _observation(text: str) -> str:
 # the judge ------------------------------------------------------------------------------------------------------------
 
 
+@frozen
+class JudgePrompts:
+    """Prompts of a folder: DOMAIN/judge_system_prompt.txt, as the public evaluation code has them.
+
+    The judge reads the turns before, the current one, the prediction and the real observation under its headings.
+    """
+
+    folder: Path
+
+    @classmethod
+    def of(cls, folder: Path, domains: Iterable[str]) -> JudgePrompts:
+        """Open a folder. Raises `UsageError` if it lacks the prompt of one of the domains."""
+        lacking = [path for domain in domains if not (path := folder / domain / JUDGE_FILE).is_file()]
+        if lacking:
+            raise UsageError(f"--judge-prompts: expected {', '.join(map(str, lacking))}")
+        return cls(folder)
+
+    def messages(self, sample: Sample, prediction: str) -> list[Message]:
+        """Return the prompt for judging one prediction."""
+        earlier = "".join(f"{action}\n{observation}\n\n" for action, observation in sample.before)
+        parts = [
+            *([f"# Context (Historical Interactions):\n\n{earlier}".rstrip()] if earlier else []),
+            f"# Current Turn:\n\n{sample.action}",
+            f"**World Model Output (Simulated):**\n```\n{prediction}\n```",
+            f"**Ground Truth (Real Output):**\n```\n{_observation(sample.observation)}\n```",
+        ]
+        system = encodable((self.folder / sample.domain / JUDGE_FILE).read_text(encoding="utf-8").strip())
+        return [{"role": "system", "content": system}, {"role": "user", "content": "\n\n".join(parts)}]
+
+
 def judging_messages(sample: Sample, prediction: str) -> list[Message]:
-    """Return the prompt for judging one prediction."""
+    """Return our own prompt for judging one prediction."""
     earlier = "\n\n".join(f"{action}\n\n{observation}" for action, observation in sample.before)
     parts = [
         *([f"# Turns before\n\n{_quoted(earlier)}"] if earlier else []),

@@ -19,6 +19,7 @@ from mcp_sim.models.evaluation.messages import (
 from mcp_sim.models.evaluation.results import Outcome, Results
 from mcp_sim.models.evaluation.samples import Sample
 from mcp_sim.models.language_model.endpoint import Ask, Request
+from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Rejected, Unanswered
@@ -43,6 +44,8 @@ class Evaluation:
     infer: Ask | None
     judge: Ask | None
     on_progress: OnProgress
+    judge_prompts: Callable[[Sample, str], list[Message]] = judging_messages
+    """Returns the prompt for judging the prediction of a sample."""
     _done: int = 0
     _unanswered: int = 0
     _failures: list[Unanswered] = field(default_factory=list[Unanswered])
@@ -123,7 +126,7 @@ class Evaluation:
             return
         result: Record = {}
         for attempt in range(MAX_JUDGE_ATTEMPTS):
-            request = Request(judging_messages(sample, text), JUDGEMENT, sample.seed + attempt, sample.key)
+            request = Request(self.judge_prompts(sample, text), JUDGEMENT, sample.seed + attempt, sample.key)
             result = await self._judgement_of(self.judge, request)
             if not {"failed", "raw"} <= result.keys():
                 break

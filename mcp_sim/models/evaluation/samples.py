@@ -20,7 +20,7 @@ from mcp_sim.types.json_values import canonical
 
 PATTERN = "*_test.jsonl"
 MAX_REPORTED = 5
-"""How many broken lines an error lists one by one."""
+"""How many broken lines are listed one by one."""
 
 
 @frozen
@@ -44,8 +44,11 @@ class Sample:
         return int(sha256(self.key.encode("utf-8", "surrogatepass")).hexdigest()[:7], 16)
 
 
-def samples_in(folder: Path, limit: int | None) -> list[Sample]:
-    """Return the samples of a folder, of each domain the first `limit`. Raises `UsageError` with all broken lines."""
+def samples_in(folder: Path, limit: int | None) -> tuple[list[Sample], list[str]]:
+    """Return the samples of a folder, of each domain the first `limit`, and why lines cannot be read.
+
+    Raises `UsageError` if there is no file, or no line that can be read.
+    """
     files = sorted(folder.glob(PATTERN))
     if not files:
         raise UsageError(f"{folder}: there is no file {PATTERN}; is it the folder of AgentWorldBench?")
@@ -56,10 +59,15 @@ def samples_in(folder: Path, limit: int | None) -> list[Sample]:
                 samples.append(_sample(line, file, seen))
             except ValueError as error:
                 problems.append(f"{place}: {error}")
-    if problems:
-        more = f"\n... and {len(problems) - MAX_REPORTED} more" if len(problems) > MAX_REPORTED else ""
-        raise UsageError("\n".join(problems[:MAX_REPORTED]) + more)
-    return [*_limited(samples, limit)]
+    if not samples and problems:
+        raise UsageError("\n".join(shortened(problems)))
+    return [*_limited(samples, limit)], problems
+
+
+def shortened(problems: Sequence[str]) -> list[str]:
+    """Return the first problems, and how many more there are."""
+    more = len(problems) - MAX_REPORTED
+    return [*problems[:MAX_REPORTED], *([f"... and {more} more"] if more > 0 else [])]
 
 
 def _limited(samples: Sequence[Sample], limit: int | None) -> Iterator[Sample]:

@@ -150,7 +150,7 @@ class Openai(WorldModel):
     prompts: str | None = Field(
         default=None,
         min_length=1,
-        description="A folder with a system prompt for the domain, DOMAIN.md or DOMAIN.txt, instead of mcp-sim's own.",
+        description="A folder with the domain's system prompt, DOMAIN/system_prompt.txt or DOMAIN.md, instead of ours.",
     )
     screen: str = Field(
         default="", description="What is on the screen at the start; for terminal, android, web and os."

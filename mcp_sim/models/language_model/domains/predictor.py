@@ -20,7 +20,6 @@ from mcp_sim.types.frozen import frozen
 
 SCREEN = "screen"
 """The entity, and the key, of the record of what is on the screen: `text`."""
-_SUFFIXES = ("md", "txt")
 _MOST_SCREEN = 50_000
 """Characters of a screen that are kept and repeated. A page of a browser has up to twenty thousand."""
 
@@ -38,7 +37,7 @@ class DomainSettings:
 
 
 def system_text(name: str, folder: str | None, domain: Domain, instructions: str) -> str:
-    """Return the system prompt of a domain: DOMAIN.md or DOMAIN.txt of a folder, else our own words.
+    """Return the system prompt of a domain: that of a folder, else our own words.
 
     Raises `UsageError` if the folder has no such file.
     """
@@ -49,10 +48,10 @@ def system_text(name: str, folder: str | None, domain: Domain, instructions: str
             f"- {tool['name']}: {tool['description']}" for tool in tools
         )
     else:
-        paths = [Path(folder) / f"{name}.{suffix}" for suffix in _SUFFIXES]
+        paths = [Path(folder) / name for name in (f"{name}/system_prompt.txt", f"{name}.md", f"{name}.txt")]
         path = next((path for path in paths if path.is_file()), None)
         if path is None:
-            raise UsageError(f"prompts: expected {name}.md or {name}.txt in {folder}")
+            raise UsageError(f"prompts: expected {name}/system_prompt.txt, {name}.md or {name}.txt in {folder}")
         text = path.read_text(encoding="utf-8").strip()
     about = f"\n\n# Environment\n\n{domain.description}" if domain.description else ""
     return prompt.encodable(f"{text}{about}" + (f"\n\n# Instructions\n\n{instructions}" if instructions else ""))
