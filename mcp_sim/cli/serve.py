@@ -21,6 +21,7 @@ from mcp_sim import __version__
 from mcp_sim.cli.files import open_shared_trace, open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.serve_compile import Compilation, background_compilation, compiling
 from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
@@ -58,6 +59,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--world-model",
         metavar="MODEL",
         help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+    )
+    parser.add_argument(
+        "--compile",
+        metavar="MODEL",
+        help="openai:MODEL@URL answers, and writes a program in the background; what passes the gate answers then",
     )
     trust_option(parser)
     parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
@@ -151,7 +157,10 @@ def run(args: argparse.Namespace) -> int:
         _serve_http().check(args)
     else:
         _check_stdio(args)
-    scenario = with_intensity(load(args.scenario, world_model=args.world_model, trust=args.trust), args.intensity)
+    compilation = background_compilation(args)
+    program = None if compilation is None else compilation.known
+    scenario = load(args.scenario, world_model=args.compile or args.world_model, trust=args.trust, program=program)
+    scenario = with_intensity(scenario, args.intensity)
     if args.strict:
         _refuse_guesses(scenario, args.scenario)
     clock: Mode = args.clock or scenario.clock.mode or "real"
@@ -182,8 +191,8 @@ def run(args: argparse.Namespace) -> int:
         if find_spec("mcp") is None:  # a client would be answered before the SDK is imported
             raise ModuleNotFoundError(name="mcp")
         if transport == "http":
-            return _serve_http().run(simulator, clock, log, judging, args)
-        return anyio.run(_serve, simulator, server, clock, log, judging, args)
+            return _serve_http().run(simulator, clock, log, judging, args, compilation)
+        return anyio.run(_serve, simulator, server, clock, log, judging, args, compilation)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -217,7 +226,13 @@ def _serve_http() -> ModuleType:
 
 
 async def _serve(
-    simulator: Simulator, server: str, clock: Mode, log: CallLog, judging: Judging, args: argparse.Namespace
+    simulator: Simulator,
+    server: str,
+    clock: Mode,
+    log: CallLog,
+    judging: Judging,
+    args: argparse.Namespace,
+    compilation: Compilation | None,
 ) -> int:
     async with simulator, _world(simulator, clock, args) as world:
         if logs_calls(args):
@@ -234,7 +249,7 @@ async def _serve(
 
             freeze_collector()
             stdio = Stdio(streams, opened)
-            async with _controlled(simulator, world, log, args):
+            async with _controlled(simulator, world, log, args), compiling(compilation, simulator, log):
                 code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
         judging.judge(world)
         judging.finish()

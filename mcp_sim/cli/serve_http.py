@@ -18,6 +18,7 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import positive_seconds
+from mcp_sim.cli.serve_compile import Compilation, compiling
 from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, access, environment
@@ -81,7 +82,14 @@ def _check_workers(args: argparse.Namespace) -> None:
         raise UsageError("--report works with one worker only; use --trace FILE, and then `mcp-sim grade FILE`")
 
 
-def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args: argparse.Namespace) -> int:
+def run(
+    simulator: Simulator,
+    clock: Mode,
+    log: CallLog,
+    judging: Judging,
+    args: argparse.Namespace,
+    compilation: Compilation | None,
+) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.http)
@@ -90,7 +98,7 @@ def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args:
     rules = access(host, args.allow_host, args.token_file, environment())
     with token_of(args) as token, bind(host, port) as listener:
         port = _Port(listener, barring(rules, token), token)
-        serve = partial(_serve, simulator, clock, log, judging, args, port)
+        serve = partial(_serve, simulator, clock, log, judging, args, port, compilation)
         return _run(serve) if args.workers == 1 else _run_workers(simulator, serve, listener, log, args)
 
 
@@ -135,6 +143,7 @@ async def _serve(
     judging: Judging,
     args: argparse.Namespace,
     port: _Port,
+    compilation: Compilation | None,
     worker: Worker | None = None,
 ) -> int:
     gc.disable()
@@ -159,9 +168,10 @@ async def _serve(
             freeze_collector()
             lines = list(_announced(simulator.scenario, counts, clock, port.rules, where, control, args))
             begun = partial(log.say, lines) if worker is None else partial(worker.begin, partial(log.say, lines))
-            code = await listen(
-                app, port.listener, begun, server.leave, limits.grace, unread, server.answer_at_once, worker
-            )
+            async with compiling(compilation, simulator, log):
+                code = await listen(
+                    app, port.listener, begun, server.leave, limits.grace, unread, server.answer_at_once, worker
+                )
         worlds.end()
         judging.finish()
         return code

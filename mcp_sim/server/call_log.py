@@ -186,6 +186,8 @@ def render_event(step: Step) -> str:
             return f"added the fault {entry['id']}: {shorten(entry)}"
         case {"enable": name} | {"disable": name} as steered:
             return f"{next(iter(steered))}d the fault {name}"
+        case {"programs": [*tools]}:
+            return f"programs answer from now on: {', '.join(map(str, tools))}"
         case {"advance_ms": milliseconds}:
             return f"advanced the clock by {milliseconds / 1000:g} s"
         case {"event": event} as steered:

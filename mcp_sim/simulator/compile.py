@@ -60,18 +60,19 @@ def load(
     trust: bool | Iterable[Path] = False,
     state: Json = None,
     now: datetime | None = None,
+    program: Path | None = None,
 ) -> Scenario:
     """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
     `world_model` (`builtin`, `openai:MODEL@URL`), `state` (the whole state at the start) and `now` (the time at the
-    start) replace the scenario's own.
+    start) replace the scenario's own. `program`: a Python file that the user trusts, for a server without one.
     `trust`: trust these files and folders, or with True this document, with what it names (see `mcp_sim.spec.trust`).
     Raises `UsageError` if there is nothing to read, and `DocumentError` with all problems if the documents cannot be
     used.
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
     sources = Sources(Trust(trust), asks=True)
-    scenario = _read(locate(reference), sources, override, _Start(state, now))
+    scenario = _read(locate(reference), sources, override, _Start(state, now, program))
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())
     warnings = tuple(sources.sorted())
@@ -144,10 +145,11 @@ def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
 
 @frozen
 class _Start:
-    """What replaces the start of a scenario's world: its whole state, and its time. None: the scenario's own."""
+    """What replaces parts of a scenario: the whole state at its start, its time, its program. None: its own."""
 
     state: Json = None
     now: datetime | None = None
+    program: Path | None = None
 
     def of(self, world: WorldPart) -> WorldPart:
         """Return the world with this start."""
@@ -184,7 +186,7 @@ def _scenario_without_faults(
     place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, start: _Start
 ) -> Scenario | None:
     """Return a scenario without faults over the tools of one spec."""
-    specs = {"": read_spec(place, path, sources)}
+    specs = {"": read_spec(place, path, sources, program=start.program)}
     if sources.has_failed:
         return None
     world = start.of(WorldPart())
@@ -214,7 +216,7 @@ def _scenario(
 ) -> Scenario | None:
     document = place.read_leniently(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     listed = _Listing(place.at("world_model"), path, sources, override)
-    specs = _specs(place.at("tools"), document, path, sources, listed)
+    specs = _specs(place.at("tools"), document, path, sources, listed, start.program)
     state = _state(place.at("world", "state"), document.world, path, sources) if start.state is None else None
     world_entry = document.world.model_copy(update={"state": None if state is None else state.value})
     world = start.of(world_entry)
@@ -360,9 +362,17 @@ class _Listing:
 
 
 def _specs(
-    place: Place, document: ScenarioDocument, path: Path, sources: Sources, listed: _Listing
+    place: Place,
+    document: ScenarioDocument,
+    path: Path,
+    sources: Sources,
+    listed: _Listing,
+    program: Path | None = None,
 ) -> dict[str, Spec] | None:
-    """Read the specs of all servers, by server name ('' if the scenario gives none). None if one cannot be read."""
+    """Read the specs of all servers, by server name ('' if the scenario gives none). None if one cannot be read.
+
+    `program`: that of the only server.
+    """
     if not (isinstance(place.value, str) or place.is_mapping):
         return None
     specs: dict[str, Spec] = {}
@@ -372,13 +382,20 @@ def _specs(
         if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
             at.error("a server name may contain only letters, digits, `.`, `_` and `-`")
         prefix = f"{server}/" if len(document.tools) > 1 else ""
-        read = listed.spec(at, server, prefix) if value == LIVE else _spec(at, value, path, sources, server, prefix)
+        given = program if len(document.tools) == 1 else None
+        read = (
+            listed.spec(at, server, prefix)
+            if value == LIVE
+            else _spec(at, value, path, sources, server, prefix, program=given)
+        )
         if read is not None:
             specs[server] = read
     return specs if sources.errors == before and len(specs) == len(document.tools) else None
 
 
-def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, prefix: str) -> Spec | None:
+def _spec(
+    at: Place, value: str, path: Path, sources: Sources, server: str, prefix: str, *, program: Path | None
+) -> Spec | None:
     file = spec_file(value, path, sources)
     if isinstance(file, str):
         at.error(file)
@@ -392,7 +409,7 @@ def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, pref
     if not is_spec(root.value):
         root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
         return None
-    return read_spec(root, file, sources, server or None, prefix)
+    return read_spec(root, file, sources, server or None, prefix, program)
 
 
 def _servers(specs: Mapping[str, Spec], world: WorldPart, models: Sequence[WorldModelEntry]) -> dict[str, ServerSpec]:

@@ -18,6 +18,7 @@ from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.bindings import Bindings, program_hook
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.fault_sets import FaultSet, FaultSets
+from mcp_sim.simulator.moving import move
 from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.types import Call, Memories, Observation, Record, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clients import Request
@@ -66,6 +67,7 @@ class Simulator:
         self._bindings: Bindings | None = None
         self._exit_stack = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
+        self._successor: Simulator | None = None
 
     @classmethod
     def load(
@@ -104,6 +106,29 @@ class Simulator:
         declared = self._fault_sets.declared
         declared.bindings = await Bindings.open(self.scenario, declared.compiled.concealed, self._exit_stack)
         self._bindings = declared.bindings
+
+    async def adopt(self, scenario: Scenario) -> None:
+        """Answer new worlds, and others from their next call on, by a scenario in which programs answer more tools.
+
+        A world moves unless it has written records that the programs have no table for: then it moves when it is reset.
+        Raises `DocumentError` if the first records of a program cannot be made.
+        """
+        successor = Simulator(scenario, self.sinks, self._ledger_keep)
+        await self._exit_stack.enter_async_context(successor)
+        successor.counts(None)  # the first records of a program may fail
+        self._successor = successor
+
+    def receive(self, world: World) -> bool:
+        """Answer a world of another simulator from now on, with its faults. False if it cannot be (see `move`)."""
+        faults = world.version.faults
+        declared = fault_set = self._fault_sets.of(faults.scenario.intensity, silenced=not faults.scenario.has_faults)
+        for steered in faults.steering:
+            fault_set = self._fault_sets.refit(fault_set, steered)
+        return move(world, self, self._first_version(world.origin.seed, declared), fault_set)
+
+    def _has_left(self, world: World) -> bool:
+        """Whether the successor answers a world from now on."""
+        return self._successor is not None and world.engine is self and self._successor.receive(world)
 
     async def aclose(self) -> None:
         """Close the world models. Calls to worlds fail afterwards."""
@@ -156,6 +181,18 @@ class Simulator:
         """
         if self._bindings is None:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
+        if self._successor is not None and keeper is None:
+            return self._successor.world(
+                name,
+                seed=seed,
+                stream=stream,
+                clock=clock,
+                is_new=is_new,
+                sinks=sinks,
+                now=now,
+                intensity=intensity,
+                faults=faults,
+            )
         fault_set = self._fault_sets.of(intensity, silenced=faults is False)
         origin = Origin(self._seed(seed), stream, self._first_version(self._seed(seed), fault_set))
         to = (*self.sinks, *sinks) if keeper is None else (keeper,)
@@ -186,6 +223,11 @@ class Simulator:
         first, and `Crash` for any failure of mcp-sim itself. None leaves a change of the call; the time that passed and
         the events that came due stay.
         """
+        if self._successor is not None:
+            async with world.lock:
+                has_left = self._has_left(world)
+            if has_left:
+                return await world.engine.answer(world, call)
         # A call that waits for nothing takes no lock: nothing else runs between its beginning and its commit.
         lock, is_held = world.lock, world.lock.locked()
         if is_held:
@@ -221,6 +263,8 @@ class Simulator:
         Otherwise it returns None, and only what came due by then has happened; `answer` makes the call. Raises `Crash`
         like `answer`: a call that fails is not tried again, since it may have taken long.
         """
+        if not world.lock.locked() and self._has_left(world):
+            return world.engine.answer_at_once(world, call)
         faults, memories = world.version.faults, world.version.memories
         assert isinstance(faults, FaultSet)
         if world.lock.locked() or faults.lasting or ("", LISTED) in memories:

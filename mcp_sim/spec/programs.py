@@ -99,6 +99,20 @@ def read_program(
     return replace(declared, program=replace(declared.program, code=code))
 
 
+def read_trusted_program(file: Path, sources: Sources, tools: Mapping[str, Record]) -> DeclaredProgram | None:
+    """Read a program that no document names but the user, who trusts it. None if it cannot be read, which is noted."""
+    data = sources.bytes_of(file)
+    if data is None:
+        return None
+    try:
+        module = ast.parse(data, file.name)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        sources.problems.append(Problem(display(file), 0, "", f"is no valid Python: {error}"))
+        return None
+    declared = _Reader(file, module, {}, sources).read(tools)
+    return replace(declared, program=replace(declared.program, code={file: data}))
+
+
 def read_check(place: Place, value: str, document: Path, sources: Sources) -> Mapping[Path, bytes] | None:
     """Return the files of a function that judges worlds, given as `FILE:FUNCTION`. Nothing of them is run.
 

@@ -19,7 +19,7 @@ from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_resources import with_program_resources
-from mcp_sim.spec.programs import DeclaredProgram, read_program
+from mcp_sim.spec.programs import DeclaredProgram, read_program, read_trusted_program
 from mcp_sim.spec.shipped_programs import attach_program
 from mcp_sim.spec.sources import Sources, is_file_name, shipped
 from mcp_sim.spec.surface import (
@@ -99,8 +99,18 @@ def is_spec(value: Json) -> bool:
     return bool(keys & spec_only) or isinstance(tools, list) or str(tools).endswith(".json")
 
 
-def read_spec(place: Place, path: Path, sources: Sources, server: str | None = None, prefix: str = "") -> Spec:
-    """Read the tool spec at the root of a document. `prefix` is put before the names of its tools to make their ids."""
+def read_spec(
+    place: Place,
+    path: Path,
+    sources: Sources,
+    server: str | None = None,
+    prefix: str = "",
+    program: Path | None = None,
+) -> Spec:
+    """Read the tool spec at the root of a document. `prefix` is put before the names of its tools to make their ids.
+
+    `program`: one that the user trusts, unless the document names one.
+    """
     document = _document(place)
     name = document.name or path.name.partition(".")[0]
     listed = _tool_list(place, document, path, sources)
@@ -113,12 +123,15 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         for tool, at in usable.items()
     }
     entities = {entity: _entity(entity, entity_part) for entity, entity_part in document.entities.items()}
-    program = _program(place, document, path, sources, {tool: at.value for tool, at in usable.items()})
-    entities = _with_tables(place, entities, program)
-    check_sim(place.at("sim"), document.sim, usable, () if program is None else program.program.functions)
+    definitions = {tool: at.value for tool, at in usable.items()}
+    declared = _program(place, document, path, sources, definitions)
+    if declared is None and program is not None:
+        declared = read_trusted_program(program, sources, definitions)
+    entities = _with_tables(place, entities, declared)
+    check_sim(place.at("sim"), document.sim, usable, () if declared is None else declared.program.functions)
     resources = read_resources(place.at("resources"), document.resources)
-    if program is not None:
-        resources = with_program_resources(resources, program.resources, program.program.path, sources)
+    if declared is not None:
+        resources = with_program_resources(resources, declared.resources, declared.program.path, sources)
     return Spec(
         server=_server(place, name, document, tuple(tools), resources),
         tools=tools,
@@ -133,7 +146,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
             for tool, interaction in read_interactions(place.at("sim"), document, usable, has_resources=bool(resources))
         },
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
-        program=None if program is None else _with_ids(program.program, prefix),
+        program=None if declared is None else _with_ids(declared.program, prefix),
         root=place,
         text=document.text,
     )

@@ -121,6 +121,10 @@ class Openai(WorldModel):
         default=200_000,
         description="Maximum size of the conversation that is sent, in characters; less if the context is shorter.",
     )
+    compile: bool = Field(
+        default=False,
+        description="`serve` has the model write a program in the background, whose tools then answer.",
+    )
     cache: CacheOption | None = Field(
         default=None,
         description="Store replies in this folder and ask nothing twice; `replay` never asks.",
@@ -209,6 +213,8 @@ class Openai(WorldModel):
             yield f"sends the value of {key} to {urlsplit(self.base_url).netloc}"
         if self.prompts is not None and not is_below(Path(self.prompts), Path()):
             yield f"sends files of {self.prompts}, outside the working directory"
+        if self.compile:
+            yield f"runs the Python program that {self.model} writes"
         if self.cache is not None and not is_below(Path(self.cache.dir), Path()):
             yield f"stores replies in {self.cache.dir}, outside the working directory"
 
