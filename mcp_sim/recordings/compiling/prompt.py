@@ -146,6 +146,8 @@ def _given(subject: Subject, most: int) -> Iterator[str]:
         yield f"`given` in `@initial` is, in recorded sessions:\n{_abridged_text(next(iter(states.values())), most)}"
     elif subject.sample_state:
         yield f"`given` in `@initial` was, before the samples below:\n{_abridged_text(subject.sample_state, most)}"
+    elif subject.shown:
+        yield "The recorded sessions begin without one: empty, or with what the real server always has."
     elif suggested := suggested_state(subject):
         yield (
             "No state is given: the server begins empty, or with what the real server always has. A session may begin "

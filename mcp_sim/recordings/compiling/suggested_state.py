@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 from mcp_sim.generate.records import generate
 from mcp_sim.recordings.compiling.subject import Subject, write_server
@@ -13,18 +15,21 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.types.lexicon.english import plural
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.english import plural, snake
 
 _ROWS = 3
 """How many records show which fields vary."""
 _ENTITIES = 3  # the form of a state, not its extent
 _LONGEST = 120
 """The longest text of a field, in characters."""
-_WRITES = frozenset({"create", "update", "delete"})
 
 
 def suggested_state(subject: Subject) -> Record:
-    """Return records of the entities that most tools work on, by their plural names; empty if nothing is inferred."""
+    """Return records of the entities that most tools work on, by their plural names; empty if nothing is inferred.
+
+    They have the fields that tools name: others would only mislead.
+    """
     with TemporaryDirectory(prefix="mcp-sim-") as name:
         folder = Path(name)
         write_server(replace(subject, world={}), folder)
@@ -38,25 +43,39 @@ def suggested_state(subject: Subject) -> Record:
 
 
 def _main_entities(domain: Domain) -> list[str]:
-    """Return the entities that tools write, those with the most tools first; if they write none, those they read."""
+    """Return the entities that tools create, those with the most tools first; if there are none, those they work on."""
     counts = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
-    written = {plan.entity for plan in domain.plans.values() if plan.verb in _WRITES}
+    created = {plan.entity for plan in domain.plans.values() if plan.verb == "create"}
     entities = (domain.entities[name] for name, _ in counts.most_common() if name in domain.entities)
     tables = [entity.name for entity in entities if not (entity.singleton or entity.inside)]
-    return ([name for name in tables if name in written] or tables)[:_ENTITIES]
+    return ([name for name in tables if name in created] or tables)[:_ENTITIES]
 
 
 def _records(file: Path, names: list[str]) -> Record:
     scenario = load(file)
     tables = generate(scenario.domain, scenario.records, scenario.seed)
-    return {
-        plural(name): [_short(row) for row in [*tables[name].values()][:_ROWS]] for name in names if tables.get(name)
-    }
+    known = {snake(name) for tool in scenario.domain.tools.values() for name in _names(tool.definition)}
+    suggested: Record = {}
+    for name in names:
+        key = scenario.domain.entities[name].key
+        rows = [
+            {field: _cut(value) for field, value in row.items() if field == key or snake(field) in known}
+            for row in [*tables.get(name, {}).values()][:_ROWS]
+        ]
+        suggested |= {plural(name): rows} if any(len(row) > 1 for row in rows) else {}
+    return suggested
 
 
-def _short(row: Record) -> Record:
-    """Return a record whose long texts are cut."""
-    return {name: _cut(value) for name, value in row.items()}
+def _names(value: Json) -> Iterator[str]:
+    """Yield the names of properties in schemas."""
+    if isinstance(value, dict):
+        inner = cast("Record", value)
+        yield from as_object(inner.get("properties"))
+        for part in inner.values():
+            yield from _names(part)
+    elif isinstance(value, list):
+        for part in cast("list[Json]", value):
+            yield from _names(part)
 
 
 def _cut(value: Json) -> Json:
