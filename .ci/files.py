@@ -25,7 +25,7 @@ FOLDERS_AT_ROOT = (
 )  # fmt: skip
 FILES_AT_ROOT = (
     ".dockerignore", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE",
-    "README.md", "SECURITY.md", "pyproject.toml",
+    "README.md", "SECURITY.md", "action.yml", "pyproject.toml",
 )  # fmt: skip
 
 

@@ -77,20 +77,23 @@ def commands(value: Any) -> Iterator[list[str]]:
 def test_the_commands_of_a_pipeline_exist(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "examples" / "ci" / name).read_text(encoding="utf-8")
     found = list(commands(yaml.safe_load(text)))
-    assert {words[0] for words in found} <= {"pip", "mcp-sim", "pytest", "cat"}
+    assert {words[0] for words in found} <= {"pip", "mcp-sim", "pytest"}
     checked, run = [words[1:] for words in found if words[0] == "mcp-sim"]
     (here / "scenarios").mkdir()
     shipped = (ROOT / "scenarios" / "flaky_crm.yaml").read_text(encoding="utf-8")
     (here / "scenarios" / "flaky.yaml").write_text(shipped, encoding="utf-8")
     assert main(checked) == 0
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "agent.summary"))
     at = run.index("--")
     agent = [PYTHON, "-m", "mcp_sim.runs.agents", "golden"]
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     seeds = ["0..1" if re.fullmatch(r"\d+\.\.\d+", word) else word for word in run[:at]]
     assert main([*seeds, "--clock", "virtual", "--", *agent]) == 0
     written = {path.name for path in here.iterdir() if path.is_file()}
-    assert written == {"agent.xml", "agent.md"}
-    assert all(name in text for name in written)
+    report = "agent.html" if "github" in name else "agent.md"
+    assert written - {"agent.summary"} == {"agent.xml", report}
+    assert ("agent.summary" in written) is ("github" in name)
+    assert all(name in text for name in ("agent.xml", report))
 
 
 @pytest.mark.parametrize("name", CI)
@@ -101,3 +104,110 @@ def test_the_tests_of_a_pipeline_are_those_of_pytest(name: str, here: Path) -> N
     (here / "tests" / "test_a.py").write_text("def test_a(): pass\n", encoding="utf-8")
     done = subprocess.run([PYTHON, "-m", *words], check=False, capture_output=True, timeout=100)
     assert (done.returncode, (here / "pytest.xml").exists()) == (0, True)
+
+
+# the action and the job template: their steps in a shell, without the actions of others -------------------------------
+
+AGENT = f"{PYTHON} -m mcp_sim.runs.agents"
+
+
+class Runner:
+    """Runs the steps of the composite action as GitHub does: with its inputs, files and conditions."""
+
+    def __init__(self, here: Path, base: str, **inputs: str) -> None:
+        self.action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+        given = {name: str(body.get("default", "")) for name, body in self.action["inputs"].items()}
+        self.values = {f"inputs.{name}": value for name, value in {**given, **inputs}.items()}
+        self.values |= {"github.base_ref": base, "github.action_path": str(ROOT)}
+        self.summary, self.printed = here / "summary.md", ""
+        bin_folder = here / "bin"
+        bin_folder.mkdir(exist_ok=True)
+        for name, line in {"mcp-sim": f'exec {PYTHON} -m mcp_sim "$@"', "python": "exit 0"}.items():
+            (bin_folder / name).write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")  # pip has nothing to install here
+            (bin_folder / name).chmod(0o755)
+        self.environment = {
+            "PATH": f"{bin_folder}:/usr/bin:/bin",
+            "PYTHONPATH": str(ROOT),
+            "RUNNER_TEMP": str(here),
+            "GITHUB_STEP_SUMMARY": str(self.summary),
+            "GITHUB_OUTPUT": str(here / "output"),
+        }
+
+    def filled(self, text: str) -> str:
+        return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda match: self.values[match[1]], text)
+
+    def is_due(self, step: Any, code: int) -> bool:
+        condition = step.get("if", "success()").removeprefix("${{ ").removesuffix(" }}")
+        terms = condition.replace("!cancelled()", "True").replace("success()", str(code == 0)).replace("&&", "and")
+        return bool(eval(re.sub(r"(?:inputs|github)\.[\w.]+", lambda match: repr(self.values[match[0]]), terms)))
+
+    def run(self) -> int:
+        """Return the exit code of the first step that fails, as the job does."""
+        first = 0
+        for step in self.action["runs"]["steps"]:
+            if "run" not in step or not self.is_due(step, first):
+                continue
+            variables = {name: self.filled(value) for name, value in step.get("env", {}).items()}
+            done = subprocess.run(
+                ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+                env={**self.environment, **variables}, capture_output=True, text=True, timeout=200, check=False,
+            )  # fmt: skip
+            self.printed += done.stdout + done.stderr
+            first = first or done.returncode
+            output = Path(self.environment["GITHUB_OUTPUT"])
+            for line in output.read_text(encoding="utf-8").splitlines() if output.exists() else ():
+                name, _, value = line.partition("=")
+                self.values[f"steps.{step.get('id', 'place')}.outputs.{name}"] = value
+        return first
+
+
+def test_the_action_reports_and_compares_with_the_base_branch(here: Path) -> None:
+    options = {"scenario": "flaky_crm", "seeds": "0..7", "options": "--clock virtual", "compare": "true"}
+    before = Runner(here, "", agent=f"{AGENT} golden", **options)
+    assert before.run() == 0, before.printed
+    folder = Path(before.values["steps.place.outputs.folder"])
+    written = {"report.json", "junit.xml", "report.md", "report.html", "base"}
+    assert {path.name for path in folder.iterdir()} == written
+    after = Runner(here, "main", agent=f"{AGENT} nothing; echo '::error::forged'", **options)
+    assert after.run() == 1
+    assert "REGRESSION" in after.summary.read_text(encoding="utf-8")
+    shown = [line for line in after.printed.splitlines() if line.startswith("::")]
+    assert shown
+    assert all(line.startswith(("::error file=", "::warning file=")) for line in shown)
+
+
+def test_the_job_of_gitlab_reports_and_compares(here: Path) -> None:
+    job = yaml.safe_load((ROOT / "packaging" / "gitlab" / "mcp-sim.yml").read_text(encoding="utf-8"))[".mcp-sim"]
+    runner = Runner(here, "")
+    given = {"MCP_SIM_SCENARIO": "flaky_crm", "MCP_SIM_OPTIONS": "--clock virtual", "MCP_SIM_SEEDS": "0..7"}
+
+    def run(agent: str, **more: str) -> int:
+        variables = {**job["variables"], **given, "MCP_SIM_AGENT": f"{AGENT} {agent}", **more}
+        code = 0
+        for line in job["script"]:
+            done = subprocess.run(
+                ["bash", "-eo", "pipefail", "-c", line], env={**runner.environment, **variables}, cwd=here,
+                capture_output=True, timeout=200, check=False,
+            )  # fmt: skip
+            code = code or done.returncode
+        return code
+
+    assert run("golden") == 0
+    assert (here / "mcp-sim-base" / "report.json").exists()
+    assert run("nothing", CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main") == 1
+    assert "REGRESSION" in (here / "mcp-sim-report" / "comparison.md").read_text(encoding="utf-8")
+
+
+def test_github_needs_its_summary(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert main(["run", "flaky_crm", "--github", "--", "true"]) == 2
+    assert "GITHUB_STEP_SUMMARY" in capsys.readouterr().err
+
+
+def test_the_release_builds_tries_and_publishes_without_a_token() -> None:
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    jobs = release["jobs"]
+    assert all(jobs[name]["needs"] == "build" for name in ("pypi", "image"))
+    assert jobs["pypi"]["permissions"] == {"id-token": "write"}
+    assert "secrets" not in json.dumps(jobs["pypi"])
+    assert any('mcp-sim" demo' in str(step.get("run")) for step in jobs["build"]["steps"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import anyio
 
 from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_options, chosen_seeds, quieten
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.streams import write_command
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.reports.report import Report
@@ -24,6 +26,9 @@ from mcp_sim.runs.summary import CRASHED, summarise
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.scenario import Scenario
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file with the summary of a job."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +48,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     reports.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     reports.add_argument("--markdown", type=Path, metavar="FILE", help="write a report for a pull request")
     reports.add_argument("--html", type=Path, metavar="FILE", help="write a page that shows each step of the runs")
+    reports.add_argument(
+        "--github", action="store_true", help="in GitHub Actions: write the summary of the job, and annotate failures"
+    )
     reports.add_argument("--traces", type=Path, metavar="DIR", help="write the trace of every run into a folder")
 
 
@@ -140,6 +148,8 @@ def _shares(text: str) -> list[float]:
 
 def _check_folders(args: argparse.Namespace) -> None:
     """Raise `UsageError` before anything runs, if a report names a folder that does not exist."""
+    if args.github and not os.environ.get(SUMMARY):
+        raise UsageError(f"--github works in GitHub Actions, which set {SUMMARY}")
     for option in ("json", "junit", "markdown", "html"):
         path = getattr(args, option)
         if path not in (None, "-") and not Path(path).absolute().parent.is_dir():
@@ -207,7 +217,20 @@ def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> Non
         from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (rarely needed)
 
         replace_file(args.markdown, markdown(report))
+    if args.github:
+        _tell_github(report)
     if args.html is not None and traces is not None:
         from mcp_sim.cli.viewer.runs import runs_page  # noqa: PLC0415 (rarely needed)
 
         replace_file(args.html, runs_page(report, traces, is_kept=args.traces is not None))
+
+
+def _tell_github(report: Report) -> None:
+    """Append the report to the summary of the job, and print annotations."""
+    from mcp_sim.runs.reports.github import github_annotations  # noqa: PLC0415 (rarely needed)
+    from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (see above)
+
+    with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as summary:
+        summary.write(markdown(report))
+    for line in github_annotations(report):
+        write_command(line)

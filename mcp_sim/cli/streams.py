@@ -33,6 +33,13 @@ class ForPeople:
         return getattr(self.stream, name)
 
 
+def write_command(line: str) -> None:
+    """Write a line to stdout that a CI server reads as its command. The caller has escaped its values."""
+    stream: Any = sys.stdout
+    stream = stream.stream if isinstance(stream, ForPeople) else stream
+    stream.write(f"{line}\n")
+
+
 @contextmanager
 def for_people() -> Generator[None]:
     """Let stdout and stderr be such streams in a block."""
