@@ -2,7 +2,8 @@
 
     python .ci/trainers.py FOLDER [NAME...]      FOLDER receives the environments
 
-The scripts are in tests/training/trainers. verifiers calls `mcp-sim serve --gym` of the environment of this process.
+The scripts are in tests/training/trainers and examples/training. verifiers calls `mcp-sim serve --gym`, which is
+installed where this file runs.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SCRIPTS = ROOT / "tests" / "training" / "trainers"
+SCRIPTS = (ROOT / "tests" / "training" / "trainers", ROOT / "examples" / "training")
 TRAINERS = {
     "verifiers": ["verifiers==0.4.0"],
     "openenv": ["openenv==0.10.0", "websockets"],
     "inspect_ai": ["inspect-ai==0.3.285"],
+    "gymnasium": ["gymnasium==1.4.0"],
     "trl": ["trl==1.16.0", "torch==2.13.0", "jmespath"],
 }
 LONGEST_INSTALL, LONGEST_RUN = 1200, 600  # seconds; torch is 200 MB
@@ -52,7 +54,8 @@ def check(folder: Path, name: str, core: Path) -> str:
     installed = time.monotonic()
     with gym_server() as url:
         arguments = {"verifiers": [url], "inspect_ai": [str(place / "logs")]}.get(name, [])
-        command = [str(python), str(SCRIPTS / f"with_{name}.py"), *arguments]
+        [script] = [path for scripts in SCRIPTS for path in scripts.glob(f"with_{name}.py")]
+        command = [str(python), str(script), *arguments]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
         try:
             done = subprocess.run(
