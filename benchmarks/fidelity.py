@@ -29,14 +29,16 @@ import yaml
 from recorded import compare as learnt_reports
 
 from mcp_sim.cli import main as mcp_sim
+from mcp_sim.cli.validity import VALID
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import recorded_answers
 from mcp_sim.runs.validity.comparison import compare, run_real, run_simulation
 from mcp_sim.runs.validity.sides import open_side
 from mcp_sim.runs.validity.task import read_task
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
-from mcp_sim.spec.sessions import read_sessions
+from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_schema.shapes import as_object
@@ -78,12 +80,20 @@ async def measured(folder: Path, again: Path | None) -> Row:
     if len(sessions) > 1:
         inferred, learnt = await learnt_reports(sessions)
         row |= {"inferred": _halves(inferred), "learnt": _halves(learnt)}
-    if folder.name in shipped("tool_specs"):
+    if is_simulated(folder.name, sessions):
         row["compiled"] = _halves(await measure(folder.name, sessions, trust=True, cold=False))
     if again is not None and (again / folder.name).is_dir():
         other = recorded_answers(read_sessions(again / folder.name))
         row["real twice"] = _halves(await measure(other, sessions, cold=False))
     return row
+
+
+def is_simulated(service: str, sessions: Sequence[Session]) -> bool:
+    """Whether the catalogue has the server of this name, and not another one with other tools."""
+    if service not in shipped("tool_specs"):
+        return False
+    tools = {tool.name for tool in load(service).domain.tools.values()}
+    return {str(tool["name"]) for session in sessions for tool in session.tools} <= tools
 
 
 def _halves(report: Report) -> list[float | None]:
@@ -109,7 +119,7 @@ def simulations(folder: Path, scratch: Path) -> dict[str, str]:
     learnt = scratch / "learnt.yaml"
     if mcp_sim(["learn", str(folder), "-o", str(learnt)]) == 0:
         kinds["learnt"] = str(learnt)
-    if folder.name in shipped("tool_specs"):
+    if is_simulated(folder.name, read_sessions(folder)):
         kinds["compiled"] = folder.name
     return kinds
 
@@ -164,6 +174,9 @@ def page(rows: dict[str, Row], ranks: dict[str, dict[str, Row]]) -> Iterator[str
             for task, row in tasks.items():
                 yield f"| {server}: {task} | {' | '.join(_rank(row.get(kind)) for kind in KINDS[:3])} |"
         yield ""
+        yield "Where those below .8 part from the real server:\n"
+        yield from _partings(ranks)
+        yield ""
     yield REST
     yield "| service | score | calls |"
     yield "| --- | ---: | ---: |"
@@ -171,6 +184,19 @@ def page(rows: dict[str, Row], ranks: dict[str, dict[str, Row]]) -> Iterator[str
         value: Any = yaml12.load(shipped("tool_specs")[name].read_bytes(), name).value
         figures = as_object(as_object(as_object(value).get("simulates")).get("measured"))
         yield f"| {name} | {figures.get('score', 'not measured')} | {figures.get('calls', '')} |"
+
+
+def _partings(ranks: dict[str, dict[str, Row]]) -> Iterator[str]:
+    """Yield the calls at which most runs of simulations that are not valid part from the real server."""
+    kinds = dict[tuple[str, str], dict[str, None]]()
+    for server, tasks in ranks.items():
+        for row in tasks.values():
+            for kind, report in row.items():
+                if (report.get("rho") or 0.0) < VALID and report.get("partings"):
+                    parting = report["partings"][0]
+                    kinds.setdefault((server, f"`{parting['tool']}` {parting['why']}"), {})[kind] = None
+    for (server, why), names in kinds.items():
+        yield f"- {server} ({' and '.join(names)}): {why}"
 
 
 def _cell(halves: Sequence[float | None] | None) -> str:

@@ -57,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0, 1 if rho is below --at-least or not defined, 2 for invalid usage, 3 if a server does not start."""
+    """Exit with 0, 1 if rho is below --at-least or not defined, 2 for invalid usage, 3 for crashes."""
     progress = Progress(sys.stderr, len(SKILLS) * args.streams * 2)
     try:
         validity = anyio.run(_compared, args, progress)

@@ -18,7 +18,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.importers.mcp import Mcp
 from mcp_sim.spec.sources import SUFFIXES, shipped
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Unreached
 from mcp_sim.types.scenario import Scenario
@@ -98,7 +98,8 @@ class _Simulated:
 
     @asynccontextmanager
     async def world(self) -> AsyncGenerator[Opened]:
-        yield Opened(self._simulator.world(seed=SEED, clock="virtual"), self._task.folder)
+        async with self._simulator.open(seed=SEED, clock="virtual") as world:
+            yield Opened(world, self._task.folder)
 
 
 class _Started:
@@ -114,7 +115,7 @@ class _Started:
 
     @classmethod
     async def listed(cls, command: str, task: Task) -> _Started:
-        """Ask a server for its tools. Raises `UsageError` for a URL, `Crash` if the server does not answer."""
+        """Ask a server for its tools. Raises `UsageError` for a URL, or if the server does not answer."""
         words = shlex.split(command)
         if not words:
             raise UsageError("--against: expected a document or the command of a server, got an empty text")
@@ -128,7 +129,7 @@ class _Started:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         if isinstance(imported, Unreached):
-            raise Crash("validity", f"{imported.name} does not start: {imported.reason}")
+            raise UsageError(f"--against: {imported.name} does not start: {imported.reason}")
         return cls(Path(words[0]).name, words, task, imported.tools)
 
     @property
@@ -143,8 +144,8 @@ class _Started:
     async def world(self) -> AsyncGenerator[Opened]:
         folder = _fresh_folder()
         try:
-            async with Simulator(self._scenario(folder), ledger_keep=1) as simulator:
-                yield Opened(simulator.world(seed=SEED, clock="virtual"), str(folder))
+            async with Simulator(self._scenario(folder), ledger_keep=1).open(seed=SEED, clock="virtual") as world:
+                yield Opened(world, str(folder))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
