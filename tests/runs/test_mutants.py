@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.effort import SEEDS
 from support.mutants import Row, made, mutants, played, table
 from support.vendors import GRADED_SCENARIOS, compiled
 
@@ -28,6 +29,16 @@ async def test_careful_agents_pass_and_no_other_agent_and_no_mutant_does(name: s
 
 def _writes(rows: list[Row]) -> bool:
     return any(step["committed"] for row in rows[:1] for step in row.run.steps)
+
+
+@pytest.mark.parametrize("name", GRADED_SCENARIOS)
+async def test_the_golden_agent_meets_what_it_is_judged_by_and_passes_with_any_seed(name: str) -> None:
+    async with Simulator(compiled(name)) as simulator:
+        for seed in SEEDS:
+            verdicts = (await played(simulator, "golden", seed)).grade.verdicts
+            failed = [verdict for verdict in verdicts if verdict.outcome != "passed"]
+            # whether a call fails twice, so that its retries have a pace, depends on the seed
+            assert [verdict for verdict in failed if verdict.kind != "paced" or verdict.outcome == "failed"] == [], seed
 
 
 async def test_a_scenario_without_the_expectation_lets_the_mutant_pass(tmp_path: Path) -> None:
