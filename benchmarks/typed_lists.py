@@ -198,7 +198,8 @@ class Arguments:
         match = ID.fullmatch(singular(name))
         if match is None:
             return None
-        subject = match[1] or noun_of(tool)
+        noun = noun_of(tool)
+        subject = noun if f"_{noun}".endswith(f"_{match[1]}") else match[1]
         known = {label: ids for (label, word), ids in self._ids.items() if word == match[2] and ids}
         others = (ids for label, ids in known.items() if label.endswith(f"_{subject}"))
         listed = known.get(subject) or [key for ids in others for key in ids]

@@ -62,9 +62,9 @@ def embedder(domain: Domain) -> Embed:
         if record is not None:
             return _shown(record, body, schema)
         inner: Record = {
-            key: embed(name if key == _WRAPPER else key, property_of(schema, key), part, pick, f"{place}.{key}")
-            for key, part in body.items()
-            if isinstance(part, dict | list)
+            key: embed(name if key == _WRAPPER else key, property_of(schema, key), held, pick, f"{place}.{key}")
+            for key, held in body.items()
+            if isinstance(held, dict | list)
         }
         return _with_keys(
             {**body, **inner}, {key: entity for key in body if (entity := named_by(key)) is not None}, pick, place

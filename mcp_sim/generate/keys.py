@@ -60,7 +60,7 @@ def key_maker(entity: Entity) -> KeyMaker:
 
 def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     """Return the key of a new record."""
-    last = view.last_key(entity.name)
+    last = _latest(view.last_key(entity.name), entity.key_like)
     following_key = _after(last, entity.key_like)
     if following_key is not None and not is_used(view, entity.name, following_key):
         return following_key
@@ -75,6 +75,12 @@ def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
         if tries > MAX_TRIES and following_key is None:
             return _new_by_number(key if last is None else last, entity, view)
     return key
+
+
+def _latest(last: Key | None, like: Key | None) -> Key | None:
+    """Return the last key, or the example if both are numbers and it is greater: a counter may be ahead of the rows."""
+    are_numbers = str(last).isdecimal() and str(like).isdecimal()
+    return like if are_numbers and int(str(like)) > int(str(last)) else last
 
 
 def _new_by_number(key: Key, entity: Entity, view: View) -> Key:

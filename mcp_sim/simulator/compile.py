@@ -466,7 +466,7 @@ def _warn_of_unused(state: Place | None, compiled: CompiledDomain, world_models:
         return
     for path in compiled.unused[:MOST_UNUSED]:
         line = compiled.suggest(path)
-        state.at(*path).warning(f"no tool uses this part{f'; `{line}` under sim: would' if line else ''}")
+        state.at(*path).warning(f"no tool shows this part{f'; `{line}` under sim: would' if line else ''}")
     if len(compiled.unused) > MOST_UNUSED:
         state.warning(f"no tool uses {len(compiled.unused) - MOST_UNUSED} more parts")
 

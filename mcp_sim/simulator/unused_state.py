@@ -26,7 +26,7 @@ _MOST_ENTRIES = 5
 
 
 def unused_parts(inferred: Inferred, domain: Domain, named: Collection[str], state: Json, rest: Json) -> list[Path]:
-    """Return the paths of the parts of a given state that no tool uses; `rest` is what backends left of it.
+    """Return the paths of the parts of a given state that no tool shows; `rest` is what backends left of it.
 
     `domain` has the tools and plans of the server. `named` are entities that the documents use otherwise, such as those
     of resources. Parts that are empty, numbers or flags are left out: counters and settings that servers keep for
@@ -35,8 +35,8 @@ def unused_parts(inferred: Inferred, domain: Domain, named: Collection[str], sta
     plans = [variant for plan in inferred.plans.values() for variant in plan.variants]
     if not inferred.paths or any(plan.backend == PROGRAM for plan in plans):
         return []
-    read_or_written = {*named, *(plan.entity for plan in plans if plan.entity), *_read_besides(plans, domain)}
-    used = _with_linked(read_or_written & inferred.entities.keys(), inferred.entities)
+    shown = {plan.entity for plan in plans if plan.entity and (plan.verb != "create" or plan.if_exists != "refuse")}
+    used = _with_linked({*named, *shown, *_read_besides(plans, domain)} & inferred.entities.keys(), inferred.entities)
     read = [inferred.paths[name] for name in inferred.paths.keys() & used]
     unused: list[Path] = []
     for name in inferred.paths:

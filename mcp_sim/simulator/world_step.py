@@ -87,7 +87,7 @@ class WorldStep:
     is_lenient: bool = False
     """Whether texts that spell valid values are taken for them, as the tool spec declares."""
     doubts: set[str] = field(default_factory=set[str])
-    """The rules that an answer of a plan broke by what is only inferred. Each is logged once."""
+    """The rules that answers of plans broke since something was only inferred. Each is logged once."""
 
     def answered_at_once(self, turn: Turn) -> Transition | None:
         """Return the world's transition for a plain call that its first source answers without waiting.

@@ -1,4 +1,4 @@
-"""Warnings about parts of a given state that no tool uses."""
+"""Warnings about parts of a given state that no tool shows."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def warnings(folder: Path, tools: list[Json], state: Json, **more: Json) -> list
 def test_a_part_that_no_tool_uses_is_named_with_a_line_that_would_use_it(tmp_path: Path) -> None:
     state = {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1", "title": "Dune"}], "vault": {"name": "x"}}
     assert warnings(tmp_path, [*TASKS, tool("ping_book", {"x": STRING})], state) == [
-        "world.state.books: no tool uses this part; `ping_book: {verb: get, entity: book}` under sim: would",
-        "world.state.vault: no tool uses this part",
+        "world.state.books: no tool shows this part; `ping_book: {verb: get, entity: book}` under sim: would",
+        "world.state.vault: no tool shows this part",
     ]
 
 
@@ -74,7 +74,7 @@ def test_check_and_serve_show_the_line_of_the_part(tmp_path: Path, capsys: pytes
     warnings(tmp_path, TASKS, {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1"}]})
     path = str(tmp_path / "scenario.yaml")
     main(["check", path])
-    assert f"{path}:12: warning: world.state.books: no tool uses this part" in "".join(capsys.readouterr())
+    assert f"{path}:12: warning: world.state.books: no tool shows this part" in "".join(capsys.readouterr())
 
 
 def test_a_state_in_a_file_of_its_own_is_reported_there(tmp_path: Path) -> None:
@@ -83,11 +83,11 @@ def test_a_state_in_a_file_of_its_own_is_reported_there(tmp_path: Path) -> None:
     world = {"state": "state.json"}
     (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", "world": world}))
     (found,) = load(tmp_path / "scenario.yaml").warnings
-    assert str(found).endswith("state.json:1: warning: books: no tool uses this part")
+    assert str(found).endswith("state.json:1: warning: books: no tool shows this part")
 
 
 def test_shipped_scenarios_have_no_unused_parts() -> None:
-    assert not [one for one in _problems() if "no tool uses" in one]
+    assert not [one for one in _problems() if "no tool shows" in one]
 
 
 def _problems() -> Iterator[str]:

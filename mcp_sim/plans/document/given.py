@@ -52,8 +52,13 @@ def _the_only_one(state: Json, given: Given, kinds: Collection[str]) -> Given:
         return Given({DOCUMENT: [{**rows[0], "name": DEFAULT_NAME}]}, given.rest)
     names = frozenset({*kinds, "checklist"})
     given = take_given(state, [Sought("part", "title", names, "text", partial(_part, next(iter(kinds), "")))])
-    parts = given.records["part"]
-    return Given({DOCUMENT: [{"name": DEFAULT_NAME, "parts": parts}] if parts else []}, given.rest)
+    parts, rest = given.records["part"], as_object(given.rest)
+    facts = next((name for name, value in rest.items() if name in _NAMES and isinstance(value, dict)), "")
+    known = as_object(rest.get(facts))  # `notebook: {kernel: ...}` beside `cells: [...]`
+    titled = {"title": known["name"]} if "name" in known and "title" not in known else {}
+    document = {**known, **titled, "name": DEFAULT_NAME, "parts": parts}
+    left = {name: value for name, value in rest.items() if name != facts}
+    return Given({DOCUMENT: [document] if parts else []}, left if parts and facts else given.rest)
 
 
 def _whole(state: Json) -> Sequence[Record]:

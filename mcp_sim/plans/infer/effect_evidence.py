@@ -24,7 +24,7 @@ NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
 _ENTERING = table("verbs.entering")
 _T = TypeVar("_T", bound=Hashable)
-_ENVELOPE = terms("results.success")
+_ENVELOPE, _ROWS = terms("results.success"), terms("results.rows")
 _FEWEST_SHOWN = 3
 """Results of fewer properties are alike by chance: an id and a name."""
 _SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
@@ -283,6 +283,13 @@ def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
 
 
+def _listed(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity at the end of a noun that the result lists: `playlist` of `get_featured_playlists`."""
+    ends = last_nouns(facts.parsed.noun[1:]) if facts.parsed.noun in server.once else ()
+    shown = {*map(snake, properties(facts.output))} - _ROWS
+    return next((server.nouns[end] for end in ends if end in server.nouns and plural("_".join(end)) in shown), None)
+
+
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
     noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
@@ -354,6 +361,7 @@ _ENTITY_READERS = (
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
     (_second_noun, "its name has two entities, and ends with this one"),
+    (_listed, "its result lists such records"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (_holder_of_value, "its id is required, and the noun of the name is only a value"),
     (_keyed, "other tools get such records by this argument"),

@@ -36,9 +36,14 @@ def choose_key(
 
 
 def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[str]) -> str:
-    """Return the field with the usual name of a key, or that of an argument which names records."""
+    """Return the field with the usual name of a key, or that of an argument which names records.
+
+    `collection_name` is the `name` of a collection that shows no id.
+    """
     by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
-    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *map(snake, keys), *_OTHERS)
+    asked = [*map(snake, keys)]
+    short = [word for key in asked for word in (last_word(key),) if key in {f"{name}_{word}" for name in own}]
+    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *asked, *short, *_OTHERS)
     return next((by_name[name] for name in wanted if name in by_name), "id")
 
 

@@ -112,4 +112,6 @@ def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> di
         fields[name] = replace(value, schema=value.schema or seen.schema, required=value.required or seen.required)
     ids = {*map(snake, fields)}
     alias = {name for name in ids if noun_of_id(name) == entity and name.removeprefix(f"{entity}_") in ids}
+    is_own = any(noun_of_id(snake(name)) == entity for name in known) and declared is not None and declared.key in known
+    alias |= {"id"} if is_own and declared is not None and snake(declared.key) != "id" else set[str]()
     return {name: field for name, field in fields.items() if snake(name) not in alias or name in known}

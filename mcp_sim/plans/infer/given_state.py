@@ -6,6 +6,7 @@ each parent: these get a field with their parent. The rest of an object is a sin
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -40,6 +41,7 @@ _FACTS = terms("phrases.facts")
 """Last words of tables with what is known of the records of another one."""
 _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
 """Arguments that name no record."""
+_COUNTER = re.compile(r"(.+)_counter|next_(.+)_id")
 _ENDINGS = (*ordered("fields.key_ending"), "name")
 _NAME, _VALUE = "name", "value"
 """Fields of rows that are not objects, until a better name is known."""
@@ -68,7 +70,9 @@ class Nouns:
 
     def entity_of(self, name: str) -> str:
         """Return the entity that a table name means: one that tools mention, else the name itself."""
-        parts = words(name)
+        parts, whole = words(name), "".join(words(name))
+        if whole in self.names:
+            return whole  # tools write `watchlist`, the state `watch_list`
         while len(parts) > 1 and parts[-1] in _COLLECTIONS:
             parts = parts[:-1]
         bare = "_".join((*parts[:-1], singular(parts[-1]))) if parts else name
@@ -155,6 +159,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     reader.sort_parts((), as_object(state))
     reader.merge_details()
     reader.link_parents()
+    reader.count_on()
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
     tables = {name: entity for name, (entity, _) in reader.tables.items()}
     records = {name: rows for name, (_, rows) in reader.tables.items()}
@@ -324,6 +329,21 @@ class _Reader:
                 self._add_parent(name, rows.parents(level))
             if rows.plain and not rows.keyed:
                 self._link_members(name)
+
+    def count_on(self) -> None:
+        """Have new ids follow the counters of the state: `order_counter: 1204`, `next_order_id: 1204`."""
+        numbers = [(snake(name), value) for single in self.singles.values() for name, value in single.items()]
+        for name, following in numbers:
+            match = _COUNTER.fullmatch(name)
+            table = self.tables.get(self.nouns.entity_of(match[1] or match[2])) if match else None
+            if table is None or type(following) is not int:
+                continue
+            entity, rows = table
+            if not all(str(row.get(entity.key)).isdecimal() for row in rows):
+                continue
+            like = max(following - 1, 0) if rows else following
+            is_text = bool(rows) and isinstance(rows[-1][entity.key], str)
+            self.tables[entity.name] = replace(entity, key_like=str(like) if is_text else like), rows
 
     def _add_parent(self, name: str, parents: Sequence[str]) -> None:
         """Add a field with the parent of each row, unless one has it."""

@@ -112,7 +112,7 @@ def _opposed(word: str) -> str:
 
 
 def find_step(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json], dict[str, How]]:
-    """Return by what each call changes a field, and how: `toggle_active`, or a `refill` of `refills_left`."""
+    """Return the step by which each call changes a field, and how: `toggle_active`, or a `refill` of `refills_left`."""
     verb, about = features.parsed.word, {*words(features.tool.name), *words(features.tool.description.lower())}
     if features.verb == "update" and verb in _TOGGLING:
         flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]

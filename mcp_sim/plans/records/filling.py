@@ -10,7 +10,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
-from mcp_sim.plans.records.projection import projector
+from mcp_sim.plans.records.projection import is_alias_of_key, projector
 from mcp_sim.plans.records.result_schemas import is_optional, is_success_flag
 from mcp_sim.plans.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
 from mcp_sim.plans.records.sentences import DONE, sentence_writer
@@ -155,6 +155,8 @@ class Filler:
         is_field = name in self.plan.sets.values() or (of_record and name in self.entity.fields)
         if self.plan.verb in DONE and is_success_flag(name, schema) and not is_field:
             return _true
+        if of_record and not is_field and is_alias_of_key(self.entity, name):
+            return as_text(_key) if main_type(schema) == "string" else _key
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
@@ -286,6 +288,10 @@ def _usual(name: str, kind: str) -> Fill | None:
     if kind in {"integer", "number"}:
         return NUMBERS.get(name)
     return _true if kind == "boolean" and name in _TRUE else None
+
+
+def _key(facts: Facts) -> Json:
+    return facts.key
 
 
 def _true(_facts: Facts) -> Json:

@@ -104,13 +104,25 @@ def _partial(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) ->
 
 
 def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
-    """Return the substitute for a missing field: nothing, null, or if required a fixed generated value."""
+    """Return the substitute for a missing field: the key, nothing, null, or if required a fixed generated value."""
+    if is_alias_of_key(entity, name) and main_type(schema) in {_kind(entity), ""}:
+        return lambda record: record.get(entity.key, ABSENT)
     if not needed:
         return lambda _record: ABSENT
     if is_nullable(schema):
         return lambda _record: None
     make = value_maker(entity.name, name, schema)
     return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
+
+
+def is_alias_of_key(entity: Entity, name: str) -> bool:
+    """Whether a name means the key under another name: `id` and `order_id` of an order."""
+    ids = {"id", f"{entity.name}_id", f"{entity.name.rpartition('_')[2]}_id"}
+    return name != entity.key and {snake(name), snake(entity.key)} <= ids
+
+
+def _kind(entity: Entity) -> str:
+    return main_type(entity.fields[entity.key].schema) if entity.key in entity.fields else ""
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:

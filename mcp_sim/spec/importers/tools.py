@@ -50,7 +50,7 @@ class Tools(Importer):
 
 
 def _with_schema(tool: Json) -> Json:
-    """Return the tool with an inputSchema in place of the list of arguments that Docker's registry has.
+    """Return the tool with an inputSchema instead of the list of arguments that Docker's registry has.
 
     Most of these lists do not mark what is optional, so only what is marked as not optional is required.
     """
