@@ -156,10 +156,10 @@ def _initial_value(field: Field) -> Json:
         return schema["default"]
     if is_nullable(schema):
         return None
-    return _first_value(snake(field.name), schema) if field.required else NOWHERE
+    return first_value(snake(field.name), schema) if field.required else NOWHERE
 
 
-def _first_value(name: str, schema: Record) -> Json:
+def first_value(name: str, schema: Record) -> Json:
     """Return the value that a required field begins with, by its name and type; NOWHERE if any value is possible."""
     kind, choices, last = main_type(schema), constants(schema), name.rsplit("_", 1)[-1]
     if choices and (len(choices) == 1 or last in {"status", "state", "stage"}):

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.defaults import first_value
 from mcp_sim.generate.schema_constraints import alternatives, validity_test
 from mcp_sim.generate.time_fields import time_formatter
 from mcp_sim.generate.timeline import Moment
@@ -20,7 +21,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required, types_of
-from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.json_values import NOWHERE, decode_strict
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
 
@@ -91,7 +92,9 @@ class Shaped:
             schema = parts.get(name, {} if way.get("additionalProperties") is not False else IMPOSSIBLE)
             shaped = self._part(name, schema)(given[name], chance, moment) if name in given else ABSENT
             if shaped is ABSENT and name in required(way):
-                shaped = value_maker(self._name or self._owner, name, schema)(chance, body, moment)
+                first = first_value(snake(name), schema)  # nothing of a new line is allocated yet
+                make = value_maker(self._name or self._owner, name, schema)
+                shaped = make(chance, body, moment) if first is NOWHERE else first
             body |= {} if shaped is ABSENT else {name: shaped}
         return body
 

@@ -96,3 +96,20 @@ async def test_taking_something_from_a_record_is_answered_though_nothing_says_wh
         result = await world.call(f"remove_{noun}", {"task_id": new["id"]})
         assert "not found" not in str(result.body)
         assert await answered(world, "get_task", task_id=new["id"]) == new
+
+
+@pytest.mark.parametrize(("name", "schema", "begins"), [
+    ("allocated", {"type": "integer"}, 0),
+    ("status", {"enum": ["open", "packed"]}, "open"),
+    ("is_returned", {"type": "boolean"}, False),
+])  # fmt: skip
+async def test_what_a_server_adds_to_a_new_line_has_its_first_value(
+    name: str, schema: Json, begins: Json, tmp_path: Path
+) -> None:
+    line, shown = thing(sku=TEXT, quantity={"type": "integer"}), thing(sku=TEXT, quantity={"type": "integer"})
+    shown["properties"][name], shown["required"] = schema, [*shown["required"], name]
+    order = thing(order_id=TEXT, lines={"type": "array", "items": shown})
+    tools = [tool("create_order", lines={"type": "array", "items": line}, output=order)]
+    async with simulator(tmp_path, tools).open() as world:
+        new = await answered(world, "create_order", lines=[{"sku": "lamp", "quantity": 2}])
+        assert new["lines"] == [{"sku": "lamp", "quantity": 2, name: begins}]
