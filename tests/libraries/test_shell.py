@@ -18,7 +18,7 @@ from mcp_sim.world.world import World
     [
         ("cat link | wc -l", "2\n", 0),
         ("./run.sh x", "ran x\n", 3),
-        ("base64 data.bin", "AP8Q\n", 0),
+        ("base64 data.bin; xxd -p data.bin; hexdump -C data.bin | head -c 20", "AP8Q\n00ff10\n00000000  00 ff 10 ", 0),
         ("date +%T; sleep 1m; date '+%F %T'", "09:00:01\n2029-03-01 09:01:01\n", 0),
         ("date -d '2 days ago' +%F; date -d @0 +%c", "2029-02-27\nThu Jan  1 00:00:00 1970\n", 0),
         ("ls -l link run.sh | cut -c1-25", "lrwxrwxrwx 1 root root  5\n-rwxr-xr-x 1 root root 19\n", 0),
