@@ -22,7 +22,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.clock import iso_seconds
 
 if TYPE_CHECKING:
-    from bashkit import Bash, BuiltinContext, BuiltinResult, FileSystem
+    from bashkit import Bash, BuiltinContext, BuiltinResult, ExecResult, FileSystem
 
     from mcp_sim.libraries.shell.commands import Command
 
@@ -32,7 +32,7 @@ MODES = {FILE: "644", DIRECTORY: "755"}
 LIMITS: Mapping[str, Any] = {
     # One call must not hold a thread for long, and less than the watchdog of programs allows (10 s).
     "timeout_seconds": 5.0,
-    "max_commands": 100_000,
+    "max_commands": 50_000,  # half of what the interpreter runs in all its life
     "max_loop_iterations": 100_000,
     "max_memory": 64 << 20,
 }
@@ -41,6 +41,10 @@ _SYSTEM = frozenset({"/proc", "/dev", *_BINARIES})
 """What the interpreter provides. Changes there are not kept."""
 _INSTALLED = 1736150400
 """The time of what belongs to the system, 6 January 2025."""
+_EXHAUSTED = "execution error: session"
+"""How the interpreter begins to say that it runs no more."""
+_MOST_RUNS = 900
+"""How many scripts an interpreter gets: it runs a thousand, and a call needs fewer than ten."""
 _RANDOM = 1 << 14
 """How many random bytes a call finds in /dev/urandom."""
 _AT_ONCE = 400
@@ -76,6 +80,9 @@ class Machine:
         builtins = {name: self._builtin(command) for name, command in commands.items()}
         self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **LIMITS)
         self.fs: FileSystem = self.bash.fs()
+        self._runs = 0
+        self.is_exhausted = False
+        """Whether the interpreter has refused a script, since it has run as many commands as it may."""
         self.store: Store
         self.now: datetime
         self.chance = Random(0)  # noqa: S311 (replaced by the draws of each call)
@@ -94,6 +101,19 @@ class Machine:
         self._unsettled: set[str] = set()
         """The files that have not got the times of their records yet."""
         self._furnish(commands)
+
+    def execute(self, script: str) -> ExecResult:
+        """Run a script, and count it: the interpreter runs a limited number."""
+        self._runs += 1
+        result = self.bash.execute_sync(script)
+        if result.error is not None and result.error.startswith(_EXHAUSTED):
+            self.is_exhausted = True
+        return result
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether the next call should get another interpreter."""
+        return self.is_exhausted or self._runs > _MOST_RUNS
 
     # following a view
 
@@ -185,9 +205,13 @@ class Machine:
         by_time: dict[int, list[str]] = {}
         for path, seconds in times.items():
             by_time.setdefault(seconds, []).append(path)
-        for seconds, paths in by_time.items():
-            for at in range(0, len(paths), _AT_ONCE):
-                self.bash.execute_sync(f"command touch -d @{seconds} -- {shlex.join(paths[at : at + _AT_ONCE])}")
+        lines = [
+            f"command touch -d @{seconds} -- {shlex.join(paths[at : at + _AT_ONCE])}"
+            for seconds, paths in by_time.items()
+            for at in range(0, len(paths), _AT_ONCE)
+        ]
+        if lines:
+            self.execute("\n".join(lines))
 
     # writing back
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_sim.libraries.store import LibraryError
 
 if TYPE_CHECKING:
-    from bashkit import Bash
+    from mcp_sim.libraries.shell.machine import Machine
 
 _VOLATILE = frozenset(
     [
@@ -52,9 +52,9 @@ _LARGEST = 1 << 18
 """The longest script of a session: a record that each change of a variable writes again."""
 
 
-def capture(bash: Bash, fresh: Mapping[str, str] | None = None) -> dict[str, str]:
+def capture(machine: Machine, fresh: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return what a shell remembers: name -> the line that sets it. `fresh` is what a new shell remembers, left out."""
-    state = bash.shell_state()
+    state = machine.bash.shell_state()
     lines = {
         name: f"{'export ' if name in state.env else ''}{name}={shlex.quote(value)}"
         for name, value in state.variables.items()
@@ -67,7 +67,7 @@ def capture(bash: Bash, fresh: Mapping[str, str] | None = None) -> dict[str, str
                 inner = " ".join(f"[{shlex.quote(str(key))}]={shlex.quote(items[key])}" for key in sorted(items))
                 lines[name] = f"declare -{letter} {name}=({inner})"
     lines = {name: lines[name] for name in sorted(lines)}
-    lines |= dict(_blocks(bash.execute_sync(_REST).stdout))
+    lines |= dict(_blocks(machine.execute(_REST).stdout))
     if fresh is not None:
         lines = {name: line for name, line in lines.items() if fresh.get(name) != line}
     if sum(map(len, lines.values())) > _LARGEST:

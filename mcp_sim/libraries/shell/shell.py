@@ -37,6 +37,7 @@ _STDIN = "/dev/stdin.0"
 _GUESSES = re.compile(r"(command not found)\. (?:Did you mean: [^\n]*\?|[A-Z][^\n]* not available in the sandbox\.)")
 """What the interpreter adds to the message of bash."""
 _SYNTAX = re.compile(r"^parse error(?: at line (\d+), column \d+)?: (?:syntax error: |syntax error )?(.*)", re.DOTALL)
+_PROVIDED = frozenset({"/proc", "/dev", "/bin", "/usr/bin"})
 _ENDED = ("parse error", "resource limit exceeded")
 _KILLED = 137
 _PRINTING = frozenset({"echo", "printf"})
@@ -84,30 +85,48 @@ class Shell:
         known = self._session(name)
         if known.get("blocked"):
             return self._interrupt(known, command)
-        machine = self._pool.take(self._store, name, str(known.get("state") or ""), self._home())
+        output = self._run(known, name, command, workdir, stdin)
+        if output is None:  # the interpreter has run as many commands as it may: a new one goes on
+            output = self._run(known, name, command, workdir, stdin, is_new=True)
+        return output or Output("", "Killed\n", _KILLED)
+
+    def _run(
+        self, known: Record, name: str, command: str, workdir: str | None, stdin: str | None, *, is_new: bool = False
+    ) -> Output | None:
+        """Run a command in a session. Returns None, without changes, if the running shell may run no more."""
+        state, before = str(known.get("state") or ""), str(known.get("cwd") or self._home())
+        machine = self._pool.take(self._store, name, state, self._home(), is_new=is_new)
         machine.begin(self._store)
-        before = str(known.get("cwd") or self._home())
         place = normalize(workdir, before) if workdir else before
         if machine.bash.shell_state().cwd != before:
-            machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}")
+            machine.execute(f"builtin cd -- {shlex.quote(before)}")
         known_last = machine.bash.shell_state().variables.get("OLDPWD")
         last = "builtin unset OLDPWD" if known_last is None else f"OLDPWD={shlex.quote(known_last)}"
-        if workdir and machine.bash.execute_sync(f"builtin cd -- {shlex.quote(place)}").exit_code:
-            self._pool.give(machine, name, str(known.get("state") or ""))
+        if workdir and not self._store_has(place):
+            self._pool.give(machine, name, state)
             raise ShellError(f"no such directory: {workdir}")
+        if workdir:
+            machine.execute(f"builtin cd -- {shlex.quote(place)}")
         output = self._execute(machine, command, stdin)
-        machine.collect(written_paths(machine.bash, command, str(known.get("state") or ""), place))
+        directory = machine.bash.shell_state().cwd
+        if workdir:
+            machine.execute(f"builtin cd -- {shlex.quote(before)}; {last}")
+        after = session.script(session.capture(machine, machine.fresh))
+        if machine.is_exhausted:
+            return None
+        machine.collect(written_paths(machine.bash, command, state, place))
         if machine.cut_off():
             output.stderr += _no_space(command)
             output.exit_code = output.exit_code or 1
-        if workdir:
-            machine.bash.execute_sync(f"builtin cd -- {shlex.quote(before)}; {last}")
-        lines = session.capture(machine.bash, machine.fresh)
-        state, cwd = session.script(lines), machine.bash.shell_state().cwd
-        if (cwd, state) != (before, str(known.get("state") or "")):
-            self._store.put(SESSION, name or "main", {"id": name or "main", "cwd": cwd, "state": state})
-        self._pool.give(machine, name, state)
+        cwd = before if workdir else directory
+        if (cwd, after) != (before, state):
+            self._store.put(SESSION, name or "main", {"id": name or "main", "cwd": cwd, "state": after})
+        self._pool.give(machine, name, after)
         return output
+
+    def _store_has(self, directory: str) -> bool:
+        entry = Files(self._store).find(directory)
+        return directory in _PROVIDED or (entry is not None and (not entry.is_file or bool(entry.kept.get("target"))))
 
     def restart(self, name: str = "") -> None:
         """Begin a session again, in its directory, without what it remembers."""
@@ -125,15 +144,15 @@ class Shell:
 
     def _execute(self, machine: Machine, command: str, stdin: str | None) -> Output:
         """Run a command with the time and the chance of the world."""
-        bash, chance = machine.bash, self._store.draws.generator("shell")
+        chance = self._store.draws.generator("shell")
         machine.chance = chance
         seconds = int(self._store.now.timestamp())
-        bash.execute_sync(f"RANDOM={chance.randrange(1 << 15)} EPOCHSECONDS={seconds}")
+        machine.execute(f"RANDOM={chance.randrange(1 << 15)} EPOCHSECONDS={seconds}")
         text = in_world_time(command, machine.now)
         if stdin is not None:
             machine.fs.write_file(_STDIN, stdin.encode("utf-8", "surrogatepass"))
             text = f"{{ {text}\n}} < {_STDIN}"
-        result = bash.execute_sync(text)
+        result = machine.execute(text)
         stdout, stderr, code = result.stdout, result.stderr, result.exit_code
         if result.error is not None and result.error.startswith(_ENDED):
             stderr, code = _failure(result.error)
@@ -184,10 +203,10 @@ class _Pool:
         self._machines: OrderedDict[int, tuple[tuple[str, str], Machine]] = OrderedDict()
         self._count = 0
 
-    def take(self, store: Store, name: str, state: str, home: str) -> Machine:
-        """Return a shell with a session. It is in use until it is given back."""
+    def take(self, store: Store, name: str, state: str, home: str, *, is_new: bool) -> Machine:
+        """Return a shell with a session, a new one if it must be. It is in use until it is given back."""
         with self._lock:
-            fit = [at for at, (key, machine) in reversed(self._machines.items())
+            fit = [] if is_new else [at for at, (key, machine) in reversed(self._machines.items())
                    if key == (name, state) and machine.has_origin(store)]  # fmt: skip
             moves = {at: self._machines[at][1].distance(store) for at in fit}
             at = min(moves, key=lambda place: moves[place], default=None)
@@ -195,13 +214,15 @@ class _Pool:
                 return self._machines.pop(at)[1]
         machine = Machine(COMMANDS, _HOST, _ENVIRONMENT)
         machine.begin(store)
-        machine.bash.execute_sync(f"builtin cd -- {shlex.quote(home)}")
-        machine.fresh = session.capture(machine.bash)
-        machine.bash.execute_sync(state)
+        machine.execute(f"builtin cd -- {shlex.quote(home)}")
+        machine.fresh = session.capture(machine)
+        machine.execute(state)
         return machine
 
     def give(self, machine: Machine, name: str, state: str) -> None:
         """Keep a shell for the next command of its session; the one that was not used for longest goes."""
+        if machine.is_worn:
+            return
         with self._lock:
             self._count += 1
             self._machines[self._count] = (name, state), machine
