@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from datetime import timedelta
 from typing import Any
 
+from mcp_sim.generate.media import media_block
 from mcp_sim.simulator.lenient_arguments import with_values
 from mcp_sim.types import UNABLE, Attempt, Json, KeptAnswer, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.calls import NESTED
@@ -148,7 +149,7 @@ class WorldStep:
             return self._late(await self._failing(check, turn), turn), False
         transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
         if self.interaction is not NO_INTERACTION:
-            transition = self._with_interaction(transition, turn)
+            transition = self._with_interaction(transition, turn, is_stub=stub is not None)
         return transition, stub is not None
 
     def _read_leniently(self, turn: Turn) -> Turn:
@@ -169,13 +170,21 @@ class WorldStep:
                     return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
         return None
 
-    def _with_interaction(self, transition: Transition, turn: Turn) -> Transition:
+    def _with_interaction(self, transition: Transition, turn: Turn, *, is_stub: bool = False) -> Transition:
         """Add the declared delay, and blocks and notifications to a successful result."""
         transition = self._late(transition, turn)
         observation = transition.observation
         body = observation.body
         if not observation.ok or not isinstance(body, ToolResult):
             return transition
+        media = self.interaction.media
+        if (
+            media is not None
+            and not is_stub
+            and body.form != "blocks"
+            and all(each.is_planned for each in self.sources)
+        ):
+            body = ToolResult([media_block(media, turn.tool.name, turn.call.arguments)], form="blocks")
         slots = _slots(turn, body.value)
         if self.interaction.blocks and body.form != "blocks":
             body = ToolResult(fill_slots(self.interaction.blocks, slots), form="blocks")

@@ -22,7 +22,7 @@ from mcp_sim.types.programs import PROGRAM
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
 """Keys that name an argument. Null means no argument; for other keys it is the same as leaving them out."""
-ABOUT_ANSWERS = ("ask", "notify", "blocks", "errors", "checks", "latency")
+ABOUT_ANSWERS = ("ask", "notify", "blocks", "errors", "checks", "latency", "media")
 """Keys under `sim:` that are not fields of a plan, but about the answer."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -26,6 +27,7 @@ from mcp_sim.types.surface import (
     ArgumentCheck,
     Ask,
     Choices,
+    Media,
     Prompt,
     Resource,
     Round,
@@ -52,16 +54,24 @@ def read_interactions(
     place: Place, document: ToolSpecDocument, tools: Mapping[str, Place], *, has_resources: bool
 ) -> Iterator[tuple[str, ToolInteraction]]:
     """Yield what each tool does besides returning a result: questions, notifications, blocks, the time it takes."""
+    shown = {example.tool for example in document.examples or ()}
+    usual: dict[str, Media | None] = {
+        name: None if name in shown else usual_media(name, tool.value) for name, tool in tools.items()
+    }
+    usual |= {name: None for name, part in document.sim.items() if part.result is not None or part.media == "none"}
+    yield from ((name, ToolInteraction(media=media)) for name, media in usual.items() if media is not None)
     exists = {"tools": True, "prompts": bool(document.prompts), "resources": has_resources}
     for name, sim_part in document.sim.items():
-        if name not in tools or not (
-            sim_part.ask or sim_part.notify or sim_part.blocks or sim_part.latency or sim_part.checks
-        ):
+        kept = (sim_part.ask, sim_part.notify, sim_part.blocks, sim_part.latency, sim_part.checks, sim_part.media)
+        if name not in tools or not any(kept):
             continue
         at = place.at(name)
         check_blocks(at.at("blocks"), sim_part.blocks, [tools[name].value])
         _check_lists(at.at("notify"), sim_part.notify or (), exists)
-        yield name, _interaction(at, sim_part, [*properties(expanded(as_object(tools[name].value.get("inputSchema"))))])
+        if sim_part.media not in (None, "none") and "outputSchema" in tools[name].value:
+            at.at("media").error(f"{name} has an outputSchema; its result must be structured, not media")
+        arguments = [*properties(expanded(as_object(tools[name].value.get("inputSchema"))))]
+        yield name, _interaction(at, sim_part, sim_part.media or usual[name], arguments)
 
 
 def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterable[Record]) -> None:
@@ -76,11 +86,35 @@ def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
     return tuple(model.model_dump(by_alias=True, exclude_unset=True) for model in parts or ())
 
 
-def _interaction(at: Place, sim_part: SimPart, arguments: Sequence[str]) -> ToolInteraction:
+def _interaction(
+    at: Place, sim_part: SimPart, media: Media | Literal["none"] | None, arguments: Sequence[str]
+) -> ToolInteraction:
     asks = _rounds(at.at("ask"), sim_part.ask or ())
     latency = None if sim_part.latency is None else LogNormal(sim_part.latency.median, sim_part.latency.sigma)
     checks = tuple(_checks(at.at("checks"), sim_part.checks or {}, arguments))
-    return ToolInteraction(asks, tuple(_notices(sim_part.notify or ())), dump_parts(sim_part.blocks), latency, checks)
+    notices, blocks = tuple(_notices(sim_part.notify or ())), dump_parts(sim_part.blocks)
+    return ToolInteraction(asks, notices, blocks, latency, checks, None if media == "none" else media)
+
+
+_USUAL_MEDIA: Mapping[Media, re.Pattern[str]] = {
+    "image": re.compile(
+        r"(.*_)?screenshot|(generate|create|draw|render|make|edit)_(an?_)?(image|picture|illustration|qr_?code)s?"
+    ),
+    "audio": re.compile(
+        r"text_to_speech|tts|synthesi[sz]e_(speech|voice)|(generate|create)_(speech|audio|music|sound(_effect)?|voice)"
+    ),
+    "pdf": re.compile(r"(generate|render)_(\w+_)?pdf"),
+}
+"""Names of tools that return media on all servers that were looked at. Other names are too often of records."""
+
+
+def usual_media(name: str, tool: Record) -> Media | None:
+    """Return what a tool returns by its name; None for a text, or if it declares another result."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).replace("-", "_").lower()
+    for kind, pattern in _USUAL_MEDIA.items():
+        if pattern.fullmatch(plain) and "outputSchema" not in tool:
+            return kind
+    return None
 
 
 def _checks(place: Place, parts: Mapping[str, CheckPart], arguments: Sequence[str]) -> Iterator[ArgumentCheck]:

@@ -24,6 +24,8 @@ from mcp_sim.types.programs import ProgramFunction
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
 
+Media: TypeAlias = Literal["image", "audio", "pdf"]
+
 UNKNOWN: Any = object()
 
 _SLOT = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}")
@@ -84,6 +86,8 @@ class ToolInteraction:
     latency: LogNormal | None = None
     """How long an answer takes; None: no time."""
     checks: tuple[ArgumentCheck, ...] = ()
+    media: Media | None = None
+    """What it returns instead of a text: a placeholder that shows its arguments."""
 
     def failed_check(self, arguments: Record) -> ArgumentCheck | None:
         """Return the first check that given arguments do not pass."""

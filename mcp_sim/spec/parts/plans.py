@@ -143,6 +143,10 @@ class SimPart(Part):
     blocks: Blocks | None = Field(
         default=None, description="Result as content blocks; {slots} are fields of the result, answers, arguments."
     )
+    media: Literal["image", "audio", "pdf", "none"] | None = Field(
+        default=None,
+        description="What it returns: a small PNG, WAV or PDF that shows the arguments. Default: by its name.",
+    )
     ask: Asks | None = Field(default=None, description="Questions to the client, asked before the tool acts.")
     latency: LatencyPart | None = Field(default=None, description="How long an answer takes. Default: no time.")
     notify: list[NotifyPart] | None = Field(default=None, description="Notifications sent during the call.")
