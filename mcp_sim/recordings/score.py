@@ -87,9 +87,13 @@ def _constant_tools(scores: Sequence[CallScore]) -> Iterator[str]:
         if not observe(score.recorded).is_error:
             by_tool[score.tool].append(score)
     for tool, calls in by_tool.items():
-        recorded = {_without_arguments(call) for call in calls}
+        recorded, bare = {canonical(call.recorded) for call in calls}, {_without_arguments(call) for call in calls}
         served = {canonical(call.answered) for call in calls if call.answered is not None}
-        if len(recorded) > 1 and len(served) == 1 and len({canonical(call.arguments) for call in calls}) > 1:
+        if (
+            min(len(recorded), len(bare)) > 1
+            and len(served) == 1
+            and len({canonical(call.arguments) for call in calls}) > 1
+        ):
             yield tool
 
 

@@ -17,7 +17,11 @@ from support.places import ROOT
 from mcp_sim.cli import main
 
 COMPILED = ROOT / "tests" / "recordings" / "compiled"
-REPLY = (COMPILED / "pantry.reply.md").read_text(encoding="utf-8")
+REPLY = (
+    (COMPILED / "pantry.reply.md")
+    .read_text(encoding="utf-8")
+    .replace('"The pantry is empty."', 'world.imagine({"type": "string"}, "a sigh about an empty pantry")')
+)
 
 
 @pytest.fixture
@@ -60,6 +64,8 @@ async def test_tools_that_pass_the_gate_are_answered_by_the_program_from_the_nex
     may_write, programs = anyio.Event(), list[Asked]()
 
     async def respond(asked: Asked) -> Response:
+        if "a sigh about an empty pantry" in asked.question:
+            return completion('"Not a crumb is left."')
         if "Write the program of pantry" not in asked.question:
             return completion("The model answers.")
         programs.append(asked)
@@ -73,14 +79,16 @@ async def test_tools_that_pass_the_gate_are_answered_by_the_program_from_the_nex
             assert await call("list_items") == "The model answers."
             may_write.set()
             await call.logged("Programs answer 5 of 5 tools from the next call on")
+            assert await call("list_items") == "Not a crumb is left."
             assert await call("add_item", name="Rice", quantity=2) == "Put 2 x Rice on the top shelf (item-1)."
             assert await call("list_items") == "- 2 x Rice (item-1, top)"
             wire.leave()
         steps = [json.loads(line).get("step", {}) for line in (pantry / "trace.jsonl").read_text().splitlines()]
-        kinds = [(step.get("entry"), step.get("tool"), sorted(step.get("steered", {}))) for step in steps[-4:]]
+        kinds = [(step.get("entry"), step.get("tool"), sorted(step.get("steered", {}))) for step in steps[-5:]]
         assert kinds == [
             ("call", "list_items", []),
             ("event", None, ["programs"]),
+            ("call", "list_items", []),
             ("call", "add_item", []),
             ("call", "list_items", []),
         ]

@@ -212,6 +212,8 @@ async def test_the_overall_score_is_the_lower_of_form_and_behaviour() -> None:
     assert worded.behaviour == 1.0
     constant = Report(await score_session(session(*calls), Answers([text({"id": "a1", "rows": 3})] * 2))).overall
     assert constant.score == constant.behaviour == 0.0 < (constant.form or 0)
+    same = [("chain", {"id": name}, text({"chain": [1, 2]})) for name in (1, 2)]
+    assert Report(await score_session(session(*same), Answers([same[0][2]] * 2))).overall.score == 1.0
 
 
 async def test_values_of_other_recorded_worlds_are_leaks() -> None:

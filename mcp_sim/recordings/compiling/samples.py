@@ -16,7 +16,7 @@ from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.compiling.evidence import layout_of
 from mcp_sim.recordings.compiling.subject import Subject, write_server
 from mcp_sim.recordings.compiling.trial_arguments import ArgumentSets, KnownArguments
-from mcp_sim.recordings.observed import observe
+from mcp_sim.recordings.observed import Observed, observe
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -33,6 +33,8 @@ _ORDER = ("create", "list", "search", "get")
 """The verbs of tools in the order of their calls: what answers with the ids that others need comes first."""
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(?P<text>.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_ID_IN_TEXT = re.compile(r"(?:(?<!\w)#|\bid\W{1,3})([\w.-]*\w)", re.IGNORECASE)
+"""An id in prose: `#12`, `ID: abc`."""
 _LONGEST_FORM = 80  # a message is one line
 
 
@@ -149,7 +151,7 @@ async def live_calls(subject: Subject, call: Call, allowed: Sequence[str]) -> li
             view = simulator.world("default").view
             calls, redactor = list[RecordedCall](), Redactor()
             for tool in _readers(domain, allowed):
-                known = KnownArguments.of([observe(made.answer).value for made in calls], {})
+                known = _known_from([observe(made.answer) for made in calls])
                 sets = ArgumentSets(domain, known, view).sets(domain.plans[tool], domain.plans[tool].verb)
                 for arguments in islice(sets, _TRIES):
                     answer = redactor.redact(await call(domain.tools[tool].name, arguments), "live")
@@ -157,6 +159,13 @@ async def live_calls(subject: Subject, call: Call, allowed: Sequence[str]) -> li
                     if not observe(calls[-1].answer).failed:
                         break
             return calls
+
+
+def _known_from(answers: Sequence[Observed]) -> KnownArguments:
+    """Return what the answers so far show that arguments may mean: values of data, and ids in texts."""
+    known = KnownArguments.of([answer.value for answer in answers], {})
+    in_texts = [name for answer in answers if not answer.failed for name in _ID_IN_TEXT.findall(answer.text)]
+    return replace(known, ids=[*dict.fromkeys([*reversed(in_texts), *known.ids])])
 
 
 def _readers(domain: Domain, allowed: Sequence[str]) -> list[str]:
