@@ -12,11 +12,11 @@ import pytest
 from support.places import ROOT
 from support.services import value as value_of
 from support.specs_made import has_no_errors, value
-from support.vendors import PLANNED_SPECS, PROGRAM_SPECS
+from support.vendors import PLANNED_SPECS, PROGRAM_SPECS, compiled
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.simulator.compile import check, load
+from mcp_sim.simulator.compile import check, checked, load
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
@@ -157,11 +157,12 @@ def test_servers_of_other_vendors_are_not_recognised(name: str, here: Path) -> N
 
 @pytest.mark.parametrize("name", PROGRAM_SPECS)
 def test_each_shipped_program_is_recognised_by_its_own_tools(name: str, here: Path) -> None:
-    shipped = load(name).domain
+    shipped = compiled(name).domain
     spec = imported(here, [tool.definition for tool in shipped.tools.values()])
     assert value(spec)["program"] == name
-    assert programmed(load(spec).domain.plans) == programmed(shipped.plans)
-    problems = check([spec])
+    [(_, problems, scenario)] = checked(spec)
+    assert scenario is not None
+    assert programmed(scenario.domain.plans) == programmed(shipped.plans)
     assert [problem for problem in problems if problem.severity == "error" or "is a guess" in problem.message] == []
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from support.pets import PETS, ProblemsIn
 
-from mcp_sim.simulator.compile import check
-
 CLOSED = "entities: {pet: {fields: {name: {type: string}, born: {type: integer}}}}\n"
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -54,8 +49,3 @@ def test_a_misspelling_in_a_template_or_a_check_is_a_warning(
 )
 def test_what_may_have_a_value_is_no_warning(problems_in: ProblemsIn, declared: str) -> None:
     assert [one for one in problems_in(PETS + CLOSED + declared + "\n") if "a guess" not in one] == []
-
-
-def test_shipped_specs_have_no_misspelt_slots() -> None:
-    problems = check([ROOT / "tool_specs"])
-    assert [one for one in problems if "unknown slot" in one.message or "has the cause" in one.message] == []

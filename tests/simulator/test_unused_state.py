@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 from support.backend_answers import INTEGER, STRING, tool
 
 from mcp_sim.cli import main
-from mcp_sim.simulator.compile import check, load
-from mcp_sim.spec.sources import shipped
+from mcp_sim.simulator.compile import load
 
 Json = Any
 TASKS = [tool("list_tasks"), tool("get_task", {"task_id": STRING}), tool("add_task", {"title": STRING})]
@@ -84,12 +82,3 @@ def test_a_state_in_a_file_of_its_own_is_reported_there(tmp_path: Path) -> None:
     (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", "world": world}))
     (found,) = load(tmp_path / "scenario.yaml").warnings
     assert str(found).endswith("state.json:1: warning: books: no tool shows this part")
-
-
-def test_shipped_scenarios_have_no_unused_parts() -> None:
-    assert not [one for one in _problems() if "no tool shows" in one]
-
-
-def _problems() -> Iterator[str]:
-    for path in shipped("scenarios").values():
-        yield from map(str, check([path]))

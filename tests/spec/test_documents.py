@@ -10,20 +10,11 @@ from hashlib import sha256
 import pytest
 from support.pets import HEAD, PETS, ProblemsIn, Write
 
-from mcp_sim.simulator.compile import check, load
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec.parts.plans import EnvelopePart, FilterPart, PagingPart, SimPart
-from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.plans import Envelope, Filter, Paging, Plan
 from mcp_sim.types.scenario import Span
-
-
-@pytest.mark.parametrize("folder", ["scenarios", "tool_specs"])
-def test_everything_that_ships_is_in_order(folder: str) -> None:
-    names = shipped(folder)
-    assert names
-    for name, path in names.items():
-        assert check([path]) == [], name
 
 
 def test_a_shipped_scenario_is_loaded_by_its_stem() -> None:
