@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,8 @@ from support.services import value
 from support.vendors import compiled
 
 from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 Json = Any
@@ -33,12 +34,17 @@ async def shop() -> AsyncIterator[World]:
         yield opened
 
 
-@pytest.fixture
-async def talks(tmp_path: Path) -> AsyncIterator[World]:
-    path = tmp_path / "talks.yaml"
+@pytest.fixture(scope="module")
+def conference(tmp_path_factory: pytest.TempPathFactory) -> Scenario:
+    path = tmp_path_factory.mktemp("talks") / "talks.yaml"
     lines = "\n".join(f"      {line}" for line in SCHEMA.splitlines())
     path.write_text(f"mcp_sim: 1\ntools: postgres\nworld:\n  state:\n    sql: |\n{lines}\n", encoding="utf-8")
-    async with Simulator.load(path).open() as opened:
+    return load(path)
+
+
+@pytest.fixture
+async def talks(conference: Scenario) -> AsyncIterator[World]:
+    async with Simulator(conference).open() as opened:
         yield opened
 
 
