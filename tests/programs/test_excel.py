@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -17,7 +18,7 @@ ROWS: list[list[Json]] = [["item", "price", "count"], ["tea", 2.5, 4], ["jam", 3
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("excel").open() as opened:
+    async with Simulator(compiled("excel")).open() as opened:
         await opened.call("create_workbook", {"path": "own.xlsx", "sheets": ["Goods", "Other"]})
         await write(opened, "A1", ROWS)
         yield opened
@@ -111,7 +112,7 @@ async def test_given_workbooks_replace_those_of_the_company(tmp_path: Any) -> No
 
 
 async def test_the_first_versions_of_the_server_keep_formulas_as_they_were_written() -> None:
-    async with Simulator.load("excel_classic").open() as opened:
+    async with Simulator(compiled("excel_classic")).open() as opened:
 
         async def ask(tool: str, **arguments: Json) -> Json:
             place = {"filepath": "/data/own.xlsx", "sheet_name": "Sheet1"}

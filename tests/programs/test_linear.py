@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -16,7 +17,7 @@ Json = Any
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("linear").open() as opened:
+    async with Simulator(compiled("linear")).open() as opened:
         yield opened
 
 

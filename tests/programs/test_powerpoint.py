@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -17,7 +18,7 @@ BOX: Json = {"left": 1, "top": 2, "width": 4, "height": 1}
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("powerpoint").open() as opened:
+    async with Simulator(compiled("powerpoint")).open() as opened:
         await opened.call("create_presentation", {"id": "own"})
         await opened.call("switch_presentation", {"presentation_id": "own"})
         await opened.call("add_slide", {"layout_index": 1, "title": "First"})

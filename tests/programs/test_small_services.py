@@ -24,7 +24,7 @@ async def text(world: World, tool: str, arguments: dict[str, Any]) -> str:
 
 
 async def test_a_memory_begins_with_a_team_and_shows_nodes_with_their_edges() -> None:
-    async with Simulator.load("memory").open() as world:
+    async with Simulator(compiled("memory")).open() as world:
         shown = value(await world.call("search_nodes", {"query": "TIMETABLE"}))
         names = [entity["name"] for entity in shown["entities"]]
         assert len(names) >= 2
@@ -35,7 +35,7 @@ async def test_a_memory_begins_with_a_team_and_shows_nodes_with_their_edges() ->
 
 
 async def test_a_memory_skips_what_it_knows_and_refuses_unknown_nodes() -> None:
-    async with Simulator.load("memory").open() as world:
+    async with Simulator(compiled("memory")).open() as world:
         kite = {"name": "Kite", "entityType": "service", "observations": ["new"]}
         mira: dict[str, Any] = {"name": "Mira Okafor", "entityType": "person", "observations": []}
         assert json.loads(await text(world, "create_entities", {"entities": [mira, kite]})) == [kite]
@@ -52,7 +52,7 @@ async def test_a_memory_skips_what_it_knows_and_refuses_unknown_nodes() -> None:
 
 
 async def test_thoughts_are_counted_and_converted_as_javascript_does() -> None:
-    async with Simulator.load("sequential_thinking").open() as world:
+    async with Simulator(compiled("sequential_thinking")).open() as world:
         step = {"thought": "First", "nextThoughtNeeded": "False", "thoughtNumber": "3", "totalThoughts": 2}
         await world.call("sequentialthinking", {**step, "branchFromThought": 1, "branchId": "b"})
         assert value(await world.call("sequentialthinking", step)) == {
@@ -105,13 +105,13 @@ async def test_a_time_is_converted_on_the_day_of_the_world(source: str, time: st
     ],
 )
 async def test_an_expression_is_computed_or_refused_at_once(expression: str, expected: str) -> None:
-    async with Simulator.load("calculator").open() as world:
+    async with Simulator(compiled("calculator")).open() as world:
         answer = await text(world, "calculate", {"expression": expression})
         assert answer.removeprefix("Error executing tool calculate: ").startswith(expected)
 
 
 async def test_wrong_arguments_are_worded_as_pydantic_does() -> None:
-    async with Simulator.load("redis").open() as world:
+    async with Simulator(compiled("redis")).open() as world:
         answer = await text(world, "lrange", {"name": "queue:mail", "start": "a", "stop": 1.5})
         lines = answer.splitlines()
         assert lines[0] == "Error executing tool lrange: 2 validation errors for lrangeArguments"
@@ -124,7 +124,7 @@ async def test_wrong_arguments_are_worded_as_pydantic_does() -> None:
 
 
 async def test_keys_of_redis_have_types_and_expire() -> None:
-    async with Simulator.load("redis").open() as world:
+    async with Simulator(compiled("redis")).open() as world:
         assert "WRONGTYPE" in await text(world, "lpush", {"name": "user:17", "value": "x"})
         await world.call("set", {"key": "token", "value": {"a": 1}, "expiration": 60})
         assert await text(world, "get", {"key": "token"}) == '{"a": 1}'
@@ -137,7 +137,7 @@ async def test_keys_of_redis_have_types_and_expire() -> None:
 
 
 async def test_a_group_reads_each_entry_of_a_stream_once() -> None:
-    async with Simulator.load("redis").open() as world:
+    async with Simulator(compiled("redis")).open() as world:
         for number in range(2):
             await world.call("xadd", {"key": "log", "fields": {"n": number}})
         await world.call("xgroup_create", {"key": "log", "group_name": "g", "start_id": "0"})
@@ -154,7 +154,7 @@ async def test_a_group_reads_each_entry_of_a_stream_once() -> None:
 
 
 async def test_json_vectors_and_channels_of_redis() -> None:
-    async with Simulator.load("redis").open() as world:
+    async with Simulator(compiled("redis")).open() as world:
         document = '{"items": [{"n": 1}, {"n": 2}]}'
         await world.call("json_set", {"name": "doc", "path": "$", "value": document})
         await world.call("json_set", {"name": "doc", "path": "$.items[1].n", "value": "7"})

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -31,7 +32,7 @@ def simulated(folder: Path, notes: dict[str, str]) -> Simulator:
 
 
 async def test_a_note_is_read_in_pages_until_it_changes() -> None:
-    async with Simulator.load("vault").open() as world:
+    async with Simulator(compiled("vault")).open() as world:
         first = await ask(world, "read_note", path="Shopping", max_chars=8)
         rest = await ask(world, "read_note", path="Shopping.md", cursor=first["next_cursor"])
         assert first["content"] + rest["content"] == "- Twine\n- Compost\n- Seed trays\n"
@@ -89,7 +90,7 @@ async def test_tags_change_in_the_front_matter_and_in_the_text(
 
 
 async def test_tags_of_several_notes_change_together_or_not_at_all() -> None:
-    async with Simulator.load("vault").open() as world:
+    async with Simulator(compiled("vault")).open() as world:
         shopping = (await ask(world, "read_note", path="Shopping.md"))["content"]
         refused = await refusal(world, "add_tags", paths=["Shopping.md", "Gone.md"], tags=["x"])
         assert refused.startswith("NOTE_NOT_FOUND: ")
@@ -99,5 +100,5 @@ async def test_tags_of_several_notes_change_together_or_not_at_all() -> None:
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "a/../b.md", "a\\b.md", ".obsidian/app.json", "C:/x.md", "a//b"])
 async def test_paths_outside_a_vault_are_rejected(path: str) -> None:
-    async with Simulator.load("vault").open() as world:
+    async with Simulator(compiled("vault")).open() as world:
         assert (await refusal(world, "read_note", path=path)).startswith("PATH_REJECTED: ")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.services import message, value
+from support.vendors import compiled
 
 from mcp_sim import Simulator
 from mcp_sim.world.world import World
@@ -17,7 +18,7 @@ Json = Any
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    async with Simulator.load("word").open() as opened:
+    async with Simulator(compiled("word")).open() as opened:
         await opened.call("create_document", {"filename": "own", "title": "Own"})
         for text in ("Trees", "An oak and an ash.", "Birds", "A wren."):
             tool = "add_heading" if " " not in text else "add_paragraph"
