@@ -1,4 +1,4 @@
-"""Run the agents of examples/ through `mcp-sim run`, beside a mocked model: each must pass.
+"""Run the agents of examples/ through `mcp-sim run`, beside a mocked model, and the tests of examples/vitest.
 
     python .ci/examples.py FOLDER [EXAMPLE...]      FOLDER receives environments; may have those of clients.py
 
@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from clients import AT_ONCE, CLIENTS, ROOT, Place, make_programs
+from clients import AT_ONCE, CLIENTS, LIBRARY, ROOT, Place, make_programs
 
 EXAMPLES = ROOT / "examples"
 AGENTS = EXAMPLES / "agents"
@@ -50,6 +50,9 @@ def main(folder: Path, asked: Sequence[str]) -> int:
             chosen = {name: run for name, run in commands.items() if not asked or name in asked}
             passed = pool.map(lambda run: passes(*run, url), chosen.values())
         failed = [name for name, is_passed in zip(chosen, passed, strict=True) if not is_passed]
+    if not asked or "vitest" in asked:
+        chosen["vitest"] = ("", [])
+        failed += [] if vitest_passes(folder, programs) else ["vitest"]
     print(f"{len(chosen) - len(failed)} of {len(chosen)} examples passed", *failed, sep="\n  ")
     return 1 if failed else 0
 
@@ -86,6 +89,26 @@ def mocked_model(folder: Path, programs: Path) -> Iterator[str]:
             raise SystemExit("aimock did not start")
         finally:
             process.terminate()
+
+
+def vitest_passes(folder: Path, programs: Path) -> bool:
+    """Install the tests in TypeScript, generate their client, check the types and run them."""
+    place = folder / "vitest" / "vitest"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(EXAMPLES / "vitest", place, ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True)
+    shutil.copytree(AGENTS, place.parent / "agents", dirs_exist_ok=True)
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    npm = [str(programs / "node"), str(LIBRARY / "npm-cli.js")]
+    for words in (["install", "--silent", "--no-audit", "--no-fund"], ["test"]):
+        done = subprocess.run(
+            [*npm, *words], cwd=place, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+        )
+        if done.returncode:
+            print(
+                f"vitest: npm {words[0]}: exit code {done.returncode}", done.stdout, done.stderr, sep="\n", flush=True
+            )
+            return False
+    return True
 
 
 def passes(scenario: str, agent: Sequence[str], url: str) -> bool:

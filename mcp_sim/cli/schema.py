@@ -1,4 +1,4 @@
-"""`mcp-sim schema`: print the JSON Schema of a document, for completion and checks in editors."""
+"""`mcp-sim schema`: print the JSON Schema of a document, or the OpenAPI document of the control plane."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ import argparse
 
 from mcp_sim.cli.output import print_json
 from mcp_sim.spec.editor_schema import preset_schema, scenario_schema, tool_spec_schema
+from mcp_sim.types import Record
 
-SCHEMAS = {"scenario": scenario_schema, "tool-spec": tool_spec_schema, "preset": preset_schema}
+
+def control_schema() -> Record:
+    """Return the OpenAPI document of the control plane, from which typed clients are generated."""
+    from mcp_sim.server.control.openapi import document  # noqa: PLC0415 (loads the server)
+
+    return document()
+
+
+SCHEMAS = {
+    "scenario": scenario_schema,
+    "tool-spec": tool_spec_schema,
+    "preset": preset_schema,
+    "control": control_schema,
+}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
