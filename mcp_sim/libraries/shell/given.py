@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from pkgutil import get_data
 
@@ -86,6 +87,7 @@ def _load(store: Store, disk: Files, row: Record) -> None:
         if row.get("target") is not None:
             extra |= {"content": "", "target": str(row["target"])}
         elif data is not None:
+            _check_base64(data, path)
             extra |= {"content": str(data), "encoding": "base64"}
         else:
             content = row.get("content", "") if text is None else text
@@ -97,6 +99,13 @@ def _load(store: Store, disk: Files, row: Record) -> None:
         extra["modified_at"] = str(row["mtime"])
     times: Record = {"created_at": store.time, "modified_at": store.time}
     store.put(table, place, {"path": place, "folder": parent(place), **times, **extra})
+
+
+def _check_base64(data: Json, path: str) -> None:
+    try:
+        b64decode(str(data), validate=True)
+    except ValueError:
+        raise LibraryError(f"files: {path}: base64: expected the content in base64, got {str(data)[:40]!r}") from None
 
 
 def _mode(value: Json, path: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from mcp_sim.libraries.files.paths import directories_above, is_within
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
+from mcp_sim.libraries.shell.contents import bytes_of, content_of, kilobytes
+from mcp_sim.libraries.shell.installed import INSTALLED, SYSTEM, furnish
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Record
 from mcp_sim.types.clock import iso_seconds
@@ -36,11 +37,6 @@ LIMITS: Mapping[str, Any] = {
     "max_loop_iterations": 100_000,
     "max_memory": 64 << 20,
 }
-_BINARIES = ("/usr/bin", "/bin")
-_SYSTEM = frozenset({"/proc", "/dev", *_BINARIES})
-"""What the interpreter provides. Changes there are not kept."""
-_INSTALLED = 1736150400
-"""The time of what belongs to the system, 6 January 2025."""
 _EXHAUSTED = "execution error: session"
 """How the interpreter begins to say that it runs no more."""
 _MOST_RUNS = 900
@@ -51,20 +47,6 @@ _AT_ONCE = 400
 """How many paths a command gets: more do not fit into a command line of the interpreter."""
 
 TABLES = (DIRECTORY, FILE)
-MOUNTED: Mapping[str, Mapping[str, str]] = {
-    "/dev": {"null": "", "zero": "\0" * (1 << 20)},
-    "/etc": {},
-    "/root": {},
-    "/proc": {
-        "version": "Linux version 6.1.0-28-amd64 (gcc-12) #1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1\n",
-        "cpuinfo": "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\ncpu cores\t: 1\n",
-        "meminfo": "MemTotal:        4022296 kB\nMemFree:         2871664 kB\nMemAvailable:    3384228 kB\n",
-        "loadavg": "0.08 0.03 0.01 1/98 412\n",
-        "uptime": "350735.47 234388.90\n",
-    },
-}
-"""The folders of the interpreter that are replaced by others, with their files."""
-
 Version: TypeAlias = Mapping[str, Any]
 """The version of a file: its type, mode, time of modification and size, as the interpreter returns them."""
 Place: TypeAlias = "tuple[str, str]"
@@ -100,7 +82,7 @@ class Machine:
         self._seen: dict[str, Version] = {}
         self._unsettled: set[str] = set()
         """The files that have not got the times of their records yet."""
-        self._furnish(commands)
+        furnish(self, commands)
 
     def execute(self, script: str) -> ExecResult:
         """Run a script, and count it: the interpreter runs a limited number."""
@@ -145,7 +127,7 @@ class Machine:
                        for key, row in rows.items()}  # fmt: skip
             self._place(initial, fs)
             self._seen = self._scan(fs or self.fs)
-            self._touch({"/": _INSTALLED})
+            self.touch({"/": INSTALLED})
         moved = dict(self._moved(self.store))
         if moved:
             self._look_at(self._place(moved, fs), fs or self.fs)
@@ -174,7 +156,7 @@ class Machine:
             self._write(files, table, path, record)
         times = {path: _seconds(record, self.now) for _, path, record in present if not record.get("target")}
         if fs is None:
-            self._touch(times)
+            self.touch(times)
         return times
 
     def _look_at(self, paths: Iterable[str], files: FileSystem) -> None:
@@ -200,7 +182,7 @@ class Machine:
         if (path in self._seen or mode != int(MODES[table], 8)) and files.stat(path)["mode"] & 0o7777 != mode:
             files.chmod(path, mode)
 
-    def _touch(self, times: Mapping[str, int]) -> None:
+    def touch(self, times: Mapping[str, int]) -> None:
         """Set the times of files."""
         by_time: dict[int, list[str]] = {}
         for path, seconds in times.items():
@@ -233,7 +215,7 @@ class Machine:
             folders = {posixpath.dirname(path) for path in (*changed, *gone)}
             self._settle({*changed, *(folders & self._seen.keys())})
             if "/" in folders:
-                self._touch({"/": _INSTALLED})
+                self.touch({"/": INSTALLED})
 
     def _is_plain(self, within: Sequence[str] | None) -> TypeGuard[Sequence[str]]:
         """Whether paths are what they seem: no symbolic links are on the way."""
@@ -265,7 +247,7 @@ class Machine:
             record = self._known.get((FILE, path)) or self.store.get(DIRECTORY, path)
             if record is not None and path in self._seen and not record.get("target"):
                 times[path] = _seconds(record, self.now)
-        self._touch(times)
+        self.touch(times)
         self._look_at(times, self.fs)
 
     def _forget(self, path: str) -> None:
@@ -338,7 +320,7 @@ class Machine:
         for kind, path in self._known:
             mount = max((mount for mount in mounts if is_within(path, [mount])), key=len, default=None)
             if kind == FILE and mount is not None:
-                grown[mount] += _kilobytes(self._known[kind, path]) - _kilobytes(origin.get(path))
+                grown[mount] += kilobytes(self._known[kind, path]) - kilobytes(origin.get(path))
         return grown
 
     @property
@@ -368,44 +350,25 @@ class Machine:
             versions |= {
                 f"{folder.rstrip('/')}/{name}": entry["metadata"] for entry in entries if entry["name"] == name
             }
-            if top in _SYSTEM or not versions or versions[top]["file_type"] != "directory":
-                return {} if top in _SYSTEM else versions
+            if top in SYSTEM or not versions or versions[top]["file_type"] != "directory":
+                return {} if top in SYSTEM else versions
         folders = [top]
         while folders:
             folder = folders.pop()
             for entry in files.read_dir(folder or "/"):
                 path, version = f"{folder}/{entry['name']}", entry["metadata"]
                 if version["file_type"] == "directory":
-                    if path in _SYSTEM:
+                    if path in SYSTEM:
                         continue
                     folders.append(path)
                 versions[path] = version
         return versions
-
-    def _furnish(self, commands: Iterable[str]) -> None:
-        """Replace the files that the interpreter begins with, which are those of another system."""
-        programs = {entry["name"] for entry in self.fs.read_dir("/usr/bin")} | {*commands}
-        for entry in self.fs.read_dir("/"):
-            if f"/{entry['name']}" not in {*MOUNTED, "/bin", "/usr"}:
-                self.fs.remove(f"/{entry['name']}", True)
-        for folder, files in MOUNTED.items():  # the interpreter protects its own there
-            self.bash.mount(folder, _filled(files))
-        binaries = _filled({name: f'#!/bin/sh\nexec {name} "$@"\n' for name in sorted(programs)}, mode=0o755)
-        for folder in _BINARIES:
-            self.bash.mount(folder, binaries)
-        paths = [f"{_BINARIES[0]}/{name}" for name in sorted(programs)]
-        self._touch(dict.fromkeys([*paths, *_BINARIES, *MOUNTED, "/usr", "/"], _INSTALLED))
 
     def _builtin(self, command: Command) -> Any:
         def call(context: BuiltinContext) -> BuiltinResult:
             return command(self, context)
 
         return call
-
-
-def _kilobytes(record: Record | None) -> int:
-    """Return how much of the disk a file takes, in blocks of 4 KiB."""
-    return 0 if record is None else -(-len(bytes_of(record)) // 4096) * 4
 
 
 def _origins(store: Store) -> tuple[Any, ...]:
@@ -417,32 +380,3 @@ def _seconds(record: Record, default: datetime) -> int:
         return int(datetime.fromisoformat(str(record.get("modified_at") or "")).timestamp())
     except ValueError:
         return int(default.timestamp())
-
-
-def _filled(files: Mapping[str, str], mode: int = 0o644) -> FileSystem:
-    """Return a file system with these files alone."""
-    from bashkit import FileSystem  # noqa: PLC0415 (optional)
-
-    system = FileSystem()
-    for entry in system.read_dir("/"):
-        system.remove(f"/{entry['name']}", True)
-    for name, text in files.items():
-        system.write_file(f"/{name}", text.encode())
-        system.chmod(f"/{name}", mode)
-    return system
-
-
-def content_of(data: bytes) -> Record:
-    """Return the fields of a content: text, or base64 for bytes that are not UTF-8."""
-    try:
-        return {"content": data.decode()}
-    except UnicodeDecodeError:
-        return {"content": b64encode(data).decode(), "encoding": "base64"}
-
-
-def bytes_of(record: Record) -> bytes:
-    """Return the bytes of a file."""
-    text = str(record.get("content") or "")
-    if record.get("encoding") == "base64":
-        return b64decode(text, validate=False)
-    return text.encode("utf-8", "surrogatepass")
