@@ -58,6 +58,29 @@ def test_a_function_that_contradicts_the_records_is_dropped_and_no_other(
     assert all(part in why for part in ("program.py:", f"{tool}({{", "answered", "expected"))
 
 
+def test_a_tool_that_writes_by_ways_that_its_text_does_not_show_need_not_show_records(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A function that calls itself returns the rows, so that the tool's function counts as reading."""
+    family = """def family(world, row):
+    rows = [row]
+    for child in world.item.find(shelf=row["id"]):
+        rows += family(world, child)
+    return rows
+
+
+@tool
+def get_item"""
+    writing = """    for item in family(world, known(world, item_id)):
+        item["shelf"] = "away"
+    return {"id": "", "name": "", "quantity": 1, "shelf": ""}
+"""
+    reading = REPLY.replace("@tool\ndef get_item", family).replace("    return dict(known(world, item_id))\n", writing)
+    found = judged(capfd, reading, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == []
+    assert "get_item" in found["complaints"]
+
+
 def test_a_link_to_nothing_that_no_answer_contradicts_is_advice(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -240,7 +240,7 @@ class _Life:
             )
             return
         self._probe.checked(plan.tool, "reads what exists")
-        if not is_about(self._probe, plan, self._entity):
+        if plan.tool in self._probe.writers or not is_about(self._probe, plan, self._entity):
             return
         wrong = self._wrong_id(subject, seen)
         if wrong is not None or not _shows(seen, subject.texts()):

@@ -78,6 +78,8 @@ class Probe:
     """Entity -> the tools that have created a record of it."""
     examples: dict[str, Example] = field(default_factory=dict[str, "Example"])
     """Tool -> its first call that did not fail."""
+    writers: set[str] = field(default_factory=set[str])
+    """The tools that have written something, whatever their plans say."""
     _refusals: dict[str, str] = field(default_factory=dict[str, str])
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
     _is_artificial: bool = False
@@ -166,6 +168,8 @@ class Probe:
         self.answers.append((tool, short(arguments), _digest(answer), shown))
         self._check_schema(self.domain.tools[tool], call, answer)
         self._advise(tool, call, world)
+        if (world.ledger.newest.get("step") or {}).get("committed"):
+            self.writers.add(tool)
         if not seen.failed:
             self.examples.setdefault(tool, Example(arguments, answer, view))
         return seen
