@@ -100,7 +100,7 @@ def with_envelope(params: dict[str, Any], era: str) -> dict[str, Any]:
     if era == ERAS[0]:
         return params
     about = {"protocolVersion": era, "clientCapabilities": {}, "clientInfo": CLIENT}
-    return {**params, "_meta": {META + name: value for name, value in about.items()}}
+    return {**params, "_meta": {**params.get("_meta", {}), **{META + name: value for name, value in about.items()}}}
 
 
 def cpu_seconds(pid: int) -> float:

@@ -142,3 +142,10 @@ def test_the_guard_finds_what_differs_from_its_snapshot_and_nothing_else(tmp_pat
     line, count = different.stdout.splitlines()
     assert line.startswith(f"{name}: entry 2 of 41: get_note 0 -> ")
     assert count == "1 differences"
+
+
+def test_the_benchmark_of_training_repeats_dropped_calls_without_a_second_write() -> None:
+    words = _quick("training.py", "ledgers", "dropped")
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    assert "all ledgers are those of the same calls alone" in done.stdout
+    assert "each has exactly its 4 deals" in done.stdout

@@ -41,6 +41,7 @@ COMMANDS = {
     "show": "show a trace as a table of calls, answers, changes and faults, or one step in full",
     "explain": "show which faults fire at each call of a trace, and why the others do not",
     "view": "write traces as one HTML file that shows them in a browser",
+    "expand": "write concrete tasks from a scenario whose records are picked by seed",
     "trajectories": "write the worlds of traces as training data: chats with tools, or turns to predict",
     "diff": "compare two traces, or recorded sessions with the live server",
     "trust": "trust documents, so that they may run code, send keys, and name files anywhere",

@@ -15,10 +15,11 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.training.actions import Action, ToolCall, Turn, Unparseable, arguments_of, parse
 from mcp_sim.training.rows import chat_row
-from mcp_sim.training.tools import WAIT, Form, definition_of, function_names, in_form
+from mcp_sim.training.tools import WAIT, Form, definition_of, in_form, names_and_ids
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.errors import BadArguments, Crash, InputRequired, UsageError
 from mcp_sim.types.grades import Grade
+from mcp_sim.types.json_values import decode, encode
 from mcp_sim.world.background import begin, wait_for
 from mcp_sim.world.steering import advance
 from mcp_sim.world.world import World
@@ -119,8 +120,7 @@ class Environment:
         domain = self._simulator.scenario.domain
         if wait_tool and WAIT["name"] in domain.tools:
             raise UsageError(f"the scenario has a tool {WAIT['name']!r} already; leave out wait_tool")
-        self._names = function_names(domain.tools)
-        self._ids = {name: tool for tool, name in self._names.items()}
+        self._names, self._ids = names_and_ids(tuple(domain.tools))
         self._lock = threading.RLock()
         self._world: World | None = None
         self.crashes = 0
@@ -132,7 +132,8 @@ class Environment:
         self.crash = ""
         self.answer: str | None = None
         self._ended: StepResult | None = None
-        self._messages = list[Record]()
+        # As JSON: as objects, the messages of twenty calls take as much memory as their world.
+        self._messages = list[bytes]()
 
     # the course of an episode
 
@@ -154,7 +155,7 @@ class Environment:
                 "episode", seed=seed, stream=stream, clock="virtual", intensity=intensity, faults=faults
             )
             self._begin()
-            self._messages.append({"role": "user", "content": self.task})
+            self._messages.append(encode({"role": "user", "content": self.task}))
             return self.task
 
     def step(self, action: Action) -> StepResult:
@@ -223,7 +224,8 @@ class Environment:
     def trajectory(self) -> Record:
         """Return the episode as a row of chat data, with its reward, verdicts, faults and provenance beside."""
         world = self.world
-        return chat_row(self._messages, self.tools(), self.grade(), world.scenario, [*world.ledger.steps], self.crash)
+        messages = [*map(decode, self._messages)]
+        return chat_row(messages, self.tools(), self.grade(), world.scenario, world.ledger.steps, self.crash)
 
     def fork(self, stream: str | None = None) -> Environment:
         """Return a second environment that continues the same episode. With a `stream`, its draws differ."""
@@ -261,12 +263,12 @@ class Environment:
         except Unparseable as problem:
             turn = Turn((), None, {"role": "assistant", "content": ""})
             messages.append(self._refused(ToolCall(""), str(problem)))
-        self._messages.append(turn.message)
+        self._messages.append(encode(turn.message))
         return turn
 
     def _finished(self, turn: Turn, messages: list[ToolMessage]) -> StepResult:
         """End the episode if the turn ends it; return the result of the turn."""
-        self._messages += [message.to_json() for message in messages]
+        self._messages += [encode(message.to_json()) for message in messages]
         if turn.answer is not None:
             self.answer = turn.answer
             self.world.submit(turn.answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from mcp_sim.types import Record, Tool
@@ -35,6 +36,13 @@ def function_names(ids: Iterable[str]) -> Mapping[str, str]:
             name = f"{plain[: LONGEST_NAME - len(str(number)) - 1]}_{number}"
         names[tool] = name
     return names
+
+
+@lru_cache(maxsize=64)
+def names_and_ids(ids: tuple[str, ...]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the names of the functions by id, and the ids by name, shared by the environments of a scenario."""
+    names = function_names(ids)
+    return names, {name: tool for tool, name in names.items()}
 
 
 def in_form(tools: Iterable[tuple[str, Record]], form: Form) -> list[Record]:

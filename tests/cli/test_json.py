@@ -20,6 +20,7 @@ NO_TABLE = {
     "demo": "is for people",
     "generate": "writes a file",
     "init": "writes files",
+    "expand": "writes files",
     "play": "prints lines of JSON",
     "record": "writes files",
     "view": "writes a page",

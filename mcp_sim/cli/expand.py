@@ -1,0 +1,70 @@
+"""`mcp-sim expand`: write concrete tasks from a template, each tried by scripted agents."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+import anyio
+
+from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test, numbers
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_values import encode
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("template", type=Path, metavar="TEMPLATE", help="a scenario in a file, with `pick:`")
+    parser.add_argument("--seeds", default="0..99", metavar="A..B", help="a task is tried for each (default 0..99)")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="write the tasks there")
+    parser.add_argument(
+        "--script", type=Path, metavar="FILE", help="the calls that carry out the task; default: script.yaml beside it"
+    )
+    parser.add_argument(
+        "--test", type=float, default=0.1, metavar="0..1", help="the share of tasks that are for tests (default 0.1)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0, or 1 if no task was kept."""
+    if not 0 <= args.test <= 1:
+        raise UsageError(f"--test must be a number from 0 to 1, not {args.test:g}")
+    template = Template(args.template, args.script or args.template.with_name("script.yaml"))
+    for split in ("train", "test"):
+        (args.output / split).mkdir(parents=True, exist_ok=True)
+    return anyio.run(_expand, template, args)
+
+
+async def _expand(template: Template, args: argparse.Namespace) -> int:
+    kept, reasons = 0, Counter[str]()
+    with (args.output / "tasks.jsonl").open("wb") as lines:
+        for seed in numbers(args.seeds):
+            task = await template.concrete(seed, args.output)
+            if task.difficulty is None:
+                reasons[task.reason] += 1
+                continue
+            kept += 1
+            lines.write(encode(_written(template, task, args.output, args.test)) + b"\n")
+    left_out = "".join(f"; {count} left out: {reason}" for reason, count in reasons.items())
+    print(f"{kept} tasks in {args.output}{left_out}", file=sys.stderr)
+    return 0 if kept else 1
+
+
+def _written(template: Template, task: Concrete, folder: Path, share: float) -> dict[str, object]:
+    """Write the scenario and the script of a task; return its line."""
+    name = str(task.scenario["name"])
+    split = "test" if is_test(name, share) else "train"
+    place = folder / split
+    scenario, script = place / f"{name}.yaml", place / f"{name}.script.yaml"
+    scenario.write_text(document_text(template.moved(task.scenario, place)), encoding="utf-8")
+    script.write_text(document_text(task.script), encoding="utf-8")
+    return {
+        "key": name,
+        "split": split,
+        "scenario": f"{split}/{scenario.name}",
+        "script": f"{split}/{script.name}",
+        "seed": task.seed,
+        "task": task.script["task"],
+        "difficulty": task.difficulty,
+    }

@@ -1,0 +1,175 @@
+"""Concrete tasks from a template: a scenario whose `pick:` binds records of each seed.
+
+    pick:
+      buyer: {entity: contact, where: {stage: lead}}
+    task: Create the deal "Spring order" for {{buyer.name}}.
+
+`{{buyer.name}}` stands anywhere in the scenario and in its script. A task is kept if the agent `golden` passes it and
+the agent that gives up fails.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from mcp_sim.runs.agents.script import Script
+from mcp_sim.runs.agents.trials import GIVING_UP, passes
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec import yaml12
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.frozen import frozen
+from mcp_sim.world.state import State
+
+GRADED = ("naive_retry", "verify_then_retry", "duplicate_writer", GIVING_UP)
+"""The agents whose share of failures is the difficulty of a task."""
+
+REFERENCES = ("tools", "extends")
+"""The keys of a scenario that may name files beside it."""
+
+_SLOT = re.compile(r"\{\{(\w+)\.(\w+)\}\}")
+
+
+class Pick(BaseModel):
+    """Which record a name is bound to: one of an entity whose fields have these values."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    entity: str
+    where: dict[str, Any] = Field(default_factory=dict)
+
+
+@frozen
+class Concrete:
+    """A task of one seed. `difficulty`: the share of graded agents that fail, 0 to 1; None if it was not kept."""
+
+    seed: int
+    scenario: Record
+    script: Record
+    difficulty: float | None
+    reason: str = ""
+    """Why it was not kept."""
+
+
+class Template:
+    """A scenario with `pick:`, and the script that carries out its task. Raises `UsageError` if either is unusable."""
+
+    def __init__(self, path: Path, script: Path) -> None:
+        self._path, document = path, _read(path)
+        try:
+            self._picks = TypeAdapter(dict[str, Pick]).validate_python(document.pop("pick", {}))
+        except ValueError as error:
+            raise UsageError(f"{path}: pick: {error}") from None
+        self._document, self._script = document, _read(script)
+        self.name = str(document.get("name") or path.stem)
+
+    async def concrete(self, seed: int, folder: Path) -> Concrete:
+        """Return the task of a seed, tried in a file of `folder`."""
+        bound = self._bound(seed, folder)
+        scenario: Record = {**_filled(self._document, bound), "name": f"{self.name}-s{seed}", "seed": seed}
+        script = _filled(self._script, bound)
+        path = self._written(scenario, folder)
+        try:
+            async with Simulator(load(path)) as simulator:
+                script["task"] = simulator.scenario.task
+                agents = Script.model_validate(script)
+                if not (await passes("golden", agents, simulator, seed))[0]:
+                    return Concrete(seed, scenario, script, None, "the agent golden fails")
+                passed = [(await passes(name, agents, simulator, seed))[0] for name in GRADED]
+        finally:
+            path.unlink()
+        if passed[-1]:
+            return Concrete(seed, scenario, script, None, "the agent that gives up passes")
+        return Concrete(seed, scenario, script, passed.count(False) / len(passed))
+
+    def _bound(self, seed: int, folder: Path) -> Mapping[str, Record]:
+        """Return the record of each name in the world of a seed."""
+        path = self._written({**self._document, "seed": seed, "task": "", "expect": []}, folder)
+        try:
+            base = Simulator(load(path)).base(seed)
+            return {name: _picked(base, name, pick, seed) for name, pick in self._picks.items()}
+        finally:
+            path.unlink()
+
+    def _written(self, scenario: Record, folder: Path) -> Path:
+        path = folder / f".{os.getpid()}.yaml"
+        path.write_text(document_text(self.moved(scenario, folder)), encoding="utf-8")
+        return path
+
+    def moved(self, scenario: Record, folder: Path) -> Record:
+        """Return the scenario with its references to files as they are from another folder."""
+
+        def reference(value: Json) -> Json:
+            if isinstance(value, list):
+                return [reference(entry) for entry in cast("list[Json]", value)]
+            beside = isinstance(value, str) and (self._path.parent / value).is_file()
+            return os.path.relpath(self._path.parent / str(value), folder) if beside else value
+
+        return {key: reference(value) if key in REFERENCES else value for key, value in scenario.items()}
+
+
+def document_text(document: Record) -> str:
+    """Return a document as YAML."""
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
+def is_test(name: str, share: float) -> bool:
+    """Whether a task is for tests: decided by a hash of its name, so that it never changes sides."""
+    return int(sha256(name.encode()).hexdigest()[:8], 16) / 2**32 < share
+
+
+def _read(path: Path) -> Record:
+    try:
+        document: Any = yaml12.load(path.read_bytes(), str(path)).value
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    if not isinstance(document, dict):
+        raise UsageError(f"{path} is not a document: expected keys and values")
+    return cast("Record", document)
+
+
+def _picked(base: State, name: str, pick: Pick, seed: int) -> Record:
+    """Return one of the records that fit, by a hash of seed and name."""
+    rows = [row for _, row in base.rows(pick.entity) if pick.where.items() <= row.items()]
+    if not rows:
+        raise UsageError(f"pick.{name}: seed {seed} has no {pick.entity} with {pick.where}")
+    return rows[int(sha256(f"{seed}/{name}".encode()).hexdigest()[:8], 16) % len(rows)]
+
+
+def _filled(value: Json, bound: Mapping[str, Record]) -> Any:
+    """Return a value whose slots are filled. A text that is one slot becomes the value itself."""
+    if isinstance(value, dict):
+        return {key: _filled(inner, bound) for key, inner in cast("Record", value).items()}
+    if isinstance(value, list):
+        return [_filled(inner, bound) for inner in cast("list[Json]", value)]
+    if not isinstance(value, str):
+        return value
+    whole = _SLOT.fullmatch(value)
+    if whole is not None:
+        return _value(whole, bound)
+    return _SLOT.sub(lambda slot: str(_value(slot, bound)), value)
+
+
+def _value(slot: re.Match[str], bound: Mapping[str, Record]) -> Json:
+    name, field = slot[1], slot[2]
+    if name not in bound or field not in bound[name]:
+        known = ", ".join(f"{name}.{field}" for name, record in bound.items() for field in record)
+        raise UsageError(f"{slot[0]}: no such name or field; known are {known or 'none, since `pick` is empty'}")
+    return bound[name][field]
+
+
+def numbers(text: str) -> Iterator[int]:
+    """Yield the seeds of a range such as `0..999`, or of one number. Raises `UsageError`."""
+    first, _, last = text.partition("..")
+    if not first.isdecimal() or not (last or first).isdecimal() or int(last or first) < int(first):
+        raise UsageError(f"--seeds: expected a range such as 0..999, got {text!r}")
+    yield from range(int(first), int(last or first) + 1)
