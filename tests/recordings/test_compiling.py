@@ -222,7 +222,8 @@ async def test_of_a_hostile_file_nothing_is_written(
 async def test_a_hostile_function_is_dropped_and_the_rest_serves(
     body: str, why: str, pantry: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", COLD)  # for another hash seed
+    if why in {"another hash seed", "second world"}:  # a fork has the hash seed of its parent
+        monkeypatch.setattr(sys, "executable", COLD)
     async with answering(program(body)) as (_, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
     found = report(capfd)["tools"]
