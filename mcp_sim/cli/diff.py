@@ -51,8 +51,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIND",
         action="append",
         default=[],
-        choices=["tools", "outcome", "form", "values"],
-        help="differences that do not count for the exit code: tools, outcome, form or values; may be repeated",
+        choices=["tools", "additive", "cosmetic", "outcome", "form", "values"],
+        help="differences that do not count for the exit code: of tools (all, or only additive or cosmetic ones), "
+        "outcome, form or values; may be repeated",
     )
     live.add_argument(
         "--header",

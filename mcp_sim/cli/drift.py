@@ -118,7 +118,8 @@ def _headers(values: Sequence[str]) -> dict[str, str]:
 def _lines(drift: Drift, server: str, palette: Palette) -> Iterator[str]:
     yield palette.bold("tools")
     for tool in drift.tools:
-        yield f"{MARGIN}{palette.yellow(f'{tool.change:7}')}  {printable(tool.name)}"
+        colour = palette.red if tool.weight == "breaking" else palette.yellow
+        yield f"{MARGIN}{colour(f'{tool.change:7}')}  {printable(tool.name)}  ({tool.weight})"
         yield from (f"{MARGIN * 2}{printable(detail)}" for detail in tool.details)
     if not drift.tools:
         yield f"{MARGIN}equal"

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, cast
 
 from mcp_sim.recordings.columns import paths_of
 from mcp_sim.recordings.observed import Observed, masked
+from mcp_sim.recordings.tool_changes import Weight, weight_of
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
@@ -124,6 +125,8 @@ class ToolDrift:
 
     name: str
     change: Literal["added", "removed", "changed"]
+    weight: Weight
+    """What it does to clients of the tool as it was."""
     details: Sequence[str] = ()
 
 
@@ -132,11 +135,11 @@ def tool_drifts(before: Sequence[Record], now: Sequence[Json]) -> Iterator[ToolD
     theirs = {str(as_object(tool).get("name")): as_object(tool) for tool in now}
     for name in dict.fromkeys((*ours, *theirs)):
         if name not in theirs:
-            yield ToolDrift(name, "removed")
+            yield ToolDrift(name, "removed", "breaking")
         elif name not in ours:
-            yield ToolDrift(name, "added")
+            yield ToolDrift(name, "added", "additive")
         elif details := list(_tool_details(ours[name], theirs[name])):
-            yield ToolDrift(name, "changed", details)
+            yield ToolDrift(name, "changed", weight_of(ours[name], theirs[name]), details)
 
 
 def _tool_details(before: Record, now: Record) -> Iterator[str]:

@@ -81,8 +81,9 @@ class Drift:
         return self.made - len(self.calls) - len(self.not_comparable)
 
     def differs(self, ignored: Sequence[str] = ()) -> bool:
-        """Whether anything differs but for the ignored kinds: `tools`, `outcome`, `form`, `values`."""
-        return bool(self.tools and "tools" not in ignored) or any(call.kind not in ignored for call in self.calls)
+        """Whether anything differs but for the ignored kinds: `tools` or their weights, `outcome`, `form`, `values`."""
+        tools = [tool for tool in self.tools if "tools" not in ignored and tool.weight not in ignored]
+        return bool(tools) or any(call.kind not in ignored for call in self.calls)
 
     def to_json(self) -> Record:
         return {**asdict(self), "equal": self.equal}

@@ -20,6 +20,7 @@ from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.recordings import session_lines
+from mcp_sim.recordings.tool_changes import weight_of
 
 NOTEBOOK = shlex.join([PYTHON, str(SUPPORT / "notebook_server.py")])
 SHELF_FILE = str(SUPPORT / "shelf_server.py")
@@ -163,12 +164,46 @@ def test_changed_tools_are_reported_part_by_part(place: Path, capfd: Any) -> Non
         {
             "name": "get_note",
             "change": "changed",
+            "weight": "breaking",
             "details": ['parameter note_id: $.type: "string" is now "integer"', "parameter format: added, required"],
         },
-        {"name": "delete_note", "change": "removed", "details": []},
-        {"name": "add_note", "change": "added", "details": []},
+        {"name": "delete_note", "change": "removed", "weight": "breaking", "details": []},
+        {"name": "add_note", "change": "added", "weight": "additive", "details": []},
     ]
     assert against_live(capfd, [changed, LIST], {}, "--ignore", "tools")[0] == 0
+    assert against_live(capfd, [GET, LIST, DELETE, tool("add_note")], {}, "--ignore", "additive")[0] == 0
+    assert against_live(capfd, [GET, LIST, DELETE, tool("add_note")], {}, "--ignore", "cosmetic")[0] == 1
+
+
+A, B = {"type": "string"}, {"type": "integer"}
+IN = {"type": "object", "properties": {"a": A}, "required": ["a"]}
+OUT: dict[str, Any] = {**IN, "properties": {"a": {"enum": ["x", "y"]}}}
+BEFORE = {"name": "t", "description": "Old", "inputSchema": IN, "outputSchema": OUT}
+
+
+@pytest.mark.parametrize(
+    ("change", "weight"),
+    [
+        ({"description": "New"}, "cosmetic"),
+        ({"inputSchema": {**IN, "properties": {"a": {**A, "description": "n"}}}}, "cosmetic"),
+        ({"inputSchema": {**IN, "properties": {"a": A, "b": B}}}, "additive"),
+        ({"inputSchema": {**IN, "properties": {"a": A, "b": B}, "required": ["a", "b"]}}, "breaking"),
+        ({"inputSchema": {**IN, "required": []}}, "additive"),
+        ({"inputSchema": {**IN, "properties": {"a": {"type": ["string", "null"]}}}}, "additive"),
+        ({"inputSchema": {**IN, "properties": {"a": B}}}, "breaking"),
+        ({"inputSchema": {**IN, "properties": {"a": {**A, "maxLength": 3}}}}, "breaking"),
+        ({"inputSchema": {**IN, "additionalProperties": False}}, "breaking"),
+        ({"outputSchema": {**OUT, "properties": {"a": {"enum": ["x", "y", "z"]}}}}, "breaking"),
+        ({"outputSchema": {**OUT, "properties": {"a": {"enum": ["x"]}}}}, "additive"),
+        ({"outputSchema": {**OUT, "properties": {**OUT["properties"], "b": B}}}, "additive"),
+        ({"outputSchema": {**OUT, "required": []}}, "breaking"),
+        ({"annotations": {"destructiveHint": True}}, "breaking"),
+        ({"annotations": {"title": "T"}}, "cosmetic"),
+        ({"execution": {"taskSupport": "required"}}, "breaking"),
+    ],
+)
+def test_changes_of_tools_are_classed(change: Any, weight: str) -> None:
+    assert weight_of(BEFORE, {**BEFORE, **change}) == weight
 
 
 @pytest.mark.parametrize(
