@@ -95,10 +95,11 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         (tmp_path / "checks.py").write_text("def order_is_paid(state, steps, answer): ...\n", encoding="utf-8")
         (tmp_path / "keyed.yaml").write_text(KEYED, encoding="utf-8")
         # orders of the shop have a status, as jobs do; no shipped tool takes an idempotency key
-        tools = {"async_job": "shop", "key_expired": "keyed.yaml"}.get(name, "crm")
+        tools = {"async_job": "shop", "key_expired": "keyed.yaml", "contradiction": "search_world"}
+        tools |= dict.fromkeys(("disk_full", "flaky", "hang"), "code")  # only a shell has these
         path = tmp_path / f"{name}.yaml"
         text = body.replace("get_job", "get_order")
-        path.write_text(f"mcp_sim: 1\nname: shown\ntools: {tools}\n{text}\n", encoding="utf-8")
+        path.write_text(f"mcp_sim: 1\nname: shown\ntools: {tools.get(name, 'crm')}\n{text}\n", encoding="utf-8")
         assert [str(problem) for problem in check([path]) if problem.severity == "error"] == []
 
 
