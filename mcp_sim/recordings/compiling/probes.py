@@ -168,7 +168,8 @@ class Probe:
         self.answers.append((tool, short(arguments), _digest(answer), shown))
         self._check_schema(self.domain.tools[tool], call, answer)
         self._advise(tool, call, world)
-        if (world.ledger.newest.get("step") or {}).get("committed"):
+        step: Record = world.ledger.newest.get("step") or {}
+        if step.get("committed"):
             self.writers.add(tool)
         if not seen.failed:
             self.examples.setdefault(tool, Example(arguments, answer, view))
