@@ -25,6 +25,7 @@ Condition: TypeAlias = "tuple[str, Json]"
 
 _LONGEST_CHOICE = 24
 """Longer values are data rather than one of a few choices."""
+_CHOICE = re.compile(r"[\w.:/-]+")
 _WRONG = 0.25
 """The share of answers for which the only template may be wrong. Above, the texts rather have a second form."""
 _MOST_LINES = 60
@@ -100,7 +101,8 @@ def _conditions(sample: Sample) -> Iterator[Condition]:
 
 def _may_choose(name: str, value: Json) -> bool:
     """Whether an argument may choose the form of the answer: a word, and no id."""
-    return isinstance(value, str) and len(value) <= _LONGEST_CHOICE and " " not in value and not is_id(name, value)
+    is_word = isinstance(value, str) and len(value) <= _LONGEST_CHOICE and _CHOICE.fullmatch(value) is not None
+    return is_word and not is_id(name, value)
 
 
 def _holds(condition: Condition, sample: Sample) -> bool:
@@ -143,11 +145,22 @@ def _template(samples: Sequence[Sample]) -> Record:
     layout = {"indent": max(set(indents), key=indents.count)} if indents else {}
     blocks = {"block_per_row": True} if any(sample.is_blocks for sample in samples) else {}
     whole = induce(body)
+    if len(samples) == 1 and _has_data(whole):
+        raise Unexplained("numbers or lists that one call shows")
     return {
         "json": {"result": whole} if all(is_wrapped(sample.answer) for sample in samples) else whole,
         **layout,
         **blocks,
     }
+
+
+def _has_data(template: Json) -> bool:
+    """Whether a template has numbers or list items of its own, as what a server computes. Other calls would differ."""
+    return any(
+        (isinstance(leaf, int | float) and not isinstance(leaf, bool))
+        or (isinstance(leaf, str) and any(isinstance(key, int) for key in path) and not SLOT.search(leaf))
+        for path, leaf in leaves(template)
+    )
 
 
 def unexplained_text(results: Sequence[Record], samples: Sequence[Sample]) -> Sample | None:
