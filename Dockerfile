@@ -6,7 +6,7 @@ COPY mcp_sim mcp_sim
 COPY tool_specs tool_specs
 COPY scenarios scenarios
 COPY presets presets
-RUN python -m venv /opt/mcp-sim && /opt/mcp-sim/bin/pip install --no-cache-dir .
+RUN python -m venv /opt/mcp-sim && /opt/mcp-sim/bin/pip install --no-cache-dir '.[terminal]'
 
 FROM python:3.12-slim
 COPY --from=build /opt/mcp-sim /opt/mcp-sim
