@@ -1,4 +1,4 @@
-"""Libraries that programs call: files, git, search, a shell and SQL over the tables of a world.
+"""Libraries that programs call: files, git, screens, search, a shell and SQL over the tables of a world.
 
 They are plain Python with types. They know no tools and word no answers: what goes wrong is a `LibraryError`, which the
 program words. All state is in tables, so that forks, resets and faults need nothing of them. May import `types` and

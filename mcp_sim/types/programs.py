@@ -14,7 +14,7 @@ from mcp_sim.types.json_values import Json
 
 _NO_NAME = re.compile(r"\W")
 
-LIBRARIES = ("files", "git", "search", "shell", "sql")
+LIBRARIES = ("files", "git", "screens", "search", "shell", "sql")
 """What programs call besides tables. Each is a package in `mcp_sim.libraries`."""
 
 EXTRAS = {"shell": ("bashkit", "terminal")}

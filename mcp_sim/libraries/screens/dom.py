@@ -1,0 +1,191 @@
+"""Parse the HTML that sites of simulated screens may use into elements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html.parser import HTMLParser
+from typing import TypeAlias
+
+from mcp_sim.libraries.store import LibraryError
+
+VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
+"""Elements without content."""
+KNOWN = VOID | frozenset({
+    "a", "abbr", "address", "article", "aside", "b", "bdi", "blockquote", "body", "button", "caption", "cite", "code",
+    "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "fieldset", "figcaption", "figure", "footer", "form",
+    "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "html", "i", "ins", "kbd", "label", "legend", "li", "main",
+    "mark", "meter", "nav", "ol", "optgroup", "option", "output", "p", "pre", "progress", "q", "s", "samp", "search",
+    "section", "select", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "textarea",
+    "tfoot", "th", "thead", "time", "title", "tr", "u", "ul", "var",
+})  # fmt: skip
+"""The elements that the accessibility tree is known to show as browsers do."""
+_ENDS = {
+    "li": ("li",),
+    "dt": ("dt", "dd"),
+    "dd": ("dt", "dd"),
+    "tr": ("tr", "td", "th"),
+    "td": ("td", "th"),
+    "th": ("td", "th"),
+    "option": ("option",),
+    "thead": ("caption",),
+    "tbody": ("thead", "tbody", "tr", "td", "th"),
+    "tfoot": ("thead", "tbody", "tr", "td", "th"),
+}
+"""Element -> the open ones that its start tag ends, innermost first, up to their container."""
+_CONTAINERS = frozenset(
+    {"ul", "ol", "dl", "table", "tbody", "thead", "tfoot", "select", "optgroup", "body", "form", "div"}
+)
+_BLOCKS_END_P = frozenset({
+    "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figure", "footer", "form", "h1",
+    "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "search", "section", "table", "ul",
+})  # fmt: skip
+
+SUBMIT = re.compile(r"\s*(?:this|this\.form)\.submit\(\);?\s*")
+CONFIRM = re.compile(r"\s*return confirm\('((?:[^'\\]|\\.)*)'\);?\s*")
+"""The two scripts that are understood."""
+_SCRIPTS = {"onchange": SUBMIT, "onsubmit": CONFIRM}
+_MOST = 2_000_000
+"""Characters of a page. A browser shows more, but no agent reads it."""
+_MOST_ELEMENTS = 20_000
+_DEEPEST = 200
+"""How deep elements may nest: the walks over them are recursive."""
+
+Node: TypeAlias = "Element | str"
+
+
+class HtmlError(LibraryError):
+    """A page that cannot be shown as a browser would, with its line and column."""
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element of a page. `place` counts the elements before it."""
+
+    tag: str
+    attributes: dict[str, str]
+    parent: Element | None
+    place: int
+    children: list[Node] = field(default_factory=list["Element | str"])
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return an attribute."""
+        return self.attributes.get(name, default)
+
+    def has(self, name: str) -> bool:
+        """Whether an attribute is there, also without a value."""
+        return name in self.attributes
+
+    @property
+    def elements(self) -> Iterator[Element]:
+        """The children that are elements."""
+        return (child for child in self.children if isinstance(child, Element))
+
+    def walk(self) -> Iterator[Element]:
+        """Yield this element and all within, in document order."""
+        waiting: list[Element] = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed([*element.elements]))
+
+    def above(self) -> Iterator[Element]:
+        """Yield this element and those around it, innermost first."""
+        element: Element | None = self
+        while element is not None:
+            yield element
+            element = element.parent
+
+    def closest(self, *tags: str) -> Element | None:
+        """Return the innermost element around this one with one of these tags, this one included."""
+        return next((element for element in self.above() if element.tag in tags), None)
+
+    def first(self, *tags: str) -> Element | None:
+        """Return the first element within with one of these tags."""
+        return next((element for element in self.walk() if element.tag in tags and element is not self), None)
+
+    @property
+    def text(self) -> str:
+        """All text within, as it is written."""
+        return "".join(child if isinstance(child, str) else child.text for child in self.children)
+
+
+@lru_cache(maxsize=256)
+def parse(html: str) -> Element:
+    """Return the root of a page. It must not be changed: all worlds share it.
+
+    Raises `HtmlError` for elements, scripts and sizes outside the supported part.
+    """
+    if len(html) > _MOST:
+        raise HtmlError(f"a page of {len(html):,} characters; at most {_MOST:,} are shown")
+    parser = _Parser()
+    parser.feed(html)
+    parser.close()
+    return parser.root
+
+
+class _Parser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.root = Element("#document", {}, None, 0)
+        self._open = self.root
+        self._count, self._depth = 0, 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in KNOWN:
+            raise self._error(f"<{tag}> is not supported")
+        attributes = {name: value or "" for name, value in attrs}
+        self._check_scripts(attributes)
+        self._end_implied(tag)
+        if tag == "tr" and self._open.tag == "table":
+            self._start("tbody", {})  # as browsers do
+        element = self._start(tag, attributes)
+        if tag in VOID:
+            self._open, self._depth = element.parent or self.root, self._depth - 1
+
+    def handle_endtag(self, tag: str) -> None:
+        match = self._open.closest(tag)
+        if match is not None and match.parent is not None:
+            self._close_to(match.parent)
+
+    def handle_data(self, data: str) -> None:
+        self._open.children.append(data)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> Element:
+        self._count, self._depth = self._count + 1, self._depth + 1
+        if self._count > _MOST_ELEMENTS:
+            raise self._error(f"more than {_MOST_ELEMENTS:,} elements")
+        if self._depth > _DEEPEST:
+            raise self._error(f"elements nest more than {_DEEPEST} levels deep")
+        element = Element(tag, attributes, self._open, self._count)
+        self._open.children.append(element)
+        self._open = element
+        return element
+
+    def _end_implied(self, tag: str) -> None:
+        """Close what a start tag ends although its end tag is missing."""
+        if tag in _BLOCKS_END_P and (paragraph := self._open.closest("p")) is not None and paragraph.parent is not None:
+            self._close_to(paragraph.parent)
+        ended = _ENDS.get(tag, ())
+        while self._open.tag not in _CONTAINERS - {*ended} and self._open.closest(*ended) is not None:
+            self._close_to(self._open.parent or self.root)
+        while self._open.tag in ended:
+            self._close_to(self._open.parent or self.root)
+
+    def _close_to(self, element: Element) -> None:
+        while self._open is not element and self._open.parent is not None:
+            self._open, self._depth = self._open.parent, self._depth - 1
+
+    def _check_scripts(self, attributes: dict[str, str]) -> None:
+        for name, value in attributes.items():
+            if name.startswith("on") and not (name in _SCRIPTS and _SCRIPTS[name].fullmatch(value)):
+                raise self._error(
+                    f'{name}="{value}" is not supported; expected onchange="this.form.submit()" '
+                    "or onsubmit=\"return confirm('...')\""
+                )
+
+    def _error(self, message: str) -> HtmlError:
+        line, column = self.getpos()
+        return HtmlError(f"line {line}, column {column + 1}: {message}")

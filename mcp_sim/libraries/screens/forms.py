@@ -1,0 +1,140 @@
+"""Controls of forms: their values, what a browser refuses to send, and what it sends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from mcp_sim.libraries.screens.dom import Element
+from mcp_sim.types import Json
+
+CONTROLS = ("input", "select", "textarea")
+BUTTONS = frozenset({"submit", "image", "button", "reset"})
+_TIMES = frozenset({"date", "time", "month", "week", "datetime-local"})
+_EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SPACE = re.compile(r"[ \t\n\r\f\v\u00a0\u2002-\u200a\u202f\u205f\u3000]+")
+
+
+def squeezed(text: str) -> str:
+    """Return a text with single spaces, as pages show it."""
+    return _SPACE.sub(" ", text.replace("\u200b", "")).strip()
+
+
+class Form:
+    """The values that were entered into the controls of a page, by the place of the element."""
+
+    def __init__(self, root: Element, values: Mapping[str, Json]) -> None:
+        self.root, self.values = root, dict(values)
+
+    def value(self, control: Element) -> Json:
+        """Return the value of a control: a flag for checkboxes and radio buttons, else a text."""
+        entered = self.values.get(str(control.place))
+        kind = control.get("type")
+        if kind in ("checkbox", "radio"):
+            return control.has("checked") if entered is None else entered
+        if entered is not None:
+            return entered
+        if control.tag == "textarea":
+            return control.text.removeprefix("\n")
+        if control.tag == "select":
+            options = [element for element in control.walk() if element.tag == "option"]
+            chosen = [option for option in options if option.has("selected")] or options[:1]
+            return option_value(chosen[-1]) if chosen else ""
+        return control.get("value")
+
+    def set(self, control: Element, value: Json) -> None:
+        """Enter a value. A radio button that is chosen turns off the others of its name."""
+        if control.get("type") == "radio":
+            for other in self._group(control):
+                self.values[str(other.place)] = False
+        self.values[str(control.place)] = value
+
+    def reset(self, form: Element) -> None:
+        """Forget what was entered into the controls of a form."""
+        for element in form.walk():
+            self.values.pop(str(element.place), None)
+
+    def first_invalid(self, form: Element) -> Element | None:
+        """Return the first control that a browser refuses to send."""
+        controls = (element for element in self.controls(form) if element.tag in CONTROLS)
+        return next((element for element in controls if self._is_invalid(element)), None)
+
+    def data(self, form: Element, button: Element | None) -> list[tuple[str, str]]:
+        """Return the names and values that a form sends."""
+        sent = list[tuple[str, str]]()
+        for element in self.controls(form):
+            name, kind = element.get("name"), element.get("type")
+            if not name or is_disabled(element):
+                continue
+            if kind in ("checkbox", "radio"):
+                if self.value(element):
+                    sent.append((name, element.get("value", "on")))
+            elif element.tag == "button" or kind in BUTTONS:
+                if element is button:
+                    sent.append((name, element.get("value")))
+            elif element.tag in CONTROLS:
+                sent.append((name, str(self.value(element))))
+        return sent
+
+    def controls(self, form: Element) -> Iterator[Element]:
+        """Yield the elements of a form: those within, and those elsewhere that name it."""
+        own = form.get("id")
+        for element in self.root.walk():
+            if element.closest("form") is form or (own and element.get("form") == own):
+                yield element
+
+    def _group(self, radio: Element) -> Iterator[Element]:
+        form, name = radio.closest("form"), radio.get("name")
+        for element in self.root.walk():
+            if element.get("type") == "radio" and element.get("name") == name and element.closest("form") is form:
+                yield element
+
+    def _is_invalid(self, control: Element) -> bool:
+        kind = control.get("type", "text") if control.tag == "input" else control.tag
+        if is_disabled(control) or control.has("readonly") or kind in BUTTONS or kind == "hidden":
+            return False
+        if kind == "radio":
+            group = [*self._group(control)]
+            return any(radio.has("required") for radio in group) and not any(self.value(radio) for radio in group)
+        value = self.value(control)
+        if kind == "checkbox" or not value:
+            return control.has("required") and not value
+        return _breaks_rules(control, kind, str(value))
+
+
+def _breaks_rules(control: Element, kind: str, text: str) -> bool:
+    low, high = control.get("min"), control.get("max")
+    if kind in ("number", "range"):
+        number, step = float(text), control.get("step", "1")
+        base = float(low or control.get("value") or 0)
+        is_off = step != "any" and round((number - base) / float(step), 9) % 1 != 0
+        return (bool(low) and number < float(low)) or (bool(high) and number > float(high)) or is_off
+    if kind in _TIMES:
+        return (bool(low) and text < low) or (bool(high) and text > high)
+    if kind == "email" and not _EMAIL.fullmatch(text):
+        return True
+    if kind == "url" and not _URL.match(text):
+        return True
+    pattern = control.get("pattern")
+    return bool(pattern) and control.tag == "input" and not re.fullmatch(pattern, text)
+
+
+def option_value(option: Element) -> str:
+    """Return what an option sends: its value, else its text."""
+    return option.get("value") if option.has("value") else squeezed(option.text)
+
+
+def is_disabled(element: Element) -> bool:
+    """Whether a control is disabled, itself or by a fieldset around it."""
+    if element.tag not in (*CONTROLS, "button", "option"):
+        return False
+    return element.has("disabled") or any(
+        other.tag == "fieldset" and other.has("disabled") for other in element.above()
+    )
+
+
+def is_text_control(element: Element) -> bool:
+    """Whether text can be typed into an element."""
+    kinds = BUTTONS | {"checkbox", "radio", "file", "hidden", "range"}
+    return element.tag == "textarea" or (element.tag == "input" and element.get("type", "text") not in kinds)

@@ -1,0 +1,189 @@
+"""Pages, their accessibility tree, and the browser over sites."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from support.library_stores import new_store
+
+from mcp_sim.libraries.screens import Browser, HtmlError, NotFound, Redirect, ScreenError, Site, parse, playwright
+from mcp_sim.libraries.screens.accessibility import Tree
+from mcp_sim.libraries.screens.forms import Form
+
+
+def shown(html: str) -> str:
+    return playwright.snapshot(Tree(Form(parse(html), {}), None, "", {}, 0).build())
+
+
+CHROMIUM = {
+    "<ul><li>One<li>Two <ul><li>Deep</ul></ul>": """\
+- list [ref=e2]:
+  - listitem [ref=e3]: One
+  - listitem [ref=e4]:
+    - text: Two
+    - list [ref=e5]:
+      - listitem [ref=e6]: Deep""",
+    '<fieldset><legend>Plan</legend><label><input type="radio" name="p" checked> Free</label></fieldset>': """\
+- group "Plan" [ref=e2]:
+  - generic [ref=e4]:
+    - radio "Free" [checked] [ref=e5]
+    - text: Free""",
+    '<p>a: b</p><p>12</p><p>yes</p><a href="/i"><img src="i.png" alt="Pic"></a><a href="/e"></a>': """\
+- generic [active] [ref=e1]:
+  - paragraph [ref=e2]: "a: b"
+  - paragraph [ref=e3]: "12"
+  - paragraph [ref=e4]: "yes"
+  - link [ref=e5] [cursor=pointer]:
+    - /url: /i
+    - img "Pic" [ref=e6]
+  - link:
+    - /url: /e""",
+    '<table><tr><th scope="row">Q</th><td><b>15</b> <span>up</span></td></tr></table>': """\
+- table [ref=e2]:
+  - rowgroup [ref=e3]:
+    - row [ref=e4]:
+      - rowheader "Q" [ref=e5]
+      - cell "15 up" [ref=e6]""",
+}
+"""HTML -> the snapshot of Playwright 0.0.83 with Chromium."""
+
+
+@pytest.mark.parametrize("html", CHROMIUM)
+def test_a_snapshot_is_the_one_of_chromium(html: str) -> None:
+    assert shown(f"<body>{html}</body>") == CHROMIUM[html]
+
+
+ODD = {
+    "<p>x</p>\n<canvas></canvas>": "line 2, column 1: <canvas> is not supported",
+    '<a onclick="go()">x</a>': 'line 1, column 1: onclick="go()" is not supported',
+    '<form onsubmit="steal()"></form>': 'onsubmit="steal()" is not supported; expected onchange="this.form.submit()"',
+    "<div>" * 300: "elements nest more than 200 levels deep",
+    "<p>x" * 20_001: "more than 20,000 elements",
+    "x" * 2_000_001: "a page of 2,000,001 characters",
+}
+
+
+@pytest.mark.parametrize("html", ODD, ids=range(len(ODD)))
+def test_html_that_is_not_understood_is_refused_with_its_place(html: str) -> None:
+    with pytest.raises(HtmlError) as refused:
+        parse(html)
+    assert ODD[html] in str(refused.value)
+
+
+def site_of(world: Any) -> Browser:
+    site = Site("https://s.example")
+
+    @site.page("/")
+    def home(_world: Any, said: str = "") -> str:
+        return (
+            f"<title>Home</title><body><p>{said}</p>"
+            "<form action='/say' method='post' onsubmit=\"return confirm('Sure?')\">"
+            "<label>Say <input name='said' required></label><label><input type='checkbox' name='loud'> Loud</label>"
+            "<label>Key <input type='password' name='key'></label>"
+            "<label>Age <input type='number' name='age' min='18' value='18'></label><button>Send</button></form>"
+            "<a href='/loop'>Loop</a><a href='/gone'>Gone</a><a href='https://other.example/'>Other</a></body>"
+        )
+
+    @site.post("/say")
+    def say(world: Any, said: str, loud: str = "") -> str:
+        world.heard.append((said, loud))
+        raise Redirect(f"/?said={said}")
+
+    @site.page("/loop")
+    def loop(_world: Any) -> str:
+        raise Redirect("/loop")
+
+    @site.page("/gone")
+    def gone(_world: Any) -> str:
+        raise NotFound("It is gone.")
+
+    return Browser(new_store(), world, [site])
+
+
+def act(browser: Browser, named: str, action: str, *arguments: Any, **options: Any) -> None:
+    """Act on the element of this role and name, as the snapshot shows it."""
+    tab = browser.tab
+    line = next(line for line in playwright.snapshot(tab.tree()).splitlines() if line.strip().startswith(f"- {named}"))
+    getattr(tab, action)(tab.element(line.partition("[ref=")[2].partition("]")[0]), *arguments, **options)
+    tab.save()
+
+
+def opened() -> tuple[Browser, Any]:
+    world = SimpleNamespace(heard=[])
+    browser = site_of(world)
+    tab = browser.tab
+    tab.navigate("https://s.example")
+    tab.save()
+    return browser, world
+
+
+def test_a_form_is_sent_once_it_is_valid_and_confirmed() -> None:
+    browser, world = opened()
+    act(browser, 'button "Send"', "click")
+    assert (browser.tab.dialog, world.heard) == (None, []), "a required field is empty"
+    act(browser, 'textbox "Say"', "fill", "a b")
+    act(browser, 'spinbutton "Age"', "fill", "17")
+    act(browser, 'checkbox "Loud"', "click")
+    act(browser, 'button "Send"', "click")
+    assert (browser.tab.dialog, world.heard) == (None, []), "a number is below its least"
+    act(browser, 'spinbutton "Age"', "fill", "18")
+    act(browser, 'button "Send"', "click")
+    assert (browser.tab.dialog, world.heard) == ("Sure?", [])
+    tab = browser.tab
+    tab.answer(accept=True)
+    tab.save()
+    assert world.heard == [("a b", "on")]
+    assert browser.tab.url == "https://s.example/?said=a%20b"
+    assert browser.tab.text() == "a b Say Loud Key Age Send Loop Gone Other"
+
+
+def test_back_shows_what_was_entered_but_no_password_and_new_references() -> None:
+    browser, _ = opened()
+    act(browser, 'textbox "Say"', "fill", "hi")
+    act(browser, 'textbox "Key"', "fill", "secret")
+    act(browser, 'link "Gone"', "click")
+    assert browser.tab.record["status"] == 404
+    tab = browser.tab
+    tab.go_back()
+    text = playwright.snapshot(tab.tree())
+    assert 'textbox "Say" [ref=f2e' in text
+    assert "]: hi" in text
+    assert "secret" not in text
+    with pytest.raises(ScreenError, match="Ref e5 not found in the current page snapshot"):
+        tab.element("e5")
+
+
+def test_what_does_not_end_or_exist_is_an_error_and_the_page_stays() -> None:
+    browser, _ = opened()
+    with pytest.raises(ScreenError, match="net::ERR_TOO_MANY_REDIRECTS"):
+        act(browser, 'link "Loop"', "click")
+    with pytest.raises(ScreenError, match=r"net::ERR_NAME_NOT_RESOLVED at https://other\.example/"):
+        act(browser, 'link "Other"', "click")
+    with pytest.raises(ScreenError, match="not an <input>"):
+        act(browser, 'link "Other"', "fill", "x")
+    assert browser.tab.url == "https://s.example/"
+
+
+def test_tabs_are_records_of_the_world() -> None:
+    browser, _ = opened()
+    second = browser.open()
+    second.navigate("https://s.example/gone")
+    second.save()
+    assert [(tab["current"], tab["status"]) for tab in browser.tabs] == [(False, 200), (True, 404)]
+    assert browser.select(0).url == "https://s.example/"
+    browser.close(1)
+    assert len(browser.tabs) == 1
+    for _ in range(19):
+        browser.open()
+    with pytest.raises(ScreenError, match="at most 20 tabs"):
+        browser.open()
+
+
+def test_a_page_of_many_elements_takes_time_in_proportion() -> None:
+    rows = "".join(f"<tr><td>{n}</td><td><button>Go</button></td></tr>" for n in range(4_000))
+    start = time.process_time()
+    assert shown(f"<body><table>{rows}</table></body>").count("button") == 4_000
+    assert time.process_time() - start < 30
