@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cache
 from pkgutil import get_data
@@ -104,11 +104,6 @@ def roles(*known: Role) -> dict[str, Role]:
 def pick(line: str, known: Mapping[str, Role]) -> tuple[Role, ...]:
     """Return the roles that a line names, separated by spaces. `?` after a name makes it optional."""
     return tuple(replace(known[name.rstrip("?")], optional=name.endswith("?")) for name in line.split())
-
-
-def required_roles(operation: Operation) -> Iterator[str]:
-    """Yield the roles that a call must give."""
-    return (required.name for required in operation.roles if not required.optional)
 
 
 @frozen

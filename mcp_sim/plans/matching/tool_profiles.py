@@ -119,11 +119,6 @@ def profiles_by_choice(tools: Sequence[Tool]) -> list[ToolProfile]:
     return [profile for whole in profiles_of_tools(tools) for profile in split_by_choice(whole)]
 
 
-def profiles_of_tool(tool: Tool) -> list[ToolProfile]:
-    """Return the profiles of a single tool, with one profile per choice of a selecting argument."""
-    return split_by_choice(_profile(tool, None))
-
-
 def split_by_choice(whole: ToolProfile) -> list[ToolProfile]:
     """Split a profile into one per choice of a selecting argument, if the tool has such an argument."""
     return list(_selected(whole)) or [whole]

@@ -15,7 +15,7 @@ from mcp_sim.plans.records.filters import matching_rows
 from mcp_sim.plans.records.ordering import Row, ordering
 from mcp_sim.plans.records.search_terms import query_argument, term_parser
 from mcp_sim.plans.refusal import invalid
-from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn, View
+from mcp_sim.types import Json, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
@@ -26,10 +26,6 @@ from mcp_sim.types.plans import Plan
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
 _LONGEST_OFFSET = 18  # no list has as many rows, and int() is slow for long texts
-_SAMPLE = 50
-"""How many records show the format of a time. Formats are the same in all rows, or mixed from the beginning."""
-
-_OF_TIMES = frozenset({"equals", *COMPARISONS})
 
 
 @frozen

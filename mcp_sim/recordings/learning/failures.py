@@ -47,11 +47,6 @@ def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> d
     return by_tool
 
 
-def own_template(sample: Sample) -> Json:
-    """Return the error template of a recorded failure, with slots for the arguments of the call."""
-    return _template(sample, _own_slots(sample))
-
-
 def shared_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> Record:
     """Return the error templates of the whole spec, for tools without a recorded failure of a cause.
 
