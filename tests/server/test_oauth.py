@@ -89,7 +89,7 @@ async def client(served: Served, user: User, storage: Storage, world: str = "a")
 def document(folder: Path, options: Any) -> str:
     path = folder / "locked.json"
     auth = {"oauth": options} if options else "oauth"
-    body: Any = {"mcp_sim": 1, "tools": "crm", "auth": auth, "expect": [{"reauthenticated": {}}]}
+    body: dict[str, Any] = {"mcp_sim": 1, "tools": "crm", "auth": auth, "expect": [{"reauthenticated": {}}]}
     path.write_text(json.dumps(body), encoding="utf-8")
     return str(path)
 
