@@ -40,11 +40,11 @@ from mcp_sim.cli.startup import freeze_collector
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.endpoint import Ask, Endpoint, open_endpoint
 from mcp_sim.models.language_model.endpoint import Request as Question
-from mcp_sim.models.language_model.predictor import ModelPredictor
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.models.language_model.tighten import tighten
 from mcp_sim.models.world_models.openai import Openai
 from mcp_sim.simulator.compile import load
+from mcp_sim.types.kinds import Predictor
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
@@ -240,7 +240,7 @@ def recorded_model(traffic: Traffic) -> type[Openai]:
     """Return a class of world models that record their traffic."""
 
     class Recorded(Openai):
-        def _predictor(self, domain: Any, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
+        def _predictor(self, domain: Any, ask: Ask, max_characters: Callable[[], int | None]) -> Predictor:
             return super()._predictor(domain, traffic.recording(ask), max_characters)
 
     return Recorded

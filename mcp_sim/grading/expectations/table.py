@@ -38,22 +38,22 @@ class Table(Expectation):
 
     is_goal: ClassVar[bool] = True
 
-    entity: str = Field(description="Whose records the table shows.", examples=["lighthouse"])
+    entity: str = Field(description="Whose records the table shows.", examples=["deal"])
     where: dict[str, MatcherSource] = Field(
         default_factory=dict[str, MatcherSource],
         description="Field -> matcher of the records; all records without it.",
-        examples=[{"height": {"gte": 60}}],
+        examples=[{"amount": {"gte": 1000}}],
     )
     columns: dict[str, str] = Field(
         min_length=1,
         description="Column -> the path of its value.",
-        examples=[{"lighthouse": "name", "town": "town.name", "height": "height"}],
+        examples=[{"deal": "title", "contact": "contact_id.name", "amount": "amount"}],
     )
-    key: str = Field(description="The column that tells rows apart.", examples=["lighthouse"])
+    key: str = Field(description="The column that tells rows apart.", examples=["deal"])
     near: dict[str, float] = Field(
         default_factory=dict[str, float],
         description="Column -> how far a value may be off: a share of a number, or days.",
-        examples=[{"height": 0.02}],
+        examples=[{"amount": 0.02}],
     )
     row_f1: float = Field(default=1.0, ge=0, le=1, description="The least F1 of rows.", examples=[0.8])
     item_f1: float = Field(default=0.0, ge=0, le=1, description="The least F1 of single values.", examples=[0.9])

@@ -32,7 +32,7 @@ CHARGE = ("create_charge", {"amount": 5, "idempotency_key": "k-1"})
 READ = ("web_search", {"query": "arches"})
 COMMAND = ("bash", {"command": "pwd"})
 APPEND = ("bash", {"command": "echo more >> README.md"})
-TESTS = ("run_tests", {})
+TESTS: tuple[str, dict[str, Any]] = ("run_tests", {})
 RESTART = ("bash", {"restart": True})
 ONE_NOTE = ("import_notes", {"titles": ["a"]})
 
