@@ -75,6 +75,7 @@ ELSEWHERE = {
     "hunt": "tests/cli/test_hunt.py",
     "learn": "tests/recordings/test_compiling.py",
     "measure": "tests/cli/test_measure.py",
+    "validity": "tests/runs/test_validity.py",
 }
 """Commands that are tested with an agent, a model or recordings."""
 

@@ -435,6 +435,7 @@ CREATED = {"tool": "create_note", "arguments": {"title": "Milk"}, "result": '{"i
             [],
         ),
     ],
+    ids=["recorded", "Markdown", "JSON", "server", "server and allowed tools"],
 )
 async def test_samples_come_from_recordings_documents_and_the_allowed_calls_of_a_server(
     recorded: Path, capfd: pytest.CaptureFixture[str], source: str, shown: list[str], hidden: list[str]
