@@ -29,12 +29,30 @@ PING = b": ping\r\n\r\n"
 _Stream: TypeAlias = "tuple[MemoryObjectSendStream[EventMessage], MemoryObjectReceiveStream[EventMessage]]"
 
 
+class _Streams(dict[Any, Any]):
+    """The SDK's streams by request. Under the key of event streams is the newest that is open, whatever is removed.
+
+    The SDK removes the key when a message meets a stream that has just ended, and by then the key may mean another one.
+    """
+
+    def __init__(self, opened: list[_Stream]) -> None:
+        super().__init__()
+        self._opened = opened
+
+    def __contains__(self, key: object) -> bool:
+        return bool(self._opened) if key == GET_STREAM_KEY else super().__contains__(key)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._opened[-1] if key == GET_STREAM_KEY else super().__getitem__(key)
+
+
 class Transport(StreamableHTTPServerTransport):
     """The SDK's transport of a session, whose newest event stream gets what belongs to no request."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self._opened = list[_Stream]()
+        self._request_streams = _Streams(self._opened)
 
     async def _handle_get_request(self, request: Request, send: Send) -> None:
         _, takes_events = check_accept_headers(request)
@@ -59,7 +77,6 @@ class Transport(StreamableHTTPServerTransport):
         """Send messages until the client leaves or the session ends."""
         stream: _Stream = anyio.create_memory_object_stream[EventMessage](MOST_HELD)
         self._opened.append(stream)
-        self._request_streams[GET_STREAM_KEY] = stream
         if len(self._opened) > MOST_STREAMS:
             self._opened[0][0].close()
         session = [(b"mcp-session-id", self.mcp_session_id.encode())] if self.mcp_session_id else []
@@ -81,14 +98,10 @@ class Transport(StreamableHTTPServerTransport):
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
     def _forget(self, stream: _Stream) -> None:
-        """Let the newest stream that is left get the messages."""
+        """End a stream. The newest one that is left gets the messages from then on."""
         self._opened.remove(stream)
         for end in stream:
             end.close()
-        if self._request_streams.get(GET_STREAM_KEY) is stream:
-            del self._request_streams[GET_STREAM_KEY]
-            if self._opened:
-                self._request_streams[GET_STREAM_KEY] = self._opened[-1]
 
     async def terminate(self) -> None:
         """End the session and its streams."""

@@ -46,7 +46,7 @@ async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
 
 def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:
     used = {entry.kind for name in GRADED_SCENARIOS for entry in compiled(name).expectations}
-    assert used == set(expectations.names()) - {"asked_user", "python"}
+    assert used == set(expectations.names()) - {"asked_user", "python", "reauthenticated"}
 
 
 ATTACK = """\

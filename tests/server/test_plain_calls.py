@@ -418,7 +418,7 @@ def test_unexpected_failures_look_the_same_with_and_without_the_sdk(era: str) ->
         whole = request(call(GET, era=era), "w", headers_of(era))
         same(sides, [whole], "w")
         same(sides, [whole], "w")
-        assert both[0].at_once == 1
+        assert both[0].at_once == 2
         for sink in sinks:
             sink.is_broken = True
         same(sides, [whole], "w")

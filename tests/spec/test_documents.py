@@ -115,6 +115,7 @@ def test_sim_can_fix_whatever_a_plan_has() -> None:
         "errors",
         "checks",
         "latency",
+        "media",
     }  # these belong to the answer, not to the plan
     inferred = {"tool", "basis"}
     assert set(SimPart.model_fields) - of_the_answer == {part.name for part in fields(Plan)} - inferred

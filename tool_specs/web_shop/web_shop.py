@@ -4,6 +4,7 @@ import json
 
 from shop import site
 
+from mcp_sim.libraries.patterns import PatternError, search_test
 from mcp_sim.libraries.screens import ScreenError, playwright
 from mcp_sim.programs import Refused, initial, records, tool
 
@@ -128,15 +129,22 @@ def browser_snapshot(world, target=""):
 
 
 @tool(verb="search", entity="tab")
-def browser_find(world, text):
+def browser_find(world, text="", regex=""):
     session = opened(world, "browser_find")
+    if bool(text) is bool(regex):
+        raise Refused("### Error\nError: Either text or regex must be provided")
+    try:
+        matches = search_test(regex) if regex else lambda line: text.casefold() in line.casefold()
+    except PatternError as error:
+        raise Refused(f"### Error\nError: {error}") from None
     lines = playwright.snapshot(session.tab.tree()).split("\n")
     session.tab.save()
-    hits = [at for at, line in enumerate(lines) if text.casefold() in line.casefold()]
+    hits = [at for at, line in enumerate(lines) if matches(line)]
+    wanted = regex or f'"{text}"'
     if not hits:
-        return f'### Result\nNo matches found for "{text}".'
+        return f"### Result\nNo matches found for {wanted}."
     plural = "match" if len(hits) == 1 else "matches"
-    return f'### Result\nFound {len(hits)} {plural} for "{text}":\n\n' + "\n".join(around(lines, hits))
+    return f"### Result\nFound {len(hits)} {plural} for {wanted}:\n\n" + "\n".join(around(lines, hits))
 
 
 def around(lines, hits):
