@@ -43,4 +43,4 @@ def entities(_state: Json) -> list[Entity]:
         "id", "current", "url", "title", "html", "status", "values", "focus", "dialog", "references", "given", "loads",
         "back", "answers",
     ]  # fmt: skip
-    return [Entity(TAB, "id", None, {name: Field(name, {}) for name in names})]
+    return [Entity(TAB, "id", None, {name: Field(name, {}) for name in names}, natural=True)]  # numbers are used again
