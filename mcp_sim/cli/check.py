@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
     documents = [document for path in args.paths for document in checked(path, args.trust)]
     checked_documents = [
-        (file, [*problems, *_idle_passes(scenario), *_failing_tools(scenario)])
+        (file, [*problems, *([] if scenario is None else _problems_in_worlds(scenario))])
         for file, problems, scenario in documents
     ]
     if args.json:
@@ -43,9 +43,16 @@ def run(args: argparse.Namespace) -> int:
     return 1 if any(problems if args.strict else _has_error(problems) for _, problems in checked_documents) else 0
 
 
-def _idle_passes(scenario: Scenario | None) -> list[Problem]:
+def _problems_in_worlds(scenario: Scenario) -> list[Problem]:
+    """Return why no world can be opened, else the warnings of what is tried in worlds."""
+    from mcp_sim.simulator.check_calls import problems_at_start  # noqa: PLC0415 (it loads the generators)
+
+    return anyio.run(problems_at_start, scenario) or [*_idle_passes(scenario), *_failing_tools(scenario)]
+
+
+def _idle_passes(scenario: Scenario) -> list[Problem]:
     """Return a warning for each agent that passes a scenario without doing its task."""
-    if scenario is None or not scenario.expectations:
+    if not scenario.expectations:
         return []
     from mcp_sim.runs.agents.trials import passing_without_the_task  # noqa: PLC0415 (it loads the SDK)
 
@@ -53,10 +60,8 @@ def _idle_passes(scenario: Scenario | None) -> list[Problem]:
     return [Problem(scenario.path, 0, "expect", sentence, "warning") for sentence in sentences]
 
 
-def _failing_tools(scenario: Scenario | None) -> list[Problem]:
+def _failing_tools(scenario: Scenario) -> list[Problem]:
     """Return a warning for each tool whose valid call crashes, or contradicts what is inferred about the tool."""
-    if scenario is None:
-        return []
     from mcp_sim.simulator.check_calls import failing_tools  # noqa: PLC0415 (it loads the generators)
 
     sentences = anyio.run(failing_tools, scenario)

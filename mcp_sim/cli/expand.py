@@ -9,9 +9,11 @@ from pathlib import Path
 
 import anyio
 
+from mcp_sim.cli.files import replace_file
 from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test, numbers
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.readable import printable
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,24 +33,25 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.test <= 1:
         raise UsageError(f"--test must be a number from 0 to 1, not {args.test:g}")
     template = Template(args.template, args.script or args.template.with_name("script.yaml"))
+    seeds = numbers(args.seeds)
     for split in ("train", "test"):
         (args.output / split).mkdir(parents=True, exist_ok=True)
-    return anyio.run(_expand, template, args)
+    return anyio.run(_expand, template, seeds, args)
 
 
-async def _expand(template: Template, args: argparse.Namespace) -> int:
-    kept, reasons = 0, Counter[str]()
-    with (args.output / "tasks.jsonl").open("wb") as lines:
-        for seed in numbers(args.seeds):
-            task = await template.concrete(seed, args.output)
-            if task.difficulty is None:
-                reasons[task.reason] += 1
-                continue
-            kept += 1
-            lines.write(encode(_written(template, task, args.output, args.test)) + b"\n")
-    left_out = "".join(f"; {count} left out: {reason}" for reason, count in reasons.items())
-    print(f"{kept} tasks in {args.output}{left_out}", file=sys.stderr)
-    return 0 if kept else 1
+async def _expand(template: Template, seeds: range, args: argparse.Namespace) -> int:
+    lines, reasons, examples = list[str](), Counter[str](), dict[str, str]()
+    for seed in seeds:
+        task = await template.concrete(seed, args.output)
+        if task.difficulty is None:
+            reasons[task.reason] += 1
+            examples.setdefault(task.reason, f" (seed {seed}: {task.because})" if task.because else "")
+        else:
+            lines.append(encode(_written(template, task, args.output, args.test)).decode() + "\n")
+    replace_file(args.output / "tasks.jsonl", "".join(lines))
+    left_out = "".join(f"; {count} left out: {reason}{examples[reason]}" for reason, count in reasons.items())
+    print(printable(f"{len(lines)} tasks in {args.output}{left_out}"), file=sys.stderr)
+    return 0 if lines else 1
 
 
 def _written(template: Template, task: Concrete, folder: Path, share: float) -> dict[str, object]:

@@ -27,25 +27,27 @@ def fiction_options(parser: argparse.ArgumentParser) -> None:
     )
     themes = ", ".join(shipped_themes())
     group.add_argument("--fiction", metavar="THEME", help=f"{themes}, or a YAML file of the same form")
-    group.add_argument("--rows", metavar="N", type=int, default=_ROWS, help=f"number of rows; default {_ROWS}")
-    group.add_argument("--shift-years", metavar="N", type=int, default=0, help="move all years, so that none is known")
+    group.add_argument("--rows", metavar="N", type=int, help=f"number of rows; default {_ROWS}")
+    group.add_argument("--shift-years", metavar="N", type=int, help="move all years, so that none is known")
 
 
 def write_fiction(args: argparse.Namespace) -> int:
     """Write a scenario with a fictional world, and its questions. Exit with 0."""
-    seed = args.seed or 0
-    fiction = invent(read_theme(args.fiction), rows=args.rows, seed=seed, shift_years=args.shift_years)
+    seed, shift_years = args.seed or 0, args.shift_years or 0
+    rows = _ROWS if args.rows is None else args.rows
+    fiction = invent(read_theme(args.fiction), rows=rows, seed=seed, shift_years=shift_years)
     name = Path(args.fiction).stem
     lines = [json.dumps(line, ensure_ascii=False) for line in _questions(fiction)]
     beside = args.output.with_name(f"{args.output.name}.questions.jsonl")
-    copy = back_up(args.output)
-    replace_file(args.output, yaml12.dump(_scenario(fiction, name, seed, args.shift_years), blocks=4) + "\n")
+    copies = {path: back_up(path) for path in (args.output, beside)}
+    replace_file(args.output, yaml12.dump(_scenario(fiction, name, seed, shift_years), blocks=4) + "\n")
     replace_file(beside, "\n".join(lines) + "\n")
     counts = ", ".join(f"{len(rows)} {plural(table)}" for table, rows in fiction.rows.items())
     _say(f"{args.output}: a world of {sum(map(len, fiction.rows.values()))} rows ({counts}), seed {seed}.")
     _say(f"{beside}: {len(lines)} questions with their answers.")
-    if copy is not None:
-        _say(f"The previous content of {args.output} is in {copy}.")
+    for path, copy in copies.items():
+        if copy is not None:
+            _say(f"The previous content of {path} is in {copy}.")
     _say(f"Serve it with `mcp-sim serve {args.output}`.")
     return 0
 

@@ -43,11 +43,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--count",
         metavar="N",
         type=count,
-        default=DEFAULT_TOTAL,
         help=f"total number of records in all tables; default {DEFAULT_TOTAL}",
     )
     trust_option(parser)
-    parser.add_argument("--by", metavar="MODEL", default="builtin", help="builtin (the default), or openai:MODEL@URL")
+    parser.add_argument("--by", metavar="MODEL", help="builtin (the default), or openai:MODEL@URL")
     parser.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
     )
@@ -69,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors or records have flaws, 4 if the model stops answering."""
     if (args.scenario is None) == (args.fiction is None):
         raise UsageError("give either a scenario or --fiction THEME")
+    _refuse_idle_options(args)
     if args.fiction is not None:
         return write_fiction(args)
     scenario = load(args.scenario, trust=args.trust)
@@ -91,16 +91,26 @@ def run(args: argparse.Namespace) -> int:
     return _print_flaws(draft, scenario)
 
 
+def _refuse_idle_options(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for an option of the other kind of world."""
+    idle = ("rows", "shift_years") if args.fiction is None else ("count", "by", "resume", "thinking", "api_key_env")
+    given = next((name for name in idle if getattr(args, name) not in (None, False)), None)
+    if given is not None:
+        reason = "is only for --fiction" if args.fiction is None else "is only for a scenario, not for --fiction"
+        raise UsageError(f"--{given.replace('_', '-')} {reason}")
+
+
 def _draft(scenario: Scenario, args: argparse.Namespace) -> Draft:
     if not scenario.domain.entities:
         raise UsageError(f"{args.scenario}: its tools use no records")
     seed = scenario.seed if args.seed is None else args.seed
-    return Draft(scenario.domain, divide_total(scenario.domain, scenario.records, args.count), seed, namesakes=False)
+    counts = divide_total(scenario.domain, scenario.records, args.count or DEFAULT_TOTAL)
+    return Draft(scenario.domain, counts, seed, namesakes=False)
 
 
 def _made(draft: Draft, scenario: Scenario, args: argparse.Namespace, progress: Progress) -> Tally | None:
     """Fill the tables of a draft. Return statistics if a model was asked."""
-    if args.by == "builtin":
+    if args.by in (None, "builtin"):
         generate_tables(draft, progress.show)
         return None
     line = named_line(args.by, "--by", max_tokens=args.max_tokens, thinking=args.thinking, api_key_env=args.api_key_env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -17,7 +18,7 @@ from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task
-from mcp_sim.runs.validity.sides import is_document, open_side
+from mcp_sim.runs.validity.sides import is_document, open_side, open_simulation
 from mcp_sim.runs.validity.skills import SKILLS
 from mcp_sim.runs.validity.task import read_task
 from mcp_sim.spec.sessions import Session, read_sessions
@@ -51,9 +52,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--streams", metavar="N", type=models.count, default=STREAMS, help=f"fault streams; default {STREAMS}"
     )
     parser.add_argument("--jobs", metavar="N", type=models.count, default=2, help="runs at a time; default 2")
-    parser.add_argument("--at-least", metavar="RHO", type=float, help="exit 1 if the rank correlation is lower")
+    parser.add_argument("--at-least", metavar="RHO", type=_correlation, help="exit 1 if the rank correlation is lower")
     trust_option(parser)
     json_option(parser, "the report")
+
+
+def _correlation(text: str) -> float:
+    """Parse a rank correlation. Raises `ArgumentTypeError`."""
+    try:
+        rho = float(text)
+    except ValueError:
+        rho = math.nan
+    if not -1 <= rho <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from -1 to 1, not {text!r}")
+    return rho
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,7 +95,7 @@ async def _compared(args: argparse.Namespace, progress: Progress) -> Validity:
     async with AsyncExitStack() as stack:
         progress.show(0, f"starting {args.against}")
         real = await stack.enter_async_context(open_side(args.against, task, args.trust, empty=empty))
-        spec = await stack.enter_async_context(open_side(args.spec, task, args.trust, empty=empty))
+        spec = await stack.enter_async_context(open_simulation(args.spec, task, args.trust, empty=empty))
         if session is not None:
             reads = {tool.name for tool in real.tools.values() if _seems_to_read(real.domain, tool)}
             task = recorded_task(task, session, reads.__contains__)

@@ -12,22 +12,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
-from mcp_sim.runs.agents.script import Script
-from mcp_sim.runs.agents.trials import GIVING_UP, passes
+from mcp_sim.runs.agents.script import Script, read_as
+from mcp_sim.runs.agents.trials import GIVING_UP, graded, passes
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec import yaml12
+from mcp_sim.spec.sources import display
 from mcp_sim.types import Json, Record
-from mcp_sim.types.errors import UsageError
+from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.grades import failed_first
 from mcp_sim.world.state import State
 
 GRADED = ("naive_retry", "verify_then_retry", "duplicate_writer", GIVING_UP)
@@ -48,6 +52,10 @@ class Pick(BaseModel):
     where: dict[str, Any] = Field(default_factory=dict)
 
 
+class _Picks(BaseModel):
+    pick: dict[str, Pick] = Field(default_factory=dict[str, Pick])
+
+
 @frozen
 class Concrete:
     """A task of one seed. `difficulty`: the share of graded agents that fail, 0 to 1; None if it was not kept."""
@@ -58,6 +66,8 @@ class Concrete:
     difficulty: float | None
     reason: str = ""
     """Why it was not kept."""
+    because: str = ""
+    """What the agent lacks that should have passed, as a sentence."""
 
 
 class Template:
@@ -65,11 +75,8 @@ class Template:
 
     def __init__(self, path: Path, script: Path) -> None:
         self._path, document = path, _read(path)
-        try:
-            self._picks = TypeAdapter(dict[str, Pick]).validate_python(document.pop("pick", {}))
-        except ValueError as error:
-            raise UsageError(f"{path}: pick: {error}") from None
-        self._document, self._script = document, _read(script)
+        self._picks = read_as(_Picks, {"pick": document.pop("pick", {})}, path).pick
+        self._document, self._script, self._script_path = document, _read(script), script
         self.name = str(document.get("name") or path.stem)
 
     async def concrete(self, seed: int, folder: Path) -> Concrete:
@@ -77,33 +84,44 @@ class Template:
         bound = self._bound(seed, folder)
         scenario: Record = {**_filled(self._document, bound), "name": f"{self.name}-s{seed}", "seed": seed}
         script = _filled(self._script, bound)
-        path = self._written(scenario, folder)
-        try:
+        with self._written(scenario, folder) as path:
             async with Simulator(load(path)) as simulator:
                 script["task"] = simulator.scenario.task
-                agents = Script.model_validate(script)
-                if not (await passes("golden", agents, simulator, seed))[0]:
-                    return Concrete(seed, scenario, script, None, "the agent golden fails")
+                agents = read_as(Script, script, self._script_path)
+                grade, _ = await graded("golden", agents, simulator, seed)
+                if grade.outcome != "passed":
+                    verdict = next(iter(failed_first(grade.verdicts)), None)
+                    because = verdict.because if verdict and verdict.outcome == "failed" else grade.because
+                    return Concrete(seed, scenario, script, None, "the agent golden fails", because)
                 passed = [(await passes(name, agents, simulator, seed))[0] for name in GRADED]
-        finally:
-            path.unlink()
         if passed[-1]:
             return Concrete(seed, scenario, script, None, "the agent that gives up passes")
         return Concrete(seed, scenario, script, passed.count(False) / len(passed))
 
     def _bound(self, seed: int, folder: Path) -> Mapping[str, Record]:
         """Return the record of each name in the world of a seed."""
-        path = self._written({**self._document, "seed": seed, "task": "", "expect": []}, folder)
-        try:
+        with self._written({**self._document, "seed": seed, "task": "", "expect": []}, folder) as path:
             base = Simulator(load(path)).base(seed)
             return {name: _picked(base, name, pick, seed) for name, pick in self._picks.items()}
+
+    @contextmanager
+    def _written(self, scenario: Record, folder: Path) -> Generator[Path]:
+        """Write a scenario to a file while it is used. Its problems are shown as those of the template."""
+        path = folder / f".{os.getpid()}.yaml"
+        path.write_text(document_text(self.moved(scenario, folder)), encoding="utf-8")
+        try:
+            yield path
+        except DocumentError as error:
+            raise DocumentError([self._moved_back(problem, path) for problem in error.problems]) from None
         finally:
             path.unlink()
 
-    def _written(self, scenario: Record, folder: Path) -> Path:
-        path = folder / f".{os.getpid()}.yaml"
-        path.write_text(document_text(self.moved(scenario, folder)), encoding="utf-8")
-        return path
+    def _moved_back(self, problem: Problem, path: Path) -> Problem:
+        """Return a problem of a written file as of the template, whose lines are others."""
+        message = problem.message.replace(display(path), display(self._path)).replace(path.name, self._path.name)
+        is_here = problem.file == display(path)
+        place = {"file": display(self._path), "line": 0} if is_here else {}
+        return replace(problem, message=message, **place)
 
     def moved(self, scenario: Record, folder: Path) -> Record:
         """Return the scenario with its references to files as they are from another folder."""
@@ -167,9 +185,9 @@ def _value(slot: re.Match[str], bound: Mapping[str, Record]) -> Json:
     return bound[name][field]
 
 
-def numbers(text: str) -> Iterator[int]:
-    """Yield the seeds of a range such as `0..999`, or of one number. Raises `UsageError`."""
+def numbers(text: str) -> range:
+    """Return the seeds of a range such as `0..999`, or of one number. Raises `UsageError`."""
     first, _, last = text.partition("..")
     if not first.isdecimal() or not (last or first).isdecimal() or int(last or first) < int(first):
         raise UsageError(f"--seeds: expected a range such as 0..999, got {text!r}")
-    yield from range(int(first), int(last or first) + 1)
+    return range(int(first), int(last or first) + 1)

@@ -13,7 +13,7 @@ from mcp_sim.simulator import world_step
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record, Tool, ToolResult
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.errors import Crash, McpSimError
+from mcp_sim.types.errors import Crash, DocumentError, McpSimError, Problem
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance
@@ -22,6 +22,22 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
+
+
+async def problems_at_start(scenario: Scenario) -> list[Problem]:
+    """Return why no world of a scenario can be opened.
+
+    Nothing is tried where a language model or a real server would be asked, or where the document needs the user's
+    trust: a check runs no such code.
+    """
+    is_local = all(entry.world_model.is_local for entry in scenario.world_models)
+    if scenario.untrusted or scenario.relying or not is_local:
+        return []
+    try:
+        async with Simulator(scenario).open():
+            return []
+    except DocumentError as error:
+        return [*error.problems]
 
 
 async def failing_tools(scenario: Scenario) -> list[str]:

@@ -176,6 +176,9 @@ def _read(
         what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
         return None
+    if "pick" in place.mapping:
+        place.at("pick").error("makes this a template; write its tasks with `mcp-sim expand`")
+        return None
     return _scenario(place, path, sources, override, start or _Start())
 
 

@@ -107,7 +107,7 @@ def read_trusted_program(file: Path, sources: Sources, tools: Mapping[str, Recor
     try:
         module = ast.parse(data, file.name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        sources.problems.append(Problem(display(file), 0, "", f"is no valid Python: {error}"))
+        sources.problems.append(_invalid(file, error))
         return None
     declared = _Reader(file, module, {}, sources).read(tools)
     return replace(declared, program=replace(declared.program, code={file: data}))
@@ -152,9 +152,13 @@ def _read_module(place: Place, value: str, document: Path, sources: Sources) -> 
     try:
         return file, data, ast.parse(data, file.name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None) or 0
-        sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
+        sources.problems.append(_invalid(file, error))
         return None
+
+
+def _invalid(file: Path, error: Exception) -> Problem:
+    line = getattr(error, "lineno", None) or 0
+    return Problem(display(file), line, "", f"is not valid Python: {getattr(error, 'msg', error)}")
 
 
 def _local_modules(

@@ -223,3 +223,26 @@ def test_an_agent_that_does_nothing_is_tried_too(capsys: pytest.CaptureFixture[s
     assert f"a.yaml: warning: expect: {IDLE}" in check(capsys, "a.yaml")[1]
     Path("a.yaml").write_text(f"{CRM}task: Create a deal.\nexpect: [{{called: create_deal}}]\n")
     assert check(capsys, "a.yaml") == (0, ["a.yaml: ok"])
+
+
+def test_a_scenario_that_cannot_start_is_not_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    state = {
+        "rows": {"lighthouse": [{"id": "l1", "name": "Nondri Point", "height": 90}]},
+        "withhold": {"snippet": ["lighthouse.height"]},
+        "templates": [
+            {"about": "lighthouse", "url": "https://a.example/{name}", "title": "{name} {height}", "text": ["{name}"]}
+        ],
+    }
+    Path("a.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "search_world", "world": {"state": state}}))
+    code, lines = check(capsys, "a.yaml")
+    assert code == 1
+    assert any("templates[0].title: shows 90 of lighthouse l1" in line for line in lines)
+
+
+def test_a_program_that_is_not_python_is_named_once_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mini.py").write_text("x = 1\ny = (\n")
+    tool = {"name": "add", "inputSchema": {"type": "object"}}
+    Path("a.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": [tool], "program": "mini.py"}))
+    code, lines = check(capsys, "a.yaml")
+    assert code == 1
+    assert "mini.py:2: is not valid Python: '(' was never closed" in lines

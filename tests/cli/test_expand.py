@@ -81,7 +81,11 @@ def test_a_task_that_every_agent_passes_is_left_out(
     [
         ("{{buyer.id}}).", "{{buyer.colour}}).", "no such name or field"),
         ("entity: contact}", "entity: contact, where: {stage: nowhere}}", "has no contact with"),
-        ("pick:\n  buyer: {", "pick:\n  buyer: {kind: x, ", "pick:"),
+        (
+            "pick:\n  buyer: {",
+            "pick:\n  buyer: {entiti: x, ",
+            "pick.buyer.entiti: unknown key; did you mean 'entity'",
+        ),
     ],
 )
 def test_a_template_that_cannot_be_bound_is_refused(
@@ -90,3 +94,39 @@ def test_a_template_that_cannot_be_bound_is_refused(
     template.write_text(TEMPLATE.replace(old, new, 1))
     assert main(["expand", str(template), "--seeds", "0", "-o", str(tmp_path / "tasks")]) == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("steps:", "step:", "step: unknown key; did you mean 'steps'?"),
+        ("call: create_deal", "call: create_dael", "calls 'create_dael', which the server does not have; did you mean"),
+    ],
+)
+def test_a_wrong_script_is_explained_and_leaves_earlier_tasks_alone(
+    template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
+) -> None:
+    (tmp_path / "tasks.jsonl").write_text("earlier")
+    template.with_name("script.yaml").write_text(SCRIPT.replace(old, new, 1))
+    assert main(["expand", str(template), "--seeds", "0", "-o", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+    assert main(["expand", str(template), "--seeds", "0-9", "-o", str(tmp_path)]) == 2
+    assert (tmp_path / "tasks.jsonl").read_text() == "earlier"
+
+
+def test_the_verdict_that_the_golden_agent_fails_is_shown(
+    template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template.with_name("script.yaml").write_text(SCRIPT.replace("title: Spring order", "title: Autumn order"))
+    assert main(["expand", str(template), "--seeds", "4..5", "-o", str(tmp_path / "tasks")]) == 1
+    message = capsys.readouterr().err
+    assert "2 left out: the agent golden fails (seed 4: " in message
+    assert "Spring order" in message
+
+
+def test_problems_are_those_of_the_template(template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template.write_text(TEMPLATE.replace("contact: 20", "contakt: 20"))
+    assert main(["expand", str(template), "-o", str(tmp_path / "tasks")]) == 1
+    assert capsys.readouterr().err.startswith(f"{template}: world.records.contakt: unknown entity")
+    assert main(["check", str(template)]) == 1
+    assert "pick: makes this a template; write its tasks with `mcp-sim expand`" in capsys.readouterr().out

@@ -102,3 +102,17 @@ def test_odd_requests_are_refused(tmp_path: Path) -> None:
     odd.write_text(text.replace("capital: {best: town", "capital: {best: village"), encoding="utf-8")
     with pytest.raises(DocumentError, match="unknown table 'village'"):
         read_theme(str(odd))
+
+
+def test_options_of_the_other_kind_are_refused_and_no_questions_are_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["-o", str(tmp_path / "world.yaml")]
+    theme = shipped_themes()[0]
+    assert main(["generate", "crm", "--rows", "9", *output]) == 2
+    assert "--rows is only for --fiction" in capsys.readouterr().err
+    assert main(["generate", "--fiction", theme, "--count", "9", *output]) == 2
+    assert "--count is only for a scenario" in capsys.readouterr().err
+    for seed in "12":
+        assert main(["generate", "--fiction", theme, "--seed", seed, "--rows", "150", *output]) == 0
+    assert (tmp_path / "world.yaml.questions.jsonl.bak").is_file()

@@ -138,3 +138,11 @@ def test_options_of_a_domain_need_one(tmp_path: Path) -> None:
     engine = Engine("http://127.0.0.1:9/v1", counting)
     with pytest.raises(DocumentError, match="prompts, screen and task go with a domain other than mcp"):
         simulator(tmp_path, engine, "web", domain="mcp")
+
+
+def test_prompts_that_do_not_exist_are_reported_at_load(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    options = {"base_url": "http://127.0.0.1:9/v1", "model": "tiny", "domain": "terminal", "prompts": "no-such-folder"}
+    path.write_text(json.dumps({"mcp_sim": 1, "tools": "terminal", "world_model": {"openai": options}}))
+    with pytest.raises(DocumentError, match="prompts: there is no folder 'no-such-folder'"):
+        Simulator.load(path)

@@ -100,7 +100,7 @@ async def test_each_run_gets_a_fresh_real_server(notebook: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ("steps: []", "needs steps and a goal, or a recording"),
+        ("steps: []", "task.yaml: needs steps and a goal, or a recording"),
         (TASK.replace("create_note", "add_note"), "has no tool add_note, which the task calls"),
         (TASK.replace("count: 1", "count: 7", 1), "the task is not done without faults"),
         (TASK.replace("litres}\n    keep", "litres}\n    kep"), "kep"),
@@ -133,3 +133,13 @@ def test_ranks_with_ties_correlate_as_spearman_has_it() -> None:
     interval = spearman_interval([[1, 2], [2, 3], [5, 6], [7, 9]], [[1, 2], [2, 3], [6, 5], [9, 9]])
     assert interval is not None
     assert -1 <= interval.low <= interval.high <= 1
+
+
+def test_a_misspelt_document_is_not_taken_for_a_server(notebook: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--against", "memory", "--task"]
+    assert main(["validity", "memry", *options, str(notebook / "task.yaml")]) == 2
+    assert "memry: no such file or shipped document; did you mean 'memory'?" in capsys.readouterr().err
+    assert main(["validity", "memory", *options, "none.yaml"]) == 2
+    assert "cannot read none.yaml: No such file or directory" in capsys.readouterr().err
+    assert main(["validity", "memory", *options, "none.yaml", "--at-least", "2"]) == 2
+    assert "must be a number from -1 to 1, not '2'" in capsys.readouterr().err

@@ -27,11 +27,11 @@ or a `tools/list` result as JSON. Tools without a scenario get a world without f
 - 0: done
 - 1: documents have errors; an expectation or an agent failed; `diff` found a difference, `hunt` a weakness,
   `compare` a regression; the score of `measure` is too low; records of `generate` or samples of `eval` failed; nothing
-  passed the gate of `compile` or `learn`
+  passed the gate of `compile` or `learn`; the rank correlation of `validity` is too low; `expand` kept no task
 - 2: invalid usage
 - 3: mcp-sim could not answer a call, which is a crash and not a simulated fault; the agent of `run` or `hunt` could not
   be started
-- 4: a server or a language model does not answer; the runs of `run`, `grade`, `compare` or `play --grade` decide
+- 4: a language model does not answer after the start; the runs of `run`, `grade`, `compare` or `play --grade` decide
   nothing, since no fault was applied or a verdict is missing; the agent of `hunt` fails without faults
 - 130, 143: ended by Ctrl-C, by SIGTERM
 """

@@ -187,6 +187,9 @@ class Openai(WorldModel):
     def _fits_domain(self) -> Self:
         if self.domain == "mcp" and (self.prompts or self.screen or self.task):
             raise ValueError("prompts, screen and task go with a domain other than mcp")
+        # Whether a folder elsewhere exists is not told to a document that may not be trusted.
+        if self.prompts is not None and is_below(Path(self.prompts), Path()) and not Path(self.prompts).is_dir():
+            raise ValueError(f"prompts: there is no folder {self.prompts!r} in the working directory")
         return self
 
     @classmethod

@@ -243,7 +243,7 @@ class Gate:
             flaws = [f"{PROGRAM}:{line}: {why}" for line, why in misfitting_calls(text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             at = getattr(error, "lineno", None) or 1
-            return Judged(text, whole=[f"{PROGRAM}:{at}: is no valid Python: {error}"])
+            return Judged(text, whole=[f"{PROGRAM}:{at}: is not valid Python: {getattr(error, 'msg', error)}"])
         with TemporaryDirectory(prefix="mcp-sim-") as name:
             folder = Path(name)
             write_server(self.subject, folder, text)

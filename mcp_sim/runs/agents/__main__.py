@@ -22,7 +22,7 @@ from mcp_sim.types.errors import UsageError
 
 
 def main() -> int:
-    """Carry out the task, and print the final answer. Exit with 0, or with 2 if there is no script or no server."""
+    """Carry out the task, and print the final answer. Exit with 0, or with 2 without a script that fits the server."""
     parser = argparse.ArgumentParser(
         prog="python -m mcp_sim.runs.agents",
         description="A scripted agent for `mcp-sim run`.",
@@ -38,8 +38,7 @@ def main() -> int:
     except UsageError as error:
         print(error, file=sys.stderr)
         return 2
-    print(anyio.run(_play, script, args.name, servers))
-    return 0
+    return anyio.run(_play, script, args.name, servers)
 
 
 def _servers(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -56,10 +55,15 @@ def _server(entry: dict[str, Any]) -> Any:
     return stdio_client(StdioServerParameters(**entry))
 
 
-async def _play(script: Script, name: str, servers: Mapping[str, Any]) -> str:
+async def _play(script: Script, name: str, servers: Mapping[str, Any]) -> int:
     async with AsyncExitStack() as stack:
         clients = {server: await stack.enter_async_context(Client(target)) for server, target in servers.items()}
-        return await play(script, STRATEGIES[name], clients)
+        try:
+            print(await play(script, STRATEGIES[name], clients))
+        except UsageError as error:
+            print(error, file=sys.stderr)
+            return 2
+        return 0
 
 
 if __name__ == "__main__":

@@ -15,12 +15,16 @@ from mcp_sim.types import Json, Record
 
 
 async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client], sleep: Sleep = anyio.sleep) -> str:
-    """Carry out a script with the clients of its servers, by name. Return the final answer."""
+    """Carry out a script with the clients of its servers, by name. Return the final answer.
+
+    Raises `UsageError` if it calls a tool that there is not.
+    """
     tools = {
         f"{server}/{tool.name}" if len(clients) > 1 else tool.name: (client, tool.name)
         for server, client in clients.items()
         for tool in (await client.list_tools()).tools
     }
+    script.refuse_unknown(tools)
 
     async def ask(tool: str, arguments: Record) -> Reply:
         client, name = tools[tool]

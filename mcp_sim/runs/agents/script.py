@@ -20,18 +20,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mcp_sim.grading.expectations.probe import objects_in
+from mcp_sim.spec.messages import error_messages
+from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
-from mcp_sim.types.errors import UsageError
+from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
+M = TypeVar("M", bound=BaseModel)
 SHIPPED = Path(__file__).parent / "scripts"
 _KEPT = re.compile(r"\{(\w+)\}")
 
@@ -81,6 +84,20 @@ class Script(BaseModel):
     steps: list[Step]
     answer: str = "Done."
 
+    @property
+    def tools(self) -> list[str]:
+        """The tools that it calls."""
+        checks = [step.check.call for step in self.steps if step.check]
+        return [*dict.fromkeys([*(step.call for step in self.steps), *checks])]
+
+    def refuse_unknown(self, tools: Iterable[str]) -> None:
+        """Raise `UsageError` for a tool that is not among those of the server."""
+        known = {*tools}
+        for name in self.tools:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise UsageError(f"the script calls {name!r}, which the server does not have{hint}")
+
 
 def scripts() -> Iterator[Script]:
     """Yield the shipped scripts."""
@@ -90,10 +107,27 @@ def scripts() -> Iterator[Script]:
 
 def read_script(path: Path) -> Script:
     """Read a script. Raises `UsageError` if it cannot be used."""
+    return read_as(Script, read_yaml(path), path)
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file. Raises `UsageError` if it cannot be read."""
     try:
-        return Script.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise UsageError(f"{path} is not a script: {error}") from None
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"{path} is not valid YAML: {error}") from None
+
+
+def read_as(model: type[M], document: Any, path: Path) -> M:
+    """Return the content of a file as a model. Raises `UsageError` with all its problems."""
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        problems = error_messages(error, model, document)
+        texts = [f"{dotted(place)}: {text}" if place else text for place, text in problems]
+        raise UsageError(f"{path}: {'; '.join(texts)}") from None
 
 
 def script_for(task: str) -> Script:

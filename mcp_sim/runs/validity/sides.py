@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -67,14 +67,20 @@ async def open_side(reference: str, task: Task, trust: Iterable[Path], *, empty:
 
     `empty`: a simulation begins without records, as a real server in a fresh folder does, unless the task has a state.
     """
-    async with AsyncExitStack() as stack:
-        if is_document(reference):
-            state = {} if task.state is None and empty else task.state
-            scenario = _plain(load(reference, trust=[*trust], state=state))
-            simulator = await stack.enter_async_context(Simulator(scenario, ledger_keep=1))
-            yield _Simulated(reference, simulator, task)
-        else:
-            yield await _Started.listed(reference, task)
+    if is_document(reference):
+        async with open_simulation(reference, task, trust, empty=empty) as side:
+            yield side
+    else:
+        yield await _Started.listed(reference, task)
+
+
+@asynccontextmanager
+async def open_simulation(reference: str, task: Task, trust: Iterable[Path], *, empty: bool) -> AsyncGenerator[Side]:
+    """Open the side of a document, as `open_side` does."""
+    state = {} if task.state is None and empty else task.state
+    scenario = _plain(load(reference, trust=[*trust], state=state))
+    async with Simulator(scenario, ledger_keep=1) as simulator:
+        yield _Simulated(reference, simulator, task)
 
 
 def _plain(scenario: Scenario) -> Scenario:

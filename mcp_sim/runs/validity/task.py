@@ -26,12 +26,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcp_sim.grading.expectations.probe import Probe, occurrences, shown_text, shown_value
-from mcp_sim.runs.agents.script import Call, Script, Step, filled, find_shown
-from mcp_sim.spec.messages import error_messages
+from mcp_sim.runs.agents.script import Call, Script, Step, filled, find_shown, read_as, read_yaml
 from mcp_sim.types import Json, Observation, Record
 from mcp_sim.types.errors import UsageError
 
@@ -98,9 +96,8 @@ class Task(BaseModel):
     @property
     def tools(self) -> list[str]:
         """The tools that it calls."""
-        checks = [step.check.call for step in self.steps if step.check]
-        calls = [call.call for call in (*self.prepare, *self.steps)]
-        return [*dict.fromkeys([*calls, *checks, *(goal.tool for goal in self.goal)])]
+        prepared, goals = [call.call for call in self.prepare], [goal.tool for goal in self.goal]
+        return [*dict.fromkeys([*prepared, *self.script.tools, *goals])]
 
     def refuse_unknown(self, tools: Mapping[str, Any], side: str) -> None:
         """Raise `UsageError` if a side lacks a tool of the task."""
@@ -115,16 +112,6 @@ def read_task(path: Path) -> Task:
     """Read a task, or the recorded session that one is to be made from. Raises `UsageError` if it cannot be used."""
     if path.suffix == ".jsonl":
         return Task(recording=path)
-    document: Any = {}
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        task = Task.model_validate(document)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, place))}: {text}" for place, text in error_messages(error, Task, document)
-        )
-        raise UsageError(f"{path} is not a task: {problems}") from None
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise UsageError(f"{path} is not a task: {error}") from None
+    task = read_as(Task, read_yaml(path), path)
     recording = None if task.recording is None else path.parent / task.recording
     return task.model_copy(update={"recording": recording})
