@@ -16,7 +16,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, types_of
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM, ProgramFunction, parameter_name
@@ -153,7 +153,8 @@ def _binder(function: ProgramFunction, tool: Tool) -> Bind:
     One that has no default and is not given is the default of the inputSchema, else None. Functions get copies, so that
     they may change what they get.
     """
-    schemas = properties(expanded(tool.input_schema))
+    whole_schema = expanded(tool.input_schema)
+    schemas = properties(whole_schema)
     names = {argument: function.parameter(argument) for argument in schemas}
     needed = [name for name in function.parameters if name not in function.defaults]
     usual = {names[argument]: schema.get("default") for argument, schema in schemas.items()}
@@ -162,7 +163,7 @@ def _binder(function: ProgramFunction, tool: Tool) -> Bind:
 
     def bind(turn: Turn) -> Record:
         bound: Record = {**missing}
-        for argument, value in turn.call.arguments.items():
+        for argument, value in as_object(_with_ints(turn.call.arguments, whole_schema)).items():
             name = names.get(argument) or function.parameter(argument)
             if name in taken:
                 bound[name] = value
@@ -171,3 +172,24 @@ def _binder(function: ProgramFunction, tool: Tool) -> Bind:
         return plain({**bound, **function.fixed})
 
     return bind
+
+
+def _with_ints(value: Json, schema: Record) -> Json:
+    """Return a value with ints for floats such as 2.0, which are valid, where the schema says `integer`."""
+    if not schema:
+        return value
+    for keyword in ("anyOf", "oneOf"):
+        for branch in as_list(schema.get(keyword)):
+            value = _with_ints(value, as_object(branch))
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and "integer" in types_of(schema) else value
+    if isinstance(value, dict):
+        declared, other = properties(schema), as_object(schema.get("additionalProperties"))
+        return {name: _with_ints(inner, declared.get(name, other)) for name, inner in as_object(value).items()}
+    if isinstance(value, list):
+        first, other = as_list(schema.get("prefixItems")), items(schema)
+        return [
+            _with_ints(inner, as_object(first[at]) if at < len(first) else other)
+            for at, inner in enumerate(as_list(value))
+        ]
+    return value

@@ -312,6 +312,16 @@ async def test_arguments_are_bound_by_name_and_unknown_ones_are_dropped(tmp_path
         assert value(await world.call("move-it", {"from": "x", "due-date": "now", "to": "y"})) == ["x", "now", "y"]
 
 
+async def test_whole_numbers_with_a_point_are_ints_where_the_schema_says_integer(tmp_path: Path) -> None:
+    whole: Json = {"type": "integer"}
+    nested: Json = {"type": "object", "properties": {"at": {"type": "array", "items": {"anyOf": [whole, TEXT]}}}}
+    program = "from mcp_sim.programs import tool\n@tool\ndef act(world, a, b, c):\n    return repr((a, b, c))\n"
+    tools = [tool("act", "a b c", a=whole, b=nested, c={"type": "number"})]
+    async with simulator(tmp_path, program, tools).open() as world:
+        shown = value(await world.call("act", {"a": 2.0, "b": {"at": [1.0, "x"], "of": 2.0}, "c": 3.0}))
+        assert shown == "(2, {'at': [1, 'x'], 'of': 2.0}, 3.0)"
+
+
 async def test_programs_word_refused_arguments_and_unknown_tools(tmp_path: Path) -> None:
     head = """\
 @invalid_arguments

@@ -64,5 +64,7 @@ async def test_a_search_is_limited_to_dates_sites_and_phrases(world: World) -> N
 
 async def test_what_is_not_in_the_world_is_not_found(world: World) -> None:
     assert await call(world, "search/web_search", query="zithers") == "No results for 'zithers'. Try other words."
+    for beyond in (1e300, 2**63 - 1):
+        assert "No results" in await call(world, "search/web_search", query="arches of Sele", count=2.0, offset=beyond)
     failed = await world.call("search/web_extractor", {"url": "https://old.example/gone"})
     assert message(failed) == "Failed to extract https://old.example/gone: 404 Not Found"

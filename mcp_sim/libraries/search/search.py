@@ -17,6 +17,9 @@ PAGE = "page"
 _PAGE_FIELDS: Mapping[str, float] = {"title": 4.0, "text": 1.0}
 """A page whose title has the words of a query is about it; the text may only mention them."""
 
+_FURTHEST = 1 << 31
+"""No world has as many pages, and larger numbers overflow where results are counted."""
+
 _GIVEN = "pages of the given state"
 
 
@@ -52,7 +55,8 @@ class Search:
         if not words:
             return []
         index = indexes.of(view)
-        last = first + max(0, count)
+        first = min(max(0, int(first)), _FURTHEST)
+        last = first + min(max(0, int(count)), _FURTHEST)
         with index.lock:
             matches = index.find(view, words, least, last if accepts is None else -1)
             return [*islice(filter(accepts, matches), first, last)]
