@@ -167,6 +167,44 @@ def test_what_does_not_end_or_exist_is_an_error_and_the_page_stays() -> None:
     assert browser.tab.url == "https://s.example/"
 
 
+HOSTILE = (
+    '<body><form action="/sent"><label>Count <input type="number" name="n"></label><button>Go</button></form>'
+    '<label>Total <output>3</output></label><a href="http://[">Broken</a><a href="/away">Away</a></body>'
+)
+
+
+def test_odd_numbers_addresses_and_labels_are_handled_as_by_a_browser() -> None:
+    site = Site("https://odd.example")
+
+    @site.page("/")
+    def home(_world: Any) -> str:
+        return HOSTILE
+
+    @site.page("/away")
+    def away(_world: Any) -> str:
+        raise Redirect("//[")
+
+    browser = Browser(new_store(), None, [site])
+    for url in ("http://[", "https://odd.example/?q=" + "x" * 9_000):
+        with pytest.raises(ScreenError, match="Cannot navigate to invalid URL"):
+            browser.tab.navigate(url)
+    tab = browser.tab
+    tab.navigate("https://odd.example/")
+    tab.save()
+    for link in ('link "Broken"', 'link "Away"'):
+        with pytest.raises(ScreenError, match="Cannot navigate to invalid URL"):
+            act(browser, link, "click")
+    act(browser, 'spinbutton "Count"', "click")
+    tab = browser.tab
+    tab.press("a")
+    tab.save()
+    act(browser, 'button "Go"', "click")
+    assert browser.tab.url == "https://odd.example/", "a text that is no number is not sent"
+    label = next(element for element in browser.tab.root.walk() if element.tag == "output").parent
+    assert label is not None
+    browser.tab.click(label)
+
+
 def test_tabs_are_records_of_the_world() -> None:
     browser, _ = opened()
     second = browser.open()

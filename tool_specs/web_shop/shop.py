@@ -1,5 +1,6 @@
 """The pages of a shop for bicycle parts: search, sort, details, cart, log in, delivery, orders."""
 
+import re
 from html import escape
 
 from mcp_sim.libraries.screens import NotFound, Redirect, Site
@@ -112,7 +113,7 @@ def change_cart(world, id, quantity="0"):
 
 
 def whole(text):
-    return int(text) if text.isdecimal() else 0
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
 
 
 def put_into_cart(world, row, quantity):

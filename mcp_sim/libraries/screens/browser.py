@@ -30,8 +30,10 @@ _MOST_REDIRECTS = 20
 """As browsers: a page that always sends elsewhere is an error."""
 _KEPT = "%/:?#[]@!$&'()*+,;=~"
 """Characters of an address that browsers send as they are."""
-_MOST_PAGES = 30
-"""How many earlier pages a tab goes back to, and how many answers it keeps."""
+_MOST_PAGES = 5
+"""How many earlier pages a tab goes back to, and how many answers it keeps: each step writes them all to the ledger."""
+_LONGEST_ADDRESS = 8_192
+"""Characters that usual servers take."""
 _MOST_TABS = 20
 _MOST_TYPED = 100_000
 """Characters of a value. A field of a form takes more, but no task needs it."""
@@ -100,7 +102,7 @@ class Browser:
     def request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Answer]:
         """Return the answer to a request and its address, after redirects. Raises `ScreenError` if there is none."""
         for _ in range(_MOST_REDIRECTS):
-            url = quote(url, safe=_KEPT)
+            url = _resolved(url)
             parts = urlsplit(url)
             site = self._sites.get(f"{parts.scheme}://{parts.netloc}")
             if site is None:
@@ -108,7 +110,7 @@ class Browser:
             answer = site.answer(self._world, method, *path_and_query(url), dict(form))
             if not answer.location:
                 return url, answer
-            method, form, url = "GET", (), urljoin(url, answer.location)
+            method, form, url = "GET", (), _resolved(url, answer.location)
         raise ScreenError(f"net::ERR_TOO_MANY_REDIRECTS at {url}")
 
     def _checked(self, index: int) -> list[Record]:
@@ -121,6 +123,18 @@ class Browser:
         for tab in self.tabs:
             if tab["current"] != (tab["id"] == key):
                 self.put({**tab, "current": tab["id"] == key})
+
+
+def _resolved(base: str, address: str = "") -> str:
+    """Return an address of a page as browsers send it. Raises `ScreenError` if it is invalid or too long."""
+    try:
+        url = quote(urljoin(base, address), safe=_KEPT)
+        urlsplit(url)
+    except ValueError:
+        url = ""
+    if not url or len(url) > _LONGEST_ADDRESS:
+        raise ScreenError("Protocol error (Page.navigate): Cannot navigate to invalid URL")
+    return url
 
 
 def _new_tab(number: int) -> Record:
@@ -163,7 +177,7 @@ class Tab:
     def navigate(self, url: str) -> None:
         """Go to an address."""
         target = url if re.match(r"[a-z][a-z0-9+.-]*:", url, re.IGNORECASE) else f"https://{url}"
-        self._load("GET", urljoin(f"{target}/", "") if not urlsplit(target).path else target, ())
+        self._load("GET", target if urlsplit(_resolved(target)).path else f"{target}/", ())
 
     def go_back(self) -> None:
         """Show the page before, with what was entered there, as browsers restore it."""
@@ -224,7 +238,7 @@ class Tab:
             key = str(element.parent.place)
             self.form.values[key] = not self.form.values.get(key, element.parent.has("open"))
             self._focus(element)
-        elif element.tag == "label" and (control := Tree(self.form, None, "", {}, 0).labelled(element)) is not None:
+        elif element.tag == "label" and (control := self._control_of(element)) is not None:
             self.click(control)
         elif element.tag == "button" or (element.tag == "input" and kind in BUTTONS):
             self._press_button(element)
@@ -237,6 +251,11 @@ class Tab:
         else:
             return False
         return True
+
+    def _control_of(self, label: Element) -> Element | None:
+        """Return the control that a click on a label is meant for; other elements, such as `output`, take none."""
+        control = Tree(self.form, None, "", {}, 0).labelled(label)
+        return control if control is not None and control.tag in (*CONTROLS, "button") else None
 
     def fill(self, element: Element, text: str) -> None:
         """Replace the text of a field. Raises `ScreenError` for other elements."""
@@ -353,14 +372,14 @@ class Tab:
             return
         data = self.form.data(form, button)
         action = (button.get("formaction") if button is not None else "") or form.get("action") or self.url
-        target = urldefrag(urljoin(self.url, action)).url
+        target = urldefrag(_resolved(self.url, action)).url
         if form.get("method").lower() == "post":
             self._load("POST", target, data)
         else:
             self._load("GET", f"{target.partition('?')[0]}?{urlencode(data)}", ())
 
     def _follow(self, address: str) -> None:
-        target = urljoin(self.url, address)
+        target = _resolved(self.url, address)
         if urldefrag(target).url == urldefrag(self.url).url and "#" in address:
             self.record["url"] = target  # a place on the same page
             return

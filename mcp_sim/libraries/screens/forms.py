@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.types import Json
@@ -106,10 +107,7 @@ class Form:
 def _breaks_rules(control: Element, kind: str, text: str) -> bool:
     low, high = control.get("min"), control.get("max")
     if kind in ("number", "range"):
-        number, step = float(text), control.get("step", "1")
-        base = float(low or control.get("value") or 0)
-        is_off = step != "any" and round((number - base) / float(step), 9) % 1 != 0
-        return (bool(low) and number < float(low)) or (bool(high) and number > float(high)) or is_off
+        return _breaks_limits(control, text)
     if kind in _TIMES:
         return (bool(low) and text < low) or (bool(high) and text > high)
     if kind == "email" and not _EMAIL.fullmatch(text):
@@ -118,6 +116,25 @@ def _breaks_rules(control: Element, kind: str, text: str) -> bool:
         return True
     pattern = control.get("pattern")
     return bool(pattern) and control.tag == "input" and not re.fullmatch(pattern, text)
+
+
+def _breaks_limits(control: Element, text: str) -> bool:
+    """Whether a field refuses a text, which should be a number. As in browsers, an invalid limit is ignored."""
+    number, low, high, step = (_number(part) for part in (text, *map(control.get, ("min", "max", "step"))))
+    if number is None:
+        return True  # keys enter any text
+    base = (_number(control.get("value")) or 0.0) if low is None else low
+    width = step if step is not None and step > 0 else 1.0
+    is_off = control.get("step") != "any" and round((number - base) / width, 9) % 1 != 0
+    return (low is not None and number < low) or (high is not None and number > high) or is_off
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def option_value(option: Element) -> str:
