@@ -170,6 +170,14 @@ async def test_what_cannot_be_is_refused_as_the_server_says(
     assert not world.ledger.steps[-1]["committed"]
 
 
+async def test_empty_scripts_print_nothing_and_a_log_has_an_end(world: World) -> None:
+    name = next(line.split()[3] for line in (await ask(world, "pods_list")).splitlines() if " catalog-" in line)
+    assert "not produced any output" in await ask(world, "pods_exec", **SHOP, name=name, command=["sh", "-c", ""])
+    failed = await world.call("pods_exec", SHOP | {"name": name, "command": ["sh", "-c"]})
+    assert "exit code 2" in message(failed)
+    assert len((await ask(world, "pods_log", **SHOP, name=name, tail=1e9)).splitlines()) == 10_000
+
+
 async def test_usage_and_statistics_agree_about_a_node(world: World) -> None:
     top = await ask(world, "nodes_top", name="worker-2")
     cpu = re.search(r"worker-2\s+(\d+)m", top)

@@ -87,6 +87,7 @@ async def test_rows_have_the_values_of_the_types_of_their_columns(talks: World) 
         ("SELECT * FROM guests",
          'relation "guests" does not exist\nLINE 1: SELECT * FROM guests\n                      ^'),
         ("SELECT room, title FROM talks GROUP BY room", 'column "talks.title" must appear in the GROUP BY clause'),
+        ("SELECT room FROM talks GROUP BY 9", "GROUP BY position 9 is not in select list"),
         ("SELEC 1", 'syntax error at or near "SELEC"\nLINE 1: SELEC 1\n        ^'),
         ("SELECT title FROM talks WHERE", "syntax error at end of input"),
         ("CREATE EXTENSION hypopg", 'extension "hypopg" is not available'),

@@ -89,6 +89,11 @@ async def test_a_new_project_has_a_key_and_keeps_its_slug_to_itself(world: World
     assert "Updated team" in await ask(world, "update_project", projectSlug="kiosk-app", teamSlug="platform")
 
 
+@pytest.mark.parametrize("query", ["age:-99999999999d", "timesSeen:>1.2.3", "timesSeen:>."])
+async def test_what_is_no_age_or_number_finds_nothing(query: str, world: World) -> None:
+    assert await found(world, query) == set()
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
@@ -100,6 +105,9 @@ async def test_a_new_project_has_a_key_and_keeps_its_slug_to_itself(world: World
             {"issueId": "WEB-SHOP-B", "status": "ignored", "ignoreMode": "forDuration"},
             "ignoreDurationMinutes",
         ),
+        ("update_issue", {"issueId": "²", "status": "resolved"}, "API error (404)"),
+        ("get_sentry_resource", {"resourceType": "issue", "resourceId": "9" * 5000}, "API error (404)"),
+        ("search_events", {"statsPeriod": "9999999d"}, "Invalid statsPeriod: '9999999d'"),
         ("find_teams", {"organizationSlug": "other"}, "HTTP 404 error"),
         ("create_team", {}, "Invalid arguments for tool create_team: Required at name"),
         ("search_issues", {"sort": "up"}, "Expected 'date' | 'freq' | 'new' | 'user', received 'up' at sort"),

@@ -27,6 +27,7 @@ tables = {
 # fmt: on
 
 NAME = "kubernetes-mcp-server"
+MOST_LINES = 10_000  # of a log: more than any agent reads
 DONE = "# The following resources (YAML) have been created or updated successfully\n"
 DNS_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
@@ -159,7 +160,7 @@ def pods_log(world, name, namespace="", container="", tail=100, previous=False):
         if reason in ("ErrImagePull", "ImagePullBackOff", "ContainerCreating", "CreateContainerConfigError", "Pending"):
             why = "trying and failing to pull image" if "Image" in reason else reason
             raise ApiError(f'container "{inner["name"]}" in pod "{name}" is waiting to start: {why}')
-        lines = log(world, pod, inner, int(tail) or 100)
+        lines = log(world, pod, inner, min(int(tail) or 100, MOST_LINES))
         return (
             "\n".join(lines) + "\n"
             if lines
@@ -207,10 +208,19 @@ def pods_exec(world, name, command, namespace="", container=""):
         return output or f"The executed command in pod {name} in namespace {namespace} has not produced any output"
 
 
+def words_of(command):
+    """Return the words of a command, or of the script that it gives to a shell."""
+    if command[:2] not in (["sh", "-c"], ["bash", "-c"]):
+        return command or ["sh"]
+    if len(command) == 2:
+        raise ApiError("command terminated with exit code 2")
+    return command[2].split() or ["sh"]
+
+
 def run(world, pod, container, command):
     """Return what a command prints in a container, which has a few programs and files only."""
     values = environment(world, pod, container)[0]
-    words = ["sh"] if not command else command[2].split() if command[:2] in (["sh", "-c"], ["bash", "-c"]) else command
+    words = words_of(command)
     hosts = f"127.0.0.1\tlocalhost\n{pod['address']}\t{pod['name']}\n"
     files = {
         "/etc/hostname": f"{pod['name']}\n",

@@ -252,7 +252,9 @@ def type_of(kind):
     shown = TYPES.get(kind.this.name, kind.sql("postgres").lower())
     return {
         "type": shown,
-        "size": [int(expression.name) for expression in kind.expressions if expression.name.isdigit()],
+        "size": [
+            int(expression.name) for expression in kind.expressions if re.fullmatch("[0-9]{1,9}", expression.name)
+        ],
     }
 
 

@@ -83,7 +83,7 @@ def _select(world, catalog, query):
         cost += 0.02 * rows
         steps = [("Sort", "", rows, cost, cost + 0.01, "", []), *steps]
     limit = query.args.get("limit")
-    if limit is not None and limit.expression.name.isdigit():
+    if limit is not None and re.fullmatch("[0-9]{1,18}", limit.expression.name):
         steps = [("Limit", "", min(rows, int(limit.expression.name)), cost, cost + 0.01, "", []), *steps]
     return steps
 

@@ -1,5 +1,7 @@
 """Statements of the simulated PostgreSQL: SQLite runs them, and the catalog says what they mean and why they fail."""
 
+import re
+
 import sqlglot
 from catalog import Catalog, Failed, information, place_of, selected, type_of
 from failures import explained
@@ -117,7 +119,7 @@ class Statement:
             return
         keys = [expression.sql() for expression in group.expressions] if group else []
         named = {select.alias: select.unalias().sql() for select in query.selects if select.alias}
-        grouped = {selects[int(key) - 1].sql() if key.isdigit() else named.get(key, key) for key in keys}
+        grouped = {position_of(key, selects) if key.isdigit() else named.get(key, key) for key in keys}
         plain = {key.rpartition(".")[2] for key in grouped}
         tables = [source for source in query.find_all(exp.Table) if source.parent_select is query]
         for column in (
@@ -410,3 +412,11 @@ HANDLERS = {
 def _check_name(name):
     if name.startswith(RESERVED):
         raise Failed(f'unacceptable relation name "{name}"\nDETAIL:  The prefix "{RESERVED}" is reserved.')
+
+
+def position_of(digits, selects):
+    """Return the expression at a position of a select list, from 1."""
+    position = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else 0
+    if not 1 <= position <= len(selects):
+        raise Failed(f"GROUP BY position {digits} is not in select list")
+    return selects[position - 1].sql()

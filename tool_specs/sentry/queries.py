@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
 TERM = re.compile(r'(!?)([\w.]+(?:\(\))?):(\[[^\]]*\]|[<>]=?"?[^\s"]+"?|"[^"]*"|\S*)|"([^"]*)"|(\S+)')
-AGE = re.compile(r"([+-])(\d+)([mhdw])")
+AGE = re.compile(r"([+-])(\d{1,4})([mhdw])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 ORDERS = {
     ">": lambda left, right: left > right,
@@ -44,8 +44,8 @@ def matches(held, value, now):
     if isinstance(held, datetime):
         return moment_matches(held, value, operator and operator[0], now)
     if operator and isinstance(held, int | float):
-        number = re.sub(r"[^\d.]", "", value)
-        return bool(number) and ORDERS[operator[0]](held, float(number))
+        number = re.fullmatch(r"[<>]=?(\d+(?:\.\d+)?)", value)
+        return bool(number) and ORDERS[operator[0]](held, float(number[1]))
     return fnmatchcase(str(held).lower(), value.lower().replace("[", "[[]"))
 
 

@@ -118,6 +118,14 @@ def checked_organization(world, slug):
     return slug
 
 
+def is_id(text):
+    return re.fullmatch(r"[0-9]{1,18}", text) is not None
+
+
+def by_id(table, text):
+    return table.get(int(text)) if is_id(text) else None
+
+
 def by_slug(table, slug):
     row = next(iter(table.find(slug=slug)), None)
     if row is None:
@@ -126,8 +134,7 @@ def by_slug(table, slug):
 
 
 def project_of(world, value):
-    row = world.project.get(int(value)) if str(value).isdigit() else None
-    return row or by_slug(world.project, str(value))
+    return by_id(world.project, str(value)) or by_slug(world.project, str(value))
 
 
 def issue_of(world, organization, issue_id, issue_url=None):
@@ -143,7 +150,7 @@ def issue_of(world, organization, issue_id, issue_url=None):
         raise wrong_input("`organizationSlug` is required when providing `issueId`")
     checked_organization(world, organization)
     key = re.sub(r"[^\w-]", "", str(issue_id))
-    issue = world.issue.get(int(key)) if key.isdigit() else next(iter(world.issue.find(shortId=key.upper())), None)
+    issue = by_id(world.issue, key) or next(iter(world.issue.find(shortId=key.upper())), None)
     if issue is None:
         raise missing()
     return organization, issue
@@ -154,7 +161,7 @@ def user_of(world, value):
     text = str(value).removeprefix("user:").removeprefix("@")
     if text == "me":
         return next(iter(world.user))
-    if text.isdigit():
+    if is_id(text):
         return world.user.get(int(text))
     names = ("username", "email", "name")
     return next((row for row in world.user if text.lower() in (row[name].lower() for name in names)), None)
@@ -538,7 +545,7 @@ def assigned(world, value):
     """Return the fields of an issue that is assigned to a user or a team."""
     if value.startswith(("team:", "#")):
         text = value.removeprefix("team:").removeprefix("#")
-        team = world.team.get(int(text)) if text.isdigit() else next(iter(world.team.find(slug=text)), None)
+        team = by_id(world.team, text) or next(iter(world.team.find(slug=text)), None)
         if team is not None:
             return {"assignee": None, "assignedTeam": team["id"]}
     elif user := user_of(world, value):
