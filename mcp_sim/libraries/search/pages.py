@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NoReturn
 
 from mcp_sim.libraries.search.withheld import sentences_of, shown_values
 from mcp_sim.libraries.store import LibraryError
@@ -47,6 +47,9 @@ class Rows:
             if linked not in tables:
                 raise PageError(f"world.state.links.{table}.{name}: expected a table of rows, got {linked!r}")
         withheld = dict[str, frozenset[str]]()
+        for key in as_object(body.get("withhold")):
+            if key != "snippet":
+                raise PageError(f"world.state.withhold: unknown key {key!r}; expected 'snippet'")
         for path in as_list(as_object(body.get("withhold")).get("snippet")):
             table, name = _field_of(str(path), tables, "withhold.snippet")
             withheld[table] = withheld.get(table, frozenset()) | {name}
@@ -63,9 +66,34 @@ class Rows:
             self._linking[table, linked] = by_id
         return self._linking[table, linked]
 
+    def check_links(self) -> None:
+        """Raise `PageError` for the first value of a link whose row is missing."""
+        for (table, name), linked in self.links.items():
+            for key, row in self.tables[table].items():
+                if row.get(name) is not None and str(row[name]) not in self.tables[linked]:
+                    raise PageError(f"world.state.rows.{table}: {key}.{name}: no row of {linked} has id {row[name]!r}")
+
+    def check_slots(self, text: str, table: str, place: str) -> None:
+        """Raise `PageError` for the first slot of a template that leads to no field of any row."""
+        for match in SLOT.finditer(text):
+            reached, path = table, match[1].split(".")
+            for name in path[:-1]:
+                reached = self._next(reached, name) or _no(match[0], f"{name!r} is no link of {reached}", place)
+            if not any(path[-1] in row for row in self.tables[reached].values()):
+                _no(match[0], f"no row of {reached} has a field {path[-1]!r}", place)
+
+    def _next(self, table: str, name: str) -> str | None:
+        """Return the table to which a step of a slot leads: a link of the table, or a table that links to it."""
+        links_here = any(owner == name and target == table for (owner, _), target in self.links.items())
+        return self.links.get((table, name)) or (name if links_here else None)
+
     def secrets(self, table: str, row: Record) -> list[Json]:
         """Return the values of a row that only pages themselves may show."""
         return [row.get(name) for name in self.withheld.get(table, ())]
+
+
+def _no(slot: str, why: str, place: str) -> NoReturn:
+    raise PageError(f"{place}: {slot}: {why}")
 
 
 def _by_id(table: str, rows: Json) -> dict[str, Record]:
@@ -75,10 +103,12 @@ def _by_id(table: str, rows: Json) -> dict[str, Record]:
     return {str(row["id"]): row for row in listed}
 
 
-def _field_of(path: str, tables: Mapping[str, Any], place: str) -> tuple[str, str]:
+def _field_of(path: str, tables: Mapping[str, Mapping[str, Record]], place: str) -> tuple[str, str]:
     table, _, name = path.partition(".")
     if table not in tables or not name:
         raise PageError(f"world.state.{place}: expected TABLE.FIELD of `rows`, got {path!r}")
+    if not any(name in row for row in tables[table].values()):
+        raise PageError(f"world.state.{place}: no row of {table} has a field {name!r}")
     return table, name
 
 
@@ -142,6 +172,7 @@ def read_given_pages(state: Json) -> list[Record]:
     Raises `PageError` with the place in the state.
     """
     rows = Rows.of(state)
+    rows.check_links()
     described = [*_described(as_object(state).get("pages"))]
     templated = [
         page
@@ -189,6 +220,9 @@ def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]
         raise PageError(f"{place}.about: expected a table of rows, got {table!r}")
     if not template.get("url") or not template.get("text"):
         raise PageError(f"{place}: expected `url` and `text`")
+    for name in ("url", "title", "date", "text"):
+        for line in as_list(template.get(name)) or [template.get(name, "")]:
+            rows.check_slots(str(line), table, f"{place}.{name}")
     for key, row in rows.tables[table].items():
         scope = _Scope(rows, table, row)
         text = template["text"]
