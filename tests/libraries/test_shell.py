@@ -9,6 +9,8 @@ import pytest
 from support.shells import out, run, simulator
 
 from mcp_sim.simulator.persistence import StoreKeeper, identity
+from mcp_sim.types import Json
+from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.kinds import stores
 from mcp_sim.world.world import World
 
@@ -42,6 +44,23 @@ async def test_commands_print_what_linux_prints(tmp_path: Path, command: str, st
     async with simulator(tmp_path, state={"services": services}).open(seed=1) as world:
         result = await run(world, command, workdir="/app")
         assert (result["stdout"], result["exit_code"]) == (stdout, code), result
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"fils": {"/a": "x"}}, "unknown key 'fils'; did you mean 'files'?"),
+        ({"files": {"/a": {"text": "x", "moed": "755"}}}, "files: /a: unknown key 'moed'; did you mean 'mode'?"),
+        ({"services": {"api": {"prot": 80}}}, "services: api: unknown key 'prot'; did you mean 'port'?"),
+        ({"partitions": {"/": {"size": "x"}}}, "partitions: /: size: expected a whole number, got 'x'"),
+        ({"tests": {"/app": {"a.py::test": {"neds": {}}}}}, "tests: a.py::test: unknown key 'neds'; did you mean"),
+    ],
+)
+async def test_an_odd_state_is_refused_with_its_place(tmp_path: Path, state: Json, message: str) -> None:
+    with pytest.raises(McpSimError) as refusal:
+        async with simulator(tmp_path, state=state).open():
+            pass
+    assert message in str(refusal.value)
 
 
 async def test_nothing_shows_what_runs_the_commands(tmp_path: Path) -> None:

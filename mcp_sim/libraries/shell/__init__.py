@@ -9,33 +9,17 @@ from __future__ import annotations
 
 from mcp_sim.libraries.git import entities as entities_of_git
 from mcp_sim.libraries.shell.shell import Output, Shell, ShellError
-from mcp_sim.types import Json, Record
+from mcp_sim.libraries.shell.tables import TABLES
+from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 
 __all__ = ["Output", "Shell", "ShellError", "entities", "library"]
 
 library = Shell
 
-_TEXT: Record = {"type": "string"}
-_NUMBER: Record = {"type": "integer"}
-
 
 def entities(state: Json) -> list[Entity]:
     """Return the entities of files, repositories, sessions, services, partitions and packages."""
-    tables: dict[str, dict[str, Record]] = {
-        "shell_session": {"id": _TEXT, "cwd": _TEXT, "state": _TEXT, "blocked": _TEXT},
-        "service": {
-            "name": _TEXT, "command": _TEXT, "pid": _NUMBER, "port": _NUMBER, "user": _TEXT, "status": _TEXT,
-            "responses": {"type": "object"},
-        },
-        "partition": {"mount": _TEXT, "device": _TEXT, "size": _NUMBER, "used": _NUMBER,
-                      "is_full": {"type": "boolean"}},
-        "package": {"name": _TEXT, "version": _TEXT},
-        "test_case": {
-            "name": _TEXT, "root": _TEXT, "needs": {"type": "object"}, "error": _TEXT, "source": _TEXT, "fails": _TEXT,
-            "line": _NUMBER,
-        },
-    }  # fmt: skip
     return [
         *entities_of_git(state),
         *(
@@ -46,6 +30,6 @@ def entities(state: Json) -> list[Entity]:
                 {key: Field(key, schema) for key, schema in fields.items()},
                 natural=True,
             )
-            for name, fields in tables.items()
+            for name, fields in TABLES.items()
         ),
     ]

@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pkgutil import get_data
 
 from mcp_sim.libraries.files import Files, normalize, parent
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
 from mcp_sim.libraries.git import Git
+from mcp_sim.libraries.shell.tables import TABLES
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.errors import did_you_mean, nearest
+from mcp_sim.types.json_schema.shapes import as_list, as_object, type_name
 
 _SYSTEM: dict[str, Json] = json.loads(get_data(__name__.rpartition(".")[0], "system.json") or b"{}")
 _TABLES = {"services": ("service", "name"), "partitions": ("partition", "mount"), "packages": ("package", "name")}
+_PARTS = ("files", *_TABLES, "repositories", "tests")
+_FILE_FIELDS: Mapping[str, Record] = {
+    "path": {}, "folder": {}, "kind": {}, "text": {}, "base64": {}, "content": {}, "encoding": {}, "target": {},
+    "mode": {}, "mtime": {}, "created_at": {}, "modified_at": {}, "repeat": {"type": "integer"},
+}  # fmt: skip
 _FIRST_PID = 400  # after those of the kernel and of the system
 
 
@@ -24,6 +31,9 @@ def load_given(store: Store, given: Json) -> None:
     """Create the files of a state and of every system, and the other records."""
     state = as_object(given)
     files = state.get("files", state if all(str(key).startswith("/") for key in state) else {})
+    for key in state:
+        if key not in _PARTS and (near := nearest(key, _PARTS)):  # other keys are for other servers
+            raise LibraryError(f"world.state: unknown key {key!r}; did you mean {near!r}?")
     rows = [*_rows(_SYSTEM["files"]), *_rows(files)]
     disk = Files(store)
     for folder in as_list(_SYSTEM["directories"]):
@@ -32,6 +42,7 @@ def load_given(store: Store, given: Json) -> None:
         _load(store, disk, row)
     for name, (table, key) in _TABLES.items():
         for number, row in enumerate(_listed(state.get(name, _SYSTEM.get(name)), key)):
+            _check_row(row, TABLES[table], f"{name}: {row[key]}")
             usual: Record = {"pid": _FIRST_PID + 7 * number, "user": "root", "status": "running", "command": row[key]}
             store.put(table, str(row[key]), {**(usual if table == "service" else {}), **row})
     Git(store).load(state.get("repositories"))
@@ -43,9 +54,19 @@ def _load_tests(store: Store, disk: Files, tests: Json) -> None:
     for root, cases in as_object(tests).items():
         place = normalize(root)
         for name, given in as_object(cases).items():
+            _check_row(as_object(given), TABLES["test_case"], f"tests: {name}")
             row: Record = {"name": name, "root": place, "needs": {}, "error": "", "fails": "", **as_object(given)}
             row |= _source(disk, f"{place}/{name.partition('::')[0]}", name.rpartition("::")[2])
             store.put("test_case", name, row)
+
+
+def _check_row(row: Record, fields: Mapping[str, Record], place: str) -> None:
+    """Raise `LibraryError` for an unknown field, or a value that should be a number."""
+    for name, value in row.items():
+        if name not in fields:
+            raise LibraryError(f"{place}: unknown key {name!r}{did_you_mean(name, fields)}")
+        if value is not None and fields[name].get("type") == "integer" and type_name(value) != "integer":
+            raise LibraryError(f"{place}: {name}: expected a whole number, got {value!r}")
 
 
 def _source(disk: Files, path: str, function: str) -> Record:
@@ -74,6 +95,7 @@ def _load(store: Store, disk: Files, row: Record) -> None:
     path = row.get("path")
     if not isinstance(path, str) or not path.strip("/"):
         raise LibraryError(f"files: expected a path such as /srv/app.log, got {path!r}")
+    _check_row(row, _FILE_FIELDS, f"files: {path}")
     place = normalize(path)
     extra: Record = {}
     if "mode" in row:
