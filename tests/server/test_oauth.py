@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from support.over_http import Served, listening
@@ -73,12 +74,17 @@ class User:
         return AuthorizationCodeResult(code=self._back["code"][0], state=self._back["state"][0])
 
 
-@asynccontextmanager
-async def client(served: Served, user: User, storage: Storage, world: str = "a") -> AsyncGenerator[Client]:
-    url = f"{served.url}/w/{world}/mcp"
+def login(url: str, user: User, storage: Storage) -> OAuthClientProvider:
     about = OAuthClientMetadata(client_name="<b>Tester</b>", redirect_uris=[BACK])  # pyright: ignore[reportArgumentType] (parsed)
     auth = OAuthClientProvider(url, about, storage, user.visit, user.returned)
     storage.context = auth.context
+    return auth
+
+
+@asynccontextmanager
+async def client(served: Served, user: User, storage: Storage, world: str = "a") -> AsyncGenerator[Client]:
+    url = f"{served.url}/w/{world}/mcp"
+    auth = login(url, user, storage)
     async with (
         httpx2.AsyncClient(auth=auth, trust_env=False, timeout=30) as http,
         Client(streamable_http_client(url, http_client=http), mode="legacy") as opened,
@@ -147,6 +153,13 @@ async def test_an_official_client_meets_each_fault(
         assert not any(token.encode() in data for token in storage.history)
 
 
+async def test_a_client_of_http_with_sse_logs_in(tmp_path: Path) -> None:
+    with listening(document(tmp_path, {}), "--sse") as served:
+        url, storage = f"{served.url}/w/a/sse", Storage()
+        async with Client(sse_client(url, auth=login(url, User(), storage)), mode="legacy") as opened:
+            assert not (await call(opened)).is_error
+
+
 async def test_consent_can_be_denied_and_then_granted(tmp_path: Path) -> None:
     with listening(document(tmp_path, {"consent": "denied", "denials": 1})) as served:
         with pytest.raises(BaseExceptionGroup) as denied:
@@ -196,6 +209,13 @@ async def test_what_is_no_valid_token_is_challenged(tmp_path: Path) -> None:
             bad = {"redirect_uris": ["javascript:alert(1)"], "client_name": "x"}
             assert (await raw.post(server["registration_endpoint"], json=bad)).status_code == 400
             assert (await raw.get(server["token_endpoint"])).status_code == 405
+            for name, status in (("x" * 5_000, 400), ("x" * 70_000, 413)):
+                long = {"redirect_uris": [BACK], "client_name": name}
+                assert (await raw.post(server["registration_endpoint"], json=long)).status_code == status
+            for path in ("/token", "/consent", "/revoke"):
+                for kind in ("multipart/form-data", "multipart/form-data; boundary=b"):
+                    form = await raw.post(served.url + path, content=b"--c\r\n", headers={"content-type": kind})
+                    assert form.status_code in (400, 401, 404)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +238,7 @@ async def test_a_revoked_token_is_refused(tmp_path: Path) -> None:
         body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         async with httpx2.AsyncClient(trust_env=False, timeout=30) as raw:
             assert (await raw.post(f"{served.url}/w/a/mcp", json=body, headers=bearer)).status_code != 401
-            assert (await raw.post(f"{served.url}/w/b/mcp", json=body, headers=bearer)).status_code == 401
+            assert (await raw.post(f"{served.url}/w/ab/mcp", json=body, headers=bearer)).status_code == 401
             form = {
                 "token": storage.history[0],
                 "client_id": storage.client.client_id,

@@ -133,7 +133,7 @@ class Grants:
         if self._is_expired(token):
             return "expired"
         resource = token.grant.resource
-        is_elsewhere = resource is not None and not path.startswith(resource.rstrip("/"))
+        is_elsewhere = resource is not None and not f"{path}/".startswith(f"{resource.rstrip('/')}/")
         return "audience" if token.is_for_another or is_elsewhere else None
 
     def count_call(self, token: Token, world: str) -> Reason | None:

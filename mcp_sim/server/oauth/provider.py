@@ -24,6 +24,8 @@ from mcp_sim.server.oauth.grants import Grant, Grants
 
 MOST_CLIENTS = 5_000
 """Clients and open requests that are kept. Those in memory register once per run."""
+LONGEST_CLIENT = 3_000
+"""Bytes of the metadata of a client as JSON: at most 15 MB for all clients. Real ones have hundreds of bytes."""
 CODE_SECONDS = 60.0  # RFC 6749 recommends at most ten minutes; a client exchanges it at once
 UNSAFE_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob"})
 """Schemes of redirects that a browser would run or show as a page of this server."""
@@ -60,7 +62,11 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         return self._clients.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        """Register a client. Raises `RegistrationError` for redirects that a browser would run."""
+        """Register a client. Raises `RegistrationError` for long metadata, and redirects that a browser would run."""
+        if len(client_info.model_dump_json(exclude_none=True).encode()) > LONGEST_CLIENT:
+            raise RegistrationError(
+                "invalid_client_metadata", f"the metadata of the client are longer than {LONGEST_CLIENT} bytes"
+            )
         for uri in client_info.redirect_uris or ():
             if uri.scheme in UNSAFE_SCHEMES:
                 raise RegistrationError("invalid_redirect_uri", f"redirects to {uri.scheme}: are not allowed")

@@ -15,6 +15,7 @@ from mcp.server.auth.handlers.token import TokenHandler
 from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
 from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp_types import INVALID_REQUEST
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
@@ -27,6 +28,8 @@ from mcp_sim.types.oauth import OAuth
 RESOURCE = "/.well-known/oauth-protected-resource"
 SERVER = "/.well-known/oauth-authorization-server"
 CONSENT = "/consent"
+LONGEST_BODY = 65_536
+"""Bytes of a body. A form takes hundreds of bytes, a registration at most a few thousand."""
 NO_STORE = {"cache-control": "no-store"}
 PAGE_HEADERS = {
     **NO_STORE,
@@ -82,13 +85,18 @@ class Authorization:
         return path.startswith(RESOURCE) or any(path == route for _, route in self._routes)
 
     async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
-        """Answer a request for one of the paths. Raises `Refusal` for another method."""
+        """Answer a request for one of the paths. Raises `Refusal` for another method, a long body, a malformed form."""
+        if len(body) > LONGEST_BODY:
+            raise Refusal(413, INVALID_REQUEST, f"The body is longer than {LONGEST_BODY} bytes")
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         request = Request(scope, _whole(body))
         if scope["path"].startswith(RESOURCE) and method == "GET":
             response: Response = self._describe_resource(request)
         elif (method, scope["path"]) in self._routes:
-            response = await self._routes[method, scope["path"]](request)
+            try:
+                response = await self._routes[method, scope["path"]](request)
+            except MultiPartException:
+                raise Refusal(400, INVALID_REQUEST, "Malformed form") from None
         else:
             raise Refusal(405, INVALID_REQUEST, "Method Not Allowed")
         await response(scope, _whole(b""), send)
@@ -158,7 +166,7 @@ class Authorization:
         if scheme.lower() != b"bearer" or not text.strip():
             raise _unauthorized(scope, None)
         token = self.grants.access_token(text.strip().decode("latin-1"))
-        reason = self.grants.why_refused(token, scope["path"])
+        reason = self.grants.why_refused(token, _resource_path(scope))
         if token is None or reason is not None:
             if token is not None:
                 self.grants.note(token.grant.world, "refused", reason or "")
@@ -183,9 +191,14 @@ class Authorization:
 
 def _unauthorized(scope: Scope, reason: Reason | None) -> Refusal:
     error = f'error="invalid_token", error_description="{_REASONS[reason]}", ' if reason else ""
-    challenge = f'Bearer {error}resource_metadata="{base_of(scope)}{RESOURCE}{scope["path"]}"'
+    challenge = f'Bearer {error}resource_metadata="{base_of(scope)}{RESOURCE}{_resource_path(scope)}"'
     why = _REASONS[reason] if reason else "it has no access token"
     return Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": challenge}, reason=why)
+
+
+def _resource_path(scope: Scope) -> str:
+    """Return the path of the resource of a request. HTTP+SSE takes messages beside the stream, with its token."""
+    return re.sub(r"/messages/?$", "/sse", scope["path"])
 
 
 def resource_of(resource: str) -> tuple[str, str | None]:
