@@ -67,12 +67,13 @@ class Stdio:
         received = self._streams.signals
         return 128 + received[0] if received else 0
 
-    async def break_off(self, _ctx: Context, broken: BrokenDelivery) -> None:
+    async def break_off(self, ctx: Context, broken: BrokenDelivery) -> None:
         """Break the delivery of an answer: send nothing, an invalid message, or end the connection."""
-        if broken.how == "no_answer":
-            return
-        if broken.how == "garbled":
-            await self._write(broken.body.encode() + b"\n")
+        if broken.how in ("no_answer", "garbled"):
+            if broken.how == "garbled":
+                await self._write(broken.body.encode() + b"\n")
+            if ctx.request_id is not None:
+                await self._leave_out(ctx.request_id)
             return
         await self._write(broken.body.encode())
         self._break()
@@ -147,6 +148,7 @@ class Stdio:
                 self._open.add(request)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
                 self._answered(request)
+                await self._leave_out(request)
             case _:
                 pass
         await incoming.send(SessionMessage(message))
@@ -171,6 +173,15 @@ class Stdio:
         batch = self._batches.pop(message.id)
         batch.add(message)
         return batch.line() if batch.is_complete else b""
+
+    async def _leave_out(self, request: RequestId) -> None:
+        """Answer the other requests of a batch without waiting for this one, which gets no answer."""
+        batch = self._batches.pop(request, None)
+        if batch is None:
+            return
+        batch.open.discard(request)
+        if batch.is_complete:
+            await self._write(batch.line())
 
     def _answered(self, request: RequestId) -> None:
         self._open.discard(request)

@@ -257,6 +257,25 @@ def test_a_batch_is_answered_with_a_line_in_the_protocol_that_has_them(version: 
         assert {answer["id"]: "error" in answer for answer in answers} == {1: False, 2: False, None: True}
 
 
+def test_a_request_of_a_batch_without_an_answer_leaves_those_of_the_others(tmp_path: Path) -> None:
+    path = odd(tmp_path, {"undelivered": "no_answer", "tools": "get_contact"}, {"latency": "1h", "tools": "get_deal"})
+    with serving(path, handshake=False) as wire:
+        client = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        wire.request(0, "initialize", client)
+        assert wire.answer()["id"] == 0
+        wire.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        calls = {1: ("get_contact", {"contact_id": "con_00001"}), 2: ("get_deal", {"deal_id": "deal_0001"})}
+        messages: list[Any] = [
+            {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": given}}
+            for number, (tool, given) in calls.items()
+        ]
+        messages.append({"jsonrpc": "2.0", "id": 3, "method": "ping"})
+        wire.send(json.dumps(messages).encode() + b"\n")
+        wire.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n')
+        answers: Any = wire.answer()
+        assert [answer["id"] for answer in answers] == [3]
+
+
 # lines ----------------------------------------------------------------------------------------------------------------
 
 
