@@ -46,11 +46,11 @@ class Compilation:
         """The program, if it was written before."""
         return self.file if self.file.is_file() else None
 
-    def scenario(self) -> Scenario:
-        """Return the scenario with the program. Raises `DocumentError`."""
+    def scenario(self, program: Path | None = None) -> Scenario:
+        """Return the scenario with a program, or as it is. Raises `DocumentError`, `UsageError`."""
         args = self.args
         model = args.compile or args.world_model
-        scenario = load(args.scenario, world_model=model, trust=args.trust, program=self.file)
+        scenario = load(args.scenario, world_model=model, trust=args.trust, program=program)
         return with_intensity(scenario, args.intensity)
 
 
@@ -136,10 +136,13 @@ async def _compile(compilation: Compilation, simulator: Simulator, log: CallLog)
         for file in draft.parent.glob(f"{draft.stem}.*"):
             file.unlink(missing_ok=True)
     try:
-        scenario = compilation.scenario()
+        scenario = compilation.scenario(compilation.file)
         await simulator.adopt(scenario)
-    except DocumentError as error:
-        compilation.file.unlink()
+    except (DocumentError, UsageError) as error:
+        # The program is at fault only if its scenario can still be read.
+        with suppress(DocumentError, UsageError):
+            compilation.scenario()
+            compilation.file.unlink(missing_ok=True)
         log.say([f"The program cannot be served: {error}. The model goes on answering."])
         return
     log.say([f"Programs answer {_answered(scenario)} from the next call on: {compilation.file}"])

@@ -33,6 +33,10 @@ def pantry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def programs_of(folder: Path) -> list[Path]:
+    return [*folder.glob("cache/mcp-sim/programs/program_*.py")]
+
+
 class Calls:
     """Calls of a server over stdio, in threads."""
 
@@ -98,6 +102,22 @@ async def test_tools_that_pass_the_gate_are_answered_by_the_program_from_the_nex
             call = await Calls.of(wire)
             assert await call("add_item", name="Oats", quantity=1) == "Put 1 x Oats on the top shelf (item-1)."
     assert len(programs) == 1
+
+
+async def test_a_scenario_that_is_deleted_meanwhile_does_not_end_the_server(pantry: Path) -> None:
+    async def respond(asked: Asked) -> Response:
+        if "Write the program of pantry" not in asked.question:
+            return completion("The model answers.")
+        (pantry / "pantry.yaml").unlink(missing_ok=True)
+        return completion(REPLY)
+
+    async with serving(respond) as engine:
+        words = ("pantry.yaml", "--compile", f"openai:tiny@{engine.url}")
+        with anyio.fail_after(90), stdio_process.serving(*words, handshake=False) as wire:
+            call = await Calls.of(wire)
+            await call.logged("The program cannot be served: ")
+            assert await call("list_items") == "The model answers."
+    assert programs_of(pantry)
 
 
 async def test_a_document_that_has_programs_written_needs_trust(
