@@ -85,7 +85,7 @@ class Tasks:
         """Keep the result of a call that ends after `delay` seconds. Return the task, as the client sees it."""
         asked = as_object(options).get("ttl")
         is_number = isinstance(asked, int) and not isinstance(asked, bool) and asked > 0
-        ttl = min(cast("int", asked) / 1000, MOST_SECONDS) if is_number else USUAL_SECONDS
+        ttl = min(cast("int", asked), int(MOST_SECONDS * 1000)) / 1000 if is_number else USUAL_SECONDS
         task = _Task(caller, result, datetime.now(UTC), anyio.current_time() + delay, max(ttl, delay))
         kept = self._kept.setdefault(world, OrderedDict())
         kept[task.id] = task

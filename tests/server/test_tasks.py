@@ -58,11 +58,13 @@ async def test_a_tool_that_requires_a_task_is_polled(path: str) -> None:
             failed = (await run("bad"))["task"]
             assert (await ask("tasks/get", taskId=failed["taskId"]))["result"]["status"] == "failed"
             assert (await ask("tasks/result", taskId=failed["taskId"]))["result"]["isError"] is True
+            long = await ask("tools/call", name="run_job", arguments={"name": "good"}, task={"ttl": 10**400})
+            assert long["result"]["task"]["ttl"] == 3_600_000
             working = (await run("x", "stop_job"))["task"]
             assert (working["status"], working["pollInterval"]) == ("working", 1000)
             assert (await ask("tasks/cancel", taskId=working["taskId"]))["result"]["status"] == "cancelled"
             assert (await ask("tasks/cancel", taskId=working["taskId"]))["error"]["code"] == -32602
-            assert len((await ask("tasks/list"))["result"]["tasks"]) == 3
+            assert len((await ask("tasks/list"))["result"]["tasks"]) == 4
         async with caller(f"{served.url}/w/b/mcp", ERAS[0]) as other:
             lost = (await other.post("tasks/get", {"taskId": task["taskId"]})).json()
             assert lost["error"]["code"] == -32602
