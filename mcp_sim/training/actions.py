@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Record
+from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import decode_strict
 
 
@@ -44,13 +45,16 @@ class Turn:
 
 
 def parse(action: Action, first_id: int) -> Turn:
-    """Return the parts of an action. Calls without an id get `call_N`, from `first_id` on. Raises `Unparseable`."""
+    """Return the parts of an action. Calls without an id get `call_N`, from `first_id` on.
+
+    Raises `Unparseable` if a model wrote it wrongly, `UsageError` for a value of another type or role.
+    """
     if isinstance(action, Answer):
         return Turn((), action.text, {"role": "assistant", "content": action.text})
     if isinstance(action, Mapping):
         calls, text = _message_parts(action)
     else:
-        calls, text = [action] if isinstance(action, ToolCall) else [*action], ""
+        calls, text = _listed(action), ""
     numbered = [
         call if call.id else ToolCall(call.name, call.arguments, f"call_{number}")
         for number, call in enumerate(calls, first_id)
@@ -58,6 +62,13 @@ def parse(action: Action, first_id: int) -> Turn:
     if not numbered:
         return Turn((), text, {"role": "assistant", "content": text})
     return Turn(numbered, None, {"role": "assistant", "content": text, "tool_calls": [*map(_as_openai, numbered)]})
+
+
+def _listed(action: Any) -> list[ToolCall]:
+    calls: Any = [action] if isinstance(action, ToolCall) else action
+    if isinstance(calls, Sequence) and all(isinstance(call, ToolCall) for call in cast("Sequence[Any]", calls)):
+        return [*cast("Sequence[ToolCall]", calls)]
+    raise UsageError(f"an action is a ToolCall, a list of them, an Answer or an assistant message, got {action!r:.200}")
 
 
 def arguments_of(call: ToolCall) -> Record:
@@ -80,6 +91,9 @@ def _as_openai(call: ToolCall) -> Record:
 
 def _message_parts(message: Mapping[str, Any]) -> tuple[list[ToolCall], str]:
     """Return the calls and the text of a message as OpenAI or Anthropic write it."""
+    role: Any = message.get("role", "assistant")
+    if role != "assistant":
+        raise UsageError(f"an action is a message of the role 'assistant', got one of {role!r:.200}")
     content: Any = message.get("content")
     if not isinstance(content, str | list | None):
         raise Unparseable("Error: the content of the message is neither a text nor a list of blocks")

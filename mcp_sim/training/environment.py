@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import timedelta
+from operator import index
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -117,6 +118,9 @@ class Environment:
     ) -> None:
         self._simulator = shared_simulator(scenario, world_model, trust=trust)
         self._max_calls, self._max_seconds, self._waits = max_calls, max_seconds, wait_tool
+        for name, limit in (("max_calls", max_calls), ("max_seconds", max_seconds)):
+            if limit is not None and limit <= 0:
+                raise UsageError(f"{name}: expected a number above 0, or None for no limit, got {limit!r}")
         domain = self._simulator.scenario.domain
         if wait_tool and WAIT["name"] in domain.tools:
             raise UsageError(f"the scenario has a tool {WAIT['name']!r} already; leave out wait_tool")
@@ -150,6 +154,10 @@ class Environment:
         The same parameters begin the same world with the same faults: `stream` names another series of draws.
         `intensity` and `faults` are those of `Simulator.world`. Raises `UsageError`, `DocumentError`.
         """
+        try:
+            seed = None if seed is None else index(seed)
+        except TypeError:
+            raise UsageError(f"seed: expected a whole number or None, got {seed!r}") from None
         with self._lock:
             self._world = self._simulator.world(
                 "episode", seed=seed, stream=stream, clock="virtual", intensity=intensity, faults=faults
@@ -161,7 +169,7 @@ class Environment:
     def step(self, action: Action) -> StepResult:
         """Take a turn: calls, made in their order, or the final answer, or an assistant message with either.
 
-        What cannot be parsed is an observation. Raises `EpisodeOver`, `NotBegun`.
+        What cannot be parsed is an observation. Raises `EpisodeOver`, `NotBegun`, and `UsageError` for other values.
         """
         with self._lock:
             messages = list[ToolMessage]()

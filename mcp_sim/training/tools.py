@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.errors import UsageError
 
 Form: TypeAlias = Literal["openai", "mcp", "anthropic"]
 
@@ -46,7 +47,9 @@ def names_and_ids(ids: tuple[str, ...]) -> tuple[Mapping[str, str], Mapping[str,
 
 
 def in_form(tools: Iterable[tuple[str, Record]], form: Form) -> list[Record]:
-    """Return tools, each with its name, as MCP, OpenAI or Anthropic describe them."""
+    """Return tools, each with its name, as MCP, OpenAI or Anthropic describe them. Raises `UsageError`."""
+    if form not in _FORMS:
+        raise UsageError(f"form: expected {', '.join(_FORMS)}, got {form!r}")
     return [_FORMS[form](name, definition) for name, definition in tools]
 
 

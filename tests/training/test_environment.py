@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -74,6 +75,24 @@ def test_a_message_that_cannot_be_parsed_is_an_observation(crm: Environment, mes
     assert crm.malformed == 1
     assert crm.world.version.index == 0
     assert not crm.step(LIST).messages[0].is_error
+
+
+MISUSES: dict[str, Callable[[Environment], object]] = {
+    "an action is .* got 'hello'": lambda crm: crm.step(cast("Any", "hello")),
+    "an action is .* got 42": lambda crm: crm.step(cast("Any", 42)),
+    "the role 'assistant', got one of 'user'": lambda crm: crm.step({"role": "user", "content": "Done."}),
+    "form: expected mcp, openai, anthropic, got 'openi'": lambda crm: crm.tools(cast("Any", "openi")),
+    "seed: expected a whole number": lambda crm: crm.reset(seed=cast("Any", "a")),
+    "max_calls: expected a number above 0": lambda _: Environment("flaky_crm", max_calls=0),
+}
+
+
+@pytest.mark.parametrize("message", MISUSES)
+def test_misuse_is_a_usage_error_and_no_turn(crm: Environment, message: str) -> None:
+    crm.reset()
+    with pytest.raises(UsageError, match=message):
+        MISUSES[message](crm)
+    assert (crm.done, len(crm.trajectory()["messages"])) == (False, 1)
 
 
 def test_calls_are_read_from_messages_of_openai_and_anthropic(crm: Environment) -> None:

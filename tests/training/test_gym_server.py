@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient
 
 from mcp_sim.training.adapters.gym_server import GymServer
 from mcp_sim.types import Record
+from mcp_sim.types.errors import UsageError
 
 CREATE = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 
@@ -60,6 +62,7 @@ REFUSED: list[tuple[str, Record, int]] = [
     ("/seed_session", {"mcp_sim": {"faults": [{"no_such_fault": {}}]}}, 400),
     ("/seed_session", {"resources_session_id": "x" * 300}, 400),
     ("/list_deals", {}, 404),
+    ("/verify", {"title": "Spring order"}, 404),
 ]
 
 
@@ -68,3 +71,10 @@ async def test_what_cannot_be_begun_or_called_is_refused(
     client: AsyncClient, path: str, body: Record, status: int
 ) -> None:
     assert (await client.post(path, json=body)).status_code == status
+
+
+def test_a_tool_that_is_named_as_an_endpoint_is_refused(tmp_path: Path) -> None:
+    tools = [{"name": "verify", "description": "Verify a name.", "inputSchema": {"type": "object"}}]
+    (tmp_path / "names.json").write_text(json.dumps({"mcp_sim": 1, "name": "names", "tools": tools}))
+    with pytest.raises(UsageError, match="the tool 'verify'"):
+        GymServer(tmp_path / "names.json")

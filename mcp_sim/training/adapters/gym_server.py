@@ -28,6 +28,12 @@ from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import encode
 
+RESERVED = frozenset({"rows", "seed_session", "verify", "close_session"})
+"""The paths that tools cannot have."""
+
+VERIFIED = ("response", "responses_create_params", "verification_input")
+"""The keys of what is verified; the last is that of newer versions of NeMo Gym."""
+
 MOST_SESSIONS = 10_000
 """Episodes at a time: 10,000 worlds take about half a gigabyte after twenty calls each."""
 
@@ -47,13 +53,21 @@ def rows(environment: Environment, seeds: Iterable[int]) -> Iterator[Record]:
 
 
 class GymServer:
-    """The episodes of one scenario, by the names of their sessions."""
+    """The episodes of one scenario, by the names of their sessions.
+
+    Raises `UsageError` if a tool has the name of an endpoint.
+    """
 
     def __init__(
         self, scenario: str | Path, *, world_model: str | None = None, trust: bool | Iterable[Path] = False
     ) -> None:
         self._open = lambda: Environment(scenario, world_model=world_model, trust=trust, max_calls=None)
         self._listing = self._open()
+        taken = sorted(RESERVED & {tool["name"] for tool in self._listing.tools("mcp")})
+        if taken:
+            raise UsageError(
+                f"{scenario}: the tool {taken[0]!r} has the name of an endpoint of this server; rename it in its spec"
+            )
         self._sessions = dict[str, Environment]()
 
     def app(self) -> Starlette:
@@ -110,6 +124,9 @@ class GymServer:
     async def _verify(self, request: Request) -> Response:
         """Return the row with its reward. An episode without one is to be left out: its reward is 0, and masked."""
         body = await _body(request)
+        # A model may call a tool that does not exist, of this name, which must not end its episode.
+        if not body.keys() & {*VERIFIED}:
+            return _refused(404, f"there is no such tool; a row to verify has {' or '.join(VERIFIED)}")
         environment = self._session(request, body)
         if environment is None:
             return JSONResponse({**body, **_masked("lost_session", "there is no such session")})
