@@ -1,4 +1,6 @@
-"""A scenario as an environment of Gymnasium 1.4.0: texts in, texts out; an action is the message of a model as JSON.
+"""A scenario as an environment of Gymnasium 1.4.0 (`pip install gymnasium`): texts in, texts out.
+
+An action is the message of a model as JSON.
 
 python examples/training/with_gymnasium.py      check it with Gymnasium's own checker
 """

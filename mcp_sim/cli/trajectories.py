@@ -45,7 +45,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenario", metavar="SCENARIO", help="the scenario; needed if its file was moved")
     parser.add_argument(
         "--words",
-        default="signs",
         metavar="HOW",
         help="how texts are split for the masks of turns: signs (the default: runs of letters and digits, and single "
         "signs), space, or the tokenizer.json of a model",
@@ -55,7 +54,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 if a file is not a trace or its scenario cannot be found."""
-    words = _words(args.words)
+    if args.words is not None and args.form != "turns":
+        raise UsageError("--words splits the texts of turns: add --form turns, or leave it out")
+    words = _words(args.words or "signs")
     with ExitStack() as stack:
         write = stack.enter_context(_Rows(args.output)).write
         seen, worlds, left_out = set[str](), 0, 0
@@ -68,8 +69,13 @@ def run(args: argparse.Namespace) -> int:
                     if name not in seen:
                         write(row)
                     seen.add(name)
-    print(f"{len(seen)} rows of {worlds} worlds; {left_out} left out, since they repeat others", file=sys.stderr)
+    counted = f"{_number(len(seen), 'row')} of {_number(worlds, 'world')}"
+    print(f"{counted}; {left_out} left out, since they repeat others", file=sys.stderr)
     return 0
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _rows_of(trace: Path, scenario: Scenario, form: str, words: Words) -> Iterator[Iterable[Record]]:

@@ -47,9 +47,12 @@ def test_chats_are_those_of_the_episodes_and_equal_ones_are_left_out(
     assert rows[0]["faults"] == [{"call": 1, "id": "lost-deal", "kind": "lost_ack"}]
 
 
-def test_turns_have_a_mask_and_the_reward_of_their_world(traces: list[str], tmp_path: Path) -> None:
+def test_turns_have_a_mask_and_the_reward_of_their_world(
+    traces: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "turns.jsonl"
     assert main(["trajectories", traces[0], "--form", "turns", "--words", "space", "-o", str(path)]) == 0
+    assert "2 rows of 1 world; 0 left out" in capsys.readouterr().err
     rows = rows_of(path)
     assert [(row["turn_idx"], row["total_turns"], row["task"]) for row in rows] == [(1, 2, "mcp"), (2, 2, "mcp")]
     assert rows[0]["mask"].keys() >= {"overlap", "novelty", "jaccard", "length_ratio", "category", "loss"}
@@ -74,7 +77,9 @@ def test_parquet_has_the_same_rows(traces: list[str], tmp_path: Path, form: str)
 
 def test_an_unknown_kind_of_file_or_of_words_is_refused(traces: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trajectories", traces[0], "-o", "rows.csv"]) == 2
-    assert main(["trajectories", traces[0], "--words", "letters"]) == 2
+    assert main(["trajectories", traces[0], "--form", "turns", "--words", "letters"]) == 2
+    assert main(["trajectories", traces[0], "--words", "space"]) == 2
     errors = capsys.readouterr().err
     assert "expected a file that ends in .jsonl or .parquet" in errors
     assert "expected signs, space, or the file of a tokenizer" in errors
+    assert "add --form turns" in errors
