@@ -37,11 +37,30 @@ class Pattern:
 
 def search_test(expression: str) -> Pattern:
     """Return a test whether a part of a text matches. Raises `PatternError` for an invalid or too large expression."""
+    compiled = _compiled(expression, can_capture=False)
+    return Pattern(compiled.search, compiled.programsize)
+
+
+def substituted(expression: str, template: str, text: str, count: int) -> str:
+    r"""Return a text with `count` matches (0: all) as a template, which has `\1` or `\g<0>` for their parts.
+
+    Raises `PatternError` for an invalid or too large expression, and for an invalid template.
+    """
+    compiled = _compiled(expression, can_capture=True)
+    try:
+        result: bytes = compiled.sub(template.encode("utf-8", "replace"), text.encode("utf-8", "replace"), count)
+    except (IndexError, KeyError, ValueError) as error:
+        raise PatternError(f"Invalid replacement {template!r}: {error}") from None
+    return result.decode("utf-8", "replace")
+
+
+def _compiled(expression: str, *, can_capture: bool) -> Any:
+    """Return a compiled expression for bytes in UTF-8. Raises `PatternError`."""
     library: Any = import_module("re2")  # it has no types; imported here because few statements need it
     if len(expression) > _LONGEST:
         raise PatternError(f"The regular expression is longer than {_LONGEST:,} characters")
     options = library.Options()
-    options.log_errors, options.max_mem, options.never_capture = False, _MOST_MEMORY, True
+    options.log_errors, options.max_mem, options.never_capture = False, _MOST_MEMORY, not can_capture
     try:
         compiled = library.compile(expression.encode("utf-8", "replace"), options)
     except library.error as error:
@@ -50,4 +69,4 @@ def search_test(expression: str) -> Pattern:
         raise PatternError(f"Invalid regular expression {expression!r}: {message}") from None
     if compiled.programsize > _MOST_INSTRUCTIONS:
         raise PatternError("The regular expression is too large: use smaller repetitions")
-    return Pattern(compiled.search, compiled.programsize)
+    return compiled

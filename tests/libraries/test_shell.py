@@ -27,6 +27,7 @@ from mcp_sim.world.world import World
         ),
         ("date +%T; sleep 1m; date '+%F %T'", "09:00:01\n2029-03-01 09:01:01\n", 0),
         ("date -d '2 days ago' +%F; date -d @0 +%c", "2029-02-27\nThu Jan  1 00:00:00 1970\n", 0),
+        ("date -d yesterday +%F; touch -d 'today' a.txt; date -r a.txt +%F", "2029-02-28\n2029-03-01\n", 0),
         ("ls -l link run.sh | cut -c1-25", "lrwxrwxrwx 1 root root  5\n-rwxr-xr-x 1 root root 19\n", 0),
         ("sed s/one/1/ a.txt | diff a.txt -", "1c1\n< one\n---\n> 1\n", 1),
         ("tar czf t.tgz a.txt run.sh && rm a.txt && tar xvzf t.tgz && cat a.txt", "a.txt\nrun.sh\none\ntwo\n", 0),

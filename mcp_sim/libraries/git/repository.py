@@ -43,7 +43,7 @@ from mcp_sim.types.json_schema.shapes import as_list
 
 REPOSITORY, COMMIT, BRANCH, TAG, BLOB = "repository", "commit", "branch", "tag", "blob"
 _BAD_NAME = re.compile(r"^[-/.]|\.\.|[\s~^:?*\[\\]|[/.]$|\.lock$|@\{|^@$|^$")
-_REVISION = re.compile(r"(?P<name>[^~^]+)(?P<steps>(?:~\d*|\^)*)")
+_REVISION = re.compile(r"(?P<name>[^~^]+)(?P<steps>(?:~\d{0,9}|\^)*)")
 _MIN_DIGITS = 4
 """The fewest digits of an abbreviated id."""
 _MOST_MOVES = 200
@@ -152,8 +152,8 @@ class Repository:
         known = self._named(parts["name"]) if parts is not None else None
         for step in re.findall(r"~\d*|\^", parts["steps"]) if parts is not None else ():
             count = int(step[1:] or 1) if step[0] == "~" else 1
-            for _ in range(count):
-                known = next(iter(self._commit(known).parents), None) if known is not None else None
+            while count and known is not None:
+                known, count = next(iter(self._commit(known).parents), None), count - 1
         if known is None:
             raise UnknownRevision(revision)
         return known

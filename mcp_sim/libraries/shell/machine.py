@@ -152,9 +152,14 @@ class Machine:
             if self._seen.pop(path, None) is not None:
                 files.remove(path, True)
         present = [(table, path, record) for (table, path), record in records.items() if record is not None]
+        times: dict[str, int] = {}
         for table, path, record in sorted(present, key=lambda item: item[1].split("/")):
-            self._write(files, table, path, record)
-        times = {path: _seconds(record, self.now) for _, path, record in present if not record.get("target")}
+            try:
+                self._write(files, table, path, record)
+            except (RuntimeError, ValueError):  # the interpreter refuses some names and sizes: it has no such file
+                continue
+            if not record.get("target"):
+                times[path] = _seconds(record, self.now)
         if fs is None:
             self.touch(times)
         return times

@@ -31,10 +31,14 @@ _ENVIRONMENT = {
 }
 _LIVE = 16
 """How many running shells the worlds of a scenario keep together; each holds its files once more."""
+_LONGEST = 200_000
+"""Characters of a command; Linux takes 128 KiB as an argument."""
 _NEAR = 100
 """How many files may differ for a running shell to be moved: more take as long as a new one."""
 _STDIN = "/dev/stdin.0"
-_GUESSES = re.compile(r"(command not found)\. (?:Did you mean: [^\n]*\?|[A-Z][^\n]* not available in the sandbox\.)")
+_GUESSES = re.compile(
+    r"(command not found)\. (?:Did you mean: [^\n?]{0,200}\?|[A-Z][^\n]{0,200}? not available in the sandbox\.)"
+)
 """What the interpreter adds to the message of bash."""
 _SYNTAX = re.compile(r"^parse error(?: at line (\d+), column \d+)?: (?:syntax error: |syntax error )?(.*)", re.DOTALL)
 _PROVIDED = frozenset({"/proc", "/dev", "/bin", "/usr/bin"})
@@ -85,6 +89,8 @@ class Shell:
         known = self._session(name)
         if known.get("blocked"):
             return self._interrupt(known, command)
+        if len(command) > _LONGEST:
+            return Output("", "bash: /bin/bash: Argument list too long\n", 126)
         output = self._run(known, name, command, workdir, stdin)
         if output is None:  # the interpreter has run as many commands as it may: a new one goes on
             output = self._run(known, name, command, workdir, stdin, is_new=True)

@@ -9,9 +9,10 @@ from mcp_sim.libraries.shell.commands.clock import parse_date
 from mcp_sim.libraries.shell.commands.invocation import Failed
 
 _FIND = re.compile(r"\bfind\b[^|;&\n]*")
-_AGE = re.compile(r"-([acm])(time|min)\s+([+-]?)(\d+)")
+_AGE = re.compile(r"-([acm])(time|min)\s+([+-]?)0*(\d{1,9})\d*")
 _NEWER = re.compile(r"(-newer[acm]t\s+)(\"[^\"]*\"|'[^']*'|[^\s()]+)")
-_TOUCH = re.compile(r"(\btouch\b[^|;&\n]*?\s(?:-d\s*|--date[= ]))(\"[^\"]*\"|'[^']*'|[^\s()]+)")
+_TOUCH = re.compile(r"\btouch\b[^|;&\n]*")
+_DATED = re.compile(r"(\s(?:-d\s*|--date[= ]))(\"[^\"]*\"|'[^']*'|[^\s()]+)")
 _LONGEST = 36_500
 """Days; older files are as old as this."""
 
@@ -21,7 +22,9 @@ def in_world_time(command: str, now: datetime) -> str:
     if "find" in command:
         command = _FIND.sub(lambda found: _NEWER.sub(lambda match: _absolute(match, now), found[0]), command)
         command = _FIND.sub(lambda found: _AGE.sub(lambda match: _age(match, now), found[0]), command)
-    return _TOUCH.sub(lambda match: _absolute(match, now), command) if "touch" in command else command
+    if "touch" in command:
+        command = _TOUCH.sub(lambda run: _DATED.sub(lambda match: _absolute(match, now), run[0]), command)
+    return command
 
 
 def _absolute(match: re.Match[str], now: datetime) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from gzip import GzipFile
 
+from mcp_sim.libraries.patterns import PatternError, substituted
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
 from mcp_sim.libraries.shell.commands.listing import mode_text
 
@@ -23,7 +24,10 @@ _LARGEST = 32 << 20
 """The largest archive that is unpacked, in bytes: half of what a world may hold."""
 _USAGE = "Try 'tar --help' or 'tar --usage' for more information.\n"
 _GIVES_UP = "tar: Error is not recoverable: exiting now\n"
+_INVALID = f"tar: Invalid transform expression\n{_USAGE}"
+_FULL = f"tar: Cannot write: No space left on device\n{_GIVES_UP}"
 _FAILED = "tar: Exiting with failure status due to previous errors\n"
+_LONGEST_TRANSFORM = 200  # characters
 _SUBSTITUTION = re.compile(r"s(.)(.*?)\1(.*?)\1([gi]*)$")
 
 
@@ -51,7 +55,10 @@ class _Archive:
         self._file = options.get("f", options.get("file", "-"))
         self._folder = run.place(options.get("C", options.get("directory", ".")))
         self._strip = int(options.get("strip-components", "0") or 0)
-        self._rename = _SUBSTITUTION.match(options.get("transform", options.get("xform", "")))
+        rename = options.get("transform", options.get("xform", ""))
+        if len(rename) > _LONGEST_TRANSFORM:
+            raise Failed(_INVALID, 2)
+        self._rename = _SUBSTITUTION.match(rename)
         if run.look(self._folder, follow=True) is None:
             given = options.get("C", options.get("directory"))
             raise Failed(f"tar: {given}: Cannot open: No such file or directory\n{_GIVES_UP}", 2)
@@ -99,7 +106,7 @@ class _Archive:
 
     def _add(self, archive: tarfile.TarFile, name: str, node: Node) -> None:
         plain = name if "P" in self._flags else name.lstrip("/")
-        member = tarfile.TarInfo((self._renamed(plain)).rstrip("/") or ".")
+        member = tarfile.TarInfo(self._renamed(plain).rstrip("/") or ".")
         member.mode, member.mtime, member.uname, member.gname = (
             node.mode,
             int(node.modified.timestamp()),
@@ -124,9 +131,9 @@ class _Archive:
             return name
         _, pattern, replacement, marks = self._rename.groups()
         try:
-            return re.sub(pattern, re.sub(r"&", r"\\g<0>", replacement), name, count=0 if "g" in marks else 1)
-        except re.error:
-            raise Failed(f"tar: Invalid transform expression\n{_USAGE}", 2) from None
+            return substituted(pattern, replacement.replace("&", r"\g<0>"), name, count=0 if "g" in marks else 1)
+        except PatternError:
+            raise Failed(_INVALID, 2) from None
 
     def _packed(self, data: bytes) -> bytes:
         if "z" in self._flags or ("a" in self._flags and self._file.endswith("gz")):
@@ -186,7 +193,7 @@ class _Archive:
         except Failed:
             raise Failed(f"tar: {self._file}: Cannot open: No such file or directory\n{_GIVES_UP}", 2) from None
         wanted = [name.rstrip("/") for name in names]
-        missing = {*wanted}
+        missing, size = {*wanted}, 0
         try:
             with tarfile.open(fileobj=io.BytesIO(_unpacked(data))) as archive:
                 for member in archive:
@@ -196,6 +203,9 @@ class _Archive:
                         continue
                     if any(_excludes(pattern, member.name) for pattern in self._excluded):
                         continue
+                    size += max(0, member.size)  # as declared: a sparse file may have more than the archive
+                    if size > _LARGEST:
+                        raise Failed(_FULL, 2)
                     file = archive.extractfile(member) if member.isfile() else None
                     yield member, b"" if file is None else file.read()
         except (tarfile.TarError, OSError, EOFError):
@@ -211,7 +221,7 @@ def _unpacked(data: bytes) -> bytes:
     with GzipFile(fileobj=io.BytesIO(data)) as file:
         plain = file.read(_LARGEST + 1)
     if len(plain) > _LARGEST:
-        raise Failed(f"tar: Cannot write: No space left on device\n{_GIVES_UP}", 2)
+        raise Failed(_FULL, 2)
     return plain
 
 

@@ -11,8 +11,9 @@ from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _LONGEST_SLEEP = 600.0
 """Seconds that one call waits at most in the world; clients give up long before."""
+_LONGEST_DATE = 200  # characters
 _AMOUNT = re.compile(
-    r"([+-]?\d+|an?|next|last)?\s*(second|sec|minute|min|hour|day|week|fortnight|month|year)s?(\s+ago)?"
+    r"(?:([+-]?\d+|\b(?:an?|next|last))\s*|\b)(second|sec|minute|min|hour|day|week|fortnight|month|year)s?\b(\s+ago)?"
 )
 _SPANS = {
     "second": 1,
@@ -40,7 +41,7 @@ def sleep(run: Invocation) -> None:
     if not run.arguments:
         raise Failed("sleep: missing operand\nTry 'sleep --help' for more information.\n")
     for text in run.arguments:
-        match = re.fullmatch(r"(\d*\.?\d+|infinity|inf)([smhd]?)", text)
+        match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+|infinity|inf)([smhd]?)", text)
         if match is None:
             raise Failed(f"sleep: invalid time interval '{text}'\nTry 'sleep --help' for more information.\n")
         seconds = min(float(match[1]) * _UNITS.get(match[2], 1), _LONGEST_SLEEP)
@@ -75,7 +76,16 @@ def date(run: Invocation) -> None:
 
 def parse_date(text: str, now: datetime) -> datetime:
     """Return the time of a text as `date -d` reads it."""
-    plain = text.strip().strip('"')
+    try:
+        if len(text) <= _LONGEST_DATE:
+            return _read_date(text.strip().strip('"'), now)
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise Failed(f"date: invalid date '{text}'\n")
+
+
+def _read_date(plain: str, now: datetime) -> datetime:
+    """Return the time of a text. Raises `ValueError`, or what times that are too large raise."""
     if re.fullmatch(r"@-?\d+(\.\d+)?", plain):
         return datetime.fromtimestamp(float(plain[1:]), UTC)
     try:
@@ -103,7 +113,7 @@ def parse_date(text: str, now: datetime) -> datetime:
         if "%d" not in pattern:
             return moment.replace(hour=read.hour, minute=read.minute, second=read.second, microsecond=0)
         return read + (moment - now)
-    raise Failed(f"date: invalid date '{text}'\n")
+    raise ValueError
 
 
 def _later(moment: datetime, number: int, unit: str) -> datetime:

@@ -17,6 +17,7 @@ _DIFF_LONG = {
     "new-file": "N", "report-identical-files": "s", "side-by-side": "y", "ignore-blank-lines": "B", "text": "a",
 }  # fmt: skip
 _ALGORITHMS = {"md5sum": "md5", "sha1sum": "sha1", "sha256sum": "sha256", "sha512sum": "sha512", "sha224sum": "sha224"}
+_LONGEST_SUFFIX = 16
 _MOST_PARTS = 676  # as two letters count
 
 
@@ -217,6 +218,8 @@ def split(run: Invocation) -> None:
         lines = data.splitlines(keepends=True)
         parts = [b"".join(lines[at : at + int(count)]) for at in range(0, len(lines), int(count))]
     width = options.get("a", options.get("suffix-length", "2"))
+    if not width.isdigit() or not 1 <= int(width) <= _LONGEST_SUFFIX:
+        raise Failed(f"split: invalid suffix length: '{width}'\n")
     signs = "0123456789" if options.keys() & {"d", "numeric-suffixes"} else "abcdefghijklmnopqrstuvwxyz"
     if len(parts) > min(len(signs) ** int(width), _MOST_PARTS):
         raise Failed("split: output file suffixes exhausted\n")

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
 
 _PLAIN_WIDTH = 30  # bytes in a line of `xxd -p`
+_WIDEST = 256
+"""The most bytes in a line of xxd."""
 _NAMES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
 
 
@@ -39,6 +41,8 @@ def _plain(data: bytes, width: int) -> Iterator[str]:
 
 def _columns(data: bytes, options: Mapping[str, str], start: int) -> Iterator[str]:
     width, group = int(options.get("c", "16")), int(options.get("g", "2")) or 16
+    if not 1 <= width <= _WIDEST:
+        raise Failed(f"xxd: invalid number of columns (max. {_WIDEST}).\n")
     full = width * 2 + (width - 1) // group
     for at in range(0, len(data), width):
         line = data[at : at + width]

@@ -172,6 +172,10 @@ def command(body: Body) -> Command:
             body(invocation)
         except Failed as failure:
             invocation.fail(failure.text, failure.code)
+        except (ValueError, OverflowError, TypeError, OSError):  # not a number, or too large
+            invocation.fail(f"{invocation.name}: invalid argument\n")
+        except RuntimeError as error:  # from the files of the interpreter
+            invocation.fail(f"{invocation.name}: {error}\n")
         return BuiltinResult("".join(invocation.out), "".join(invocation.errors), invocation.code)
 
     return run

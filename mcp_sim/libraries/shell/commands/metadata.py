@@ -11,7 +11,8 @@ from mcp_sim.libraries.shell.commands.listing import mode_text
 
 _KINDS = {"directory": "directory", "symlink": "symbolic link"}
 _SIZE = 4096  # of a directory, and of a block of input and output
-_DIRECTIVE = re.compile(r"%[-+ 0#]*(\d*)([A-Za-z%])")
+_DIRECTIVE = re.compile(r"%[-+ 0#]{0,5}(\d*)([A-Za-z%])")
+_WIDEST = 4096  # characters that a value is filled up to
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 _FULL = """  File: %N
   Size: %-10s\tBlocks: %-10b IO Block: %-6o %F
@@ -60,7 +61,7 @@ def _filled(pattern: str, path: str, node: Node, *, quoted: bool = True) -> str:
 
 
 def _padded(match: re.Match[str], value: str) -> str:
-    width, flags = int(match[1] or 0), match[0][1 : -1 - len(match[1])]
+    width, flags = min(int(match[1] or 0), _WIDEST), match[0][1 : -1 - len(match[1])]
     if "0" in flags or match[1].startswith("0"):
         return value.rjust(width, "0")
     return value.ljust(width) if "-" in flags else value.rjust(width)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -77,12 +76,13 @@ def _fits(words: str, name: str) -> bool:
     """Return whether a name fits an expression of `-k`: words with `and`, `or` and `not`."""
     if not words:
         return True
+    plain = " ".join(words.split())
     return any(
         all(
             (part.removeprefix("not ").strip().lower() in name.lower()) is not part.startswith("not ")
-            for part in re.split(r"\s+and\s+", alternative.strip())
+            for part in alternative.split(" and ")
         )
-        for alternative in re.split(r"\s+or\s+", words)
+        for alternative in plain.split(" or ")
     )
 
 

@@ -248,5 +248,5 @@ def unreachable(git: GitRun, words: Sequence[str]) -> None:
         raise Failed(_NO_DESTINATION, 128)
     if not url:
         raise Failed(f"fatal: '{name}' does not appear to be a git repository\n{_NO_ACCESS}", 128)
-    host = re.sub(r"^\w+://|^.*@|[/:].*$", "", url)
+    host = re.sub(r"(?s)^\w+://|^.*@|[/:].*", "", url)
     raise Failed(f"fatal: unable to access '{url}': Could not resolve host: {host}\n", 128)
