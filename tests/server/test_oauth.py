@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,6 +21,8 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from support.over_http import Served, listening
 
 from mcp_sim.cli import main
+from mcp_sim.server.oauth.grants import Grant, Grants
+from mcp_sim.types.oauth import OAuth
 
 BACK = "http://127.0.0.1:9/callback"
 TOKEN = re.compile(rb"(?:access|refresh)-[0-9a-f]{40}|Bearer [A-Za-z]*-[0-9a-f]{20}")
@@ -238,7 +241,7 @@ async def test_a_revoked_token_is_refused(tmp_path: Path) -> None:
         body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         async with httpx2.AsyncClient(trust_env=False, timeout=30) as raw:
             assert (await raw.post(f"{served.url}/w/a/mcp", json=body, headers=bearer)).status_code != 401
-            assert (await raw.post(f"{served.url}/w/ab/mcp", json=body, headers=bearer)).status_code == 401
+            assert (await raw.post(f"{served.url}/w/b/mcp", json=body, headers=bearer)).status_code == 401
             form = {
                 "token": storage.history[0],
                 "client_id": storage.client.client_id,
@@ -246,3 +249,11 @@ async def test_a_revoked_token_is_refused(tmp_path: Path) -> None:
             }
             assert (await raw.post(f"{served.url}/revoke", data=form)).status_code == 200
             assert (await raw.post(f"{served.url}/w/a/mcp", json=body, headers=bearer)).status_code == 401
+
+
+def test_a_token_is_for_its_resource_and_what_is_below_it() -> None:
+    grants = Grants(OAuth(), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
+    access, _ = grants.issue(Grant("client", [], "/w/a", "a"), "authorized")
+    token = grants.access_token(access)
+    reasons = [grants.why_refused(token, path) for path in ("/w/a", "/w/a/mcp", "/w/ab/mcp")]
+    assert reasons == [None, None, "audience"]
