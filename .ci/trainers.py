@@ -48,7 +48,7 @@ def check(folder: Path, name: str, core: Path) -> str:
     subprocess.run([sys.executable, "-m", "venv", place], check=True, timeout=LONGEST_INSTALL)
     python = place / "bin" / "python"
     try:
-        pip(python, "install", str(core), *TRAINERS[name])
+        pip(python, "install", f"{core}[terminal]", *TRAINERS[name])  # the extra is for shipped scenarios with a shell
     except subprocess.CalledProcessError as error:
         return f"{name}: cannot be installed beside mcp-sim-core: {error.stderr[-2000:]}"
     installed = time.monotonic()

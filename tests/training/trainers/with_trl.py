@@ -19,8 +19,6 @@ from mcp_sim.training import Answer, Environment, ToolCall, tasks
 from mcp_sim.training.adapters.trl import answered_reward, environment_class, factory
 
 LEAST_KEPT = 0.9
-NEEDS_MORE = ("calm_terminal",)
-"""Scenarios that need an extra."""
 
 
 def is_kept(name: str, tool: dict, method: object) -> bool:
@@ -46,7 +44,7 @@ def core(schema: dict) -> tuple:
 def count_schemas() -> None:
     kept = total = 0
     for name in sorted(shipped("scenarios")):
-        if not name.startswith("calm_") or name in NEEDS_MORE:
+        if not name.startswith("calm_"):
             continue
         environment = environment_class(name)()
         for tool in Environment(name).tools():
