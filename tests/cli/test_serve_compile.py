@@ -63,8 +63,9 @@ class Calls:
 
 
 async def test_tools_that_pass_the_gate_are_answered_by_the_program_from_the_next_call_on(
-    pantry: Path, capfd: pytest.CaptureFixture[str]
+    pantry: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # `show` cuts lines at the width of the terminal
     may_write, programs = anyio.Event(), list[Asked]()
 
     async def respond(asked: Asked) -> Response:
