@@ -239,8 +239,8 @@ class Environment:
         """Return a second environment that continues the same episode. With a `stream`, its draws differ."""
         with self._lock:
             twin = copy(self)
-            twin._lock, twin._messages, twin.crashes = threading.RLock(), [*self._messages], 0  # noqa: SLF001
-            twin._world = self.world.fork(stream=stream)  # noqa: SLF001
+            twin._lock, twin._messages, twin.crashes = threading.RLock(), [*self._messages], 0  # noqa: SLF001 (its own)
+            twin._world = self.world.fork(stream=stream)  # noqa: SLF001 (its own)
             return twin
 
     def close(self) -> None:

@@ -110,7 +110,7 @@ class Index:
                 self._keys[number] = key
                 texts = (_text(record.get(name))[:_MOST_TEXT] for name in self._fields)
                 columns = ", ".join(f"c{at}" for at in range(len(self._fields)))
-                execute(f"INSERT INTO rows (rowid, {columns}) VALUES ({marks})", (number, *texts))  # noqa: S608
+                execute(f"INSERT INTO rows (rowid, {columns}) VALUES ({marks})", (number, *texts))  # noqa: S608 (own names)
         execute("COMMIT")
 
 

@@ -180,10 +180,10 @@ def read_given_pages(state: Json) -> list[Record]:
         for page in _from_template(as_object(template), rows, f"world.state.templates[{at}]")
     ]
     pages = {page["url"]: page for page in described}
-    for made in templated:
-        if made["url"] in pages:
-            raise PageError(f"world.state.templates: two pages have the address {made['url']}")
-        pages[made["url"]] = made
+    for page in templated:
+        if page["url"] in pages:
+            raise PageError(f"world.state.templates: two pages have the address {page['url']}")
+        pages[page["url"]] = page
     return [*pages.values()]
 
 

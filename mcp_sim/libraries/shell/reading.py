@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bashkit import Bash
 
 _READING = frozenset(
-    "[ [[ : basename cat column comm cut date df diff dirname du echo egrep env export expr false fgrep "  # noqa: SIM905
+    "[ [[ : basename cat column comm cut date df diff dirname du echo egrep env export expr false fgrep "  # noqa: SIM905 (names of commands)
     "file fold free grep head hexdump hostname id join jq ls md5sum nl od paste printf ps pwd readlink "
     "realpath return rev seq sha1sum sha256sum sleep stat tac tail test tr tree true type uname unset "
     "uptime wc which whoami xxd".split()
