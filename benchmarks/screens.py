@@ -39,7 +39,7 @@ from mcp_sim.libraries.screens.forms import Form
 from mcp_sim.world.world import World
 
 ROOT = Path(__file__).parents[1]
-SHOP = ROOT / "tool_specs" / "web_shop"
+SHOP = ROOT / "tool_specs" / "screens"
 ORIGIN = "https://wheelhouse.example"
 REQUEST = """
 
