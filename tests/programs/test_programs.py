@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -638,6 +639,24 @@ if a:
     raise Refused("not now")
 return world.sql.run("SELECT count(*) AS n FROM t").rows"""
     assert await acted(tmp_path, body, {"a": 1}, {}, {"a": 1}, {}, head=head) == [{"n": 2}]
+
+
+def test_the_first_statement_of_a_world_may_be_what_makes_its_first_records(tmp_path: Path) -> None:
+    head = """\
+@initial
+def begin(given, world):
+    world.sql.run(["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (7)"])"""
+    sim = simulator(tmp_path, small('return world.sql.run("SELECT a FROM t").rows', head=head), ACT)
+    answers = list[Json]()
+
+    async def answer() -> None:
+        async with sim:
+            answers.append(value(await sim.world().call("act", {})))
+
+    thread = Thread(target=anyio.run, args=[answer], daemon=True)  # a statement that waits for itself ends never
+    thread.start()
+    thread.join(60)
+    assert answers == [[{"a": 7}]]
 
 
 async def test_a_failure_of_sql_has_the_bare_message_and_rows_have_columns(tmp_path: Path) -> None:

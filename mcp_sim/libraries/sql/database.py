@@ -111,14 +111,15 @@ class Database:
         """
         if any(map(_OWN.search, statements)):
             raise SqlError("sqlite_temp is not allowed here", "forbidden")
+        tables = self.tables(store.view)  # the first read may run statements here, so it needs the lock
         with self._lock:
+            self._update(store.view, tables, statements)
             return self._run(store, statements, parameters, enforces_keys)
 
     def _run(
         self, store: Store, statements: Sequence[str], parameters: Json, enforces_keys: bool
     ) -> list[StatementResult]:
         view = store.view
-        self._update(view, statements)
         self._connection.execute(f"PRAGMA foreign_keys = {'ON' if enforces_keys else 'OFF'}")
         self._connection.execute("BEGIN")
         try:
@@ -150,9 +151,8 @@ class Database:
         query = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         return dict(self._connection.execute(query).fetchall())
 
-    def _update(self, view: View, statements: Sequence[str]) -> None:
+    def _update(self, view: View, tables: Mapping[str, str], statements: Sequence[str]) -> None:
         """Update the tables that the statements may read."""
-        tables = self.tables(view)
         self._connection.execute("PRAGMA foreign_keys = OFF")
         if self._made != tables:
             self._reshape(tables)
