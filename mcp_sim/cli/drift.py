@@ -65,11 +65,8 @@ async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Dr
 
     @asynccontextmanager
     async def connected() -> AsyncGenerator[Call]:
-        server = upstream.server(os.environ)
-        try:
+        async with upstream.opened() as server:
             yield server.call
-        finally:
-            await server.aclose()
 
     words = [args.against] if _is_url(args.against) else shlex.split(args.against)
     tools = await _listed(words, headers, args.timeout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 from pathlib import Path
 
@@ -69,8 +68,5 @@ def _calls(subject: Subject, source: str, allowed: list[str]) -> tuple[list[Reco
 
 
 async def _asked(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:
-    server = live_server("--samples-from", source, {}, _SECONDS).server(os.environ)
-    try:
+    async with live_server("--samples-from", source, {}, _SECONDS).opened() as server:
         return await live_calls(subject, server.call, allowed)
-    finally:
-        await server.aclose()

@@ -121,8 +121,11 @@ class _Runner:
 
     async def run(self, plan: RunPlan) -> RunResult:
         """Run the agent in a world of its own, and grade it."""
+        async with self._simulator(plan.condition) as simulator:
+            return await self._run(plan, simulator)
+
+    async def _run(self, plan: RunPlan, simulator: Simulator) -> RunResult:
         with self._trace(plan) as (path, sinks):
-            simulator = self._simulators[plan.condition]
             world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
             name, urls = self._host.add(world)
             try:
@@ -136,6 +139,16 @@ class _Runner:
             for sink in sinks:
                 sink.write(answer_line(plan.name, ended.answer))
             return await self._result(plan, world, ended, path)
+
+    @asynccontextmanager
+    async def _simulator(self, condition: Condition) -> AsyncGenerator[Simulator]:
+        """Yield what opens the world of a run: where a real server keeps the state, a simulator with a new process."""
+        shared = self._simulators[condition]
+        if not any(entry.world_model.shares_state for entry in self._scenario.world_models):
+            yield shared
+            return
+        async with Simulator(shared.scenario, ledger_keep=LEDGER_KEEP) as own:
+            yield own
 
     def _errors_file(self, plan: RunPlan, ended: Exit) -> str | None:
         """Write what the agent printed to stderr beside its trace, if traces are wanted and it printed anything."""

@@ -70,6 +70,28 @@ def report(capsys: pytest.CaptureFixture[str], scenario: str, *options: str, age
     return found
 
 
+def test_each_run_has_a_real_server_of_its_own_that_is_prepared_before_the_faults(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "folders"
+    start = f"pwd >> {log}; exec {PYTHON} {SUPPORT / 'notebook_server.py'}"
+    upstream = {
+        "command": ["sh", "-c", start],
+        "cwd": "{folder}",
+        "prepare": [{"call": "create_note", "arguments": {"title": "Bread"}}],
+    }
+    titles = [{"probe": {"tool": "list_notes", "where": {"title": title}, "count": 1}} for title in ("Bread", "Milk")]
+    changes: Any = {"tools": "live", "world": {}, "world_model": {"upstream": upstream}, "expect": titles}
+    changes["perturbations"] = [{"error": {"message": "busy"}, "tools": "create_note", "when": {"nth": 1}}]
+    agent = [*PLAIN, "create_note", json.dumps({"title": "Milk"}), "--until-done"]
+    found = report(capsys, document(tmp_path, **changes), "--trust", str(tmp_path), "--seeds", "0..2", agent=agent)
+    assert [run["outcome"] for run in found["runs"]] == ["passed"] * 3
+    assert all(run["faults"] for run in found["runs"]), "the first call of the agent has one"
+    folders = log.read_text().split()
+    assert len({*folders}) == len(folders) == 4, "that of the tools, and one for each run"
+    assert not any(Path(folder).exists() for folder in folders)
+
+
 # verdicts and exit codes ----------------------------------------------------------------------------------------------
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
@@ -24,9 +27,14 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Imported, Unreached, WorldModel, importers
 from mcp_sim.types.options import PositiveDuration
 
+_FOLDER = re.compile(r"(?<!\$)\{folder\}")
+
 
 class RealServerOptions(WorldModel):
-    """How a real server is reached. Texts may hold `${NAME}`, filled in from the environment."""
+    """How a real server is reached. Texts may hold `${NAME}`, filled in from the environment.
+
+    `{folder}` in `command`, `env` and `cwd` is a new folder for each process.
+    """
 
     written: ClassVar[str] = "URL or COMMAND"
 
@@ -98,32 +106,46 @@ class RealServerOptions(WorldModel):
             yield f"sends calls to {urlsplit(self.url).netloc}"
 
     def listed(self) -> Imported | Unreached:
-        filled = self._filled(os.environ)
-        folder = self._folder / self.cwd if self.cwd is not None else None
-        asked: Record = {
-            "sources": filled.command if filled.url is None else (filled.url,),
-            "headers": filled.headers,
-            "env": filled.env,
-            "folder": folder,
-            "transport": self.transport,
-            "timeout": self._seconds,
-            "tools_only": True,
-        }
-        with ThreadPoolExecutor(1) as pool:  # the caller may have an event loop
+        with self._placed() as placed, ThreadPoolExecutor(1) as pool:  # the caller may have an event loop
+            asked: Record = {
+                "sources": placed.command if placed.url is None else (placed.url,),
+                "headers": placed.headers,
+                "env": placed.env,
+                "folder": placed.cwd,
+                "transport": self.transport,
+                "timeout": self._seconds,
+                "tools_only": True,
+            }
             [imported] = pool.submit(anyio.run, importers["mcp"].model_validate(asked).imported).result()
         return imported
 
-    def server(self, environment: Mapping[str, str]) -> RealServer:
-        """Return the server, not yet started. Raises `UsageError` if a variable has no value."""
-        filled = self._filled(environment)
-        command, url, env, headers = filled.command, filled.url, filled.env, filled.headers
-        secrets = find_secrets(command if url is None else [url], env.values(), headers)
-        if url is not None:
-            at_url = AtUrl(url, headers, self.transport == "sse")
-            return RealServer(urlsplit(url).netloc, at_url, secrets, self._seconds)
-        folder = self._folder / self.cwd if self.cwd is not None else None
-        at_command = AtCommand(command, {**without_own_secrets(os.environ), **env}, folder)
-        return RealServer(Path(command[0]).name, at_command, secrets, self._seconds)
+    @asynccontextmanager
+    async def opened(self) -> AsyncGenerator[RealServer]:
+        """Yield the server, started at its first call, and end it. Raises `UsageError` if a variable has no value."""
+        with self._placed() as placed:
+            server = _server(placed, self._seconds)
+            try:
+                yield server
+            finally:
+                await server.aclose()
+
+    @contextmanager
+    def _placed(self) -> Generator[Self]:
+        """Yield the options with values for `${NAME}`, a new `{folder}` if they name it, and the path of `cwd`."""
+        filled = self._filled(os.environ)
+        texts = (*self.command, *self.env.values(), self.cwd or "")
+        with ExitStack() as stack:
+            folder = ""
+            if any(map(_FOLDER.search, texts)):
+                temporary = TemporaryDirectory(prefix="mcp-sim-server-", ignore_cleanup_errors=True)
+                folder = str(Path(stack.enter_context(temporary)).resolve())
+            place = partial(_FOLDER.sub, lambda _: folder)
+            update: Record = {
+                "command": tuple(map(place, filled.command)),
+                "env": {name: place(value) for name, value in filled.env.items()},
+                "cwd": None if self.cwd is None else str(self._folder / place(self.cwd)),
+            }
+            yield filled.model_copy(update=update)
 
     def _filled(self, environment: Mapping[str, str]) -> Self:
         """Return the options with values for `${NAME}`. Raises `UsageError` if a variable is not set."""
@@ -146,3 +168,14 @@ class RealServerOptions(WorldModel):
     @property
     def _seconds(self) -> float:
         return self.timeout.total_seconds()
+
+
+def _server(placed: RealServerOptions, seconds: float) -> RealServer:
+    """Return the server of options that are filled in, not yet started."""
+    command, url, env, headers = placed.command, placed.url, placed.env, placed.headers
+    secrets = find_secrets(command if url is None else [url], env.values(), headers)
+    if url is not None:
+        return RealServer(urlsplit(url).netloc, AtUrl(url, headers, placed.transport == "sse"), secrets, seconds)
+    folder = None if placed.cwd is None else Path(placed.cwd)
+    at_command = AtCommand(command, {**without_own_secrets(os.environ), **env}, folder)
+    return RealServer(Path(command[0]).name, at_command, secrets, seconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
@@ -33,11 +32,8 @@ class Shadow(RealServerOptions):
 
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
-        server = self.server(os.environ)
-        try:
+        async with self.opened() as server:
             yield Shadowing(domain, server)
-        finally:
-            await server.aclose()
 
 
 def _kept(names: Sequence[str]) -> Iterator[str]:

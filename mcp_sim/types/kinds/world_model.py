@@ -84,6 +84,11 @@ class WorldModel(Kind):
         return False
 
     @property
+    def shares_state(self) -> bool:
+        """Whether all worlds of a simulator have one state, which begins anew with each simulator."""
+        return False
+
+    @property
     def is_local(self) -> bool:
         """Whether it answers by itself: no language model and no real server is asked.
 
