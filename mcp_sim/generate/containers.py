@@ -96,7 +96,7 @@ def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -
     usual = max(high, least, len(fixed))
     most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
     most = min(max(least, most), int(schema.get("maxItems", MAX_ITEMS)))
-    unique = bool(schema.get("uniqueItems")) or main_type(inner) == "string"
+    unique = bool(schema.get("uniqueItems")) or (main_type(inner) == "string" and not needed)
     return _List(fixed, needed, _Lazy(compile_, entity, name, inner), min(least, most), most, unique)
 
 

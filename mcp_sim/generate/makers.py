@@ -15,7 +15,7 @@ Make: TypeAlias = Callable[[Chance, Record, Moment], Json]
 CompileMaker: TypeAlias = Callable[[str, str, Record], Make]
 """Returns the maker for an entity (or the object that contains the field), a field name and a schema."""
 
-MAX_ITEMS = 1000  # schemas of strangers may ask for billions
+MAX_ITEMS = 10_000  # schemas of strangers may ask for billions
 MAX_LENGTH = 100_000
 MAX_NUMBER = 2**31 - 1
 """Limits on list items, text length and numbers. A schema that requires more is not satisfied."""

@@ -38,10 +38,10 @@ def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Ma
     whole = main_type(schema) == "integer" or snake(name).rsplit("_", 1)[-1] in word_set("nouns", "whole")
     if time_meaning(name, schema):
         timed = time_maker(entity, name, schema)
-        return lambda chance, record, moment: _within(timed(chance, record, moment), schema)
+        return lambda chance, record, moment: within_bounds(timed(chance, record, moment), schema)
     place = None if whole else _coordinate_maker(name, setting.locale)
     if place is not None:
-        return lambda chance, record, moment: _within(place(chance, record, moment), schema)
+        return lambda chance, record, moment: within_bounds(place(chance, record, moment), schema)
     schema = {**schema, "type": "integer"} if whole and is_whole(schema) else schema
     return _amount_maker(entity.rpartition(".")[2], name, schema, setting.locale.currency)
 
@@ -176,7 +176,8 @@ def _free(span: Range) -> Callable[[Chance], Json]:
     return draw
 
 
-def _within(value: Json, schema: Record) -> Json:
+def within_bounds(value: Json, schema: Record) -> Json:
+    """Return a number, or the nearest one within the bounds of a schema."""
     low, high = bounds(schema)
     value = value if low is None or value >= low else math.ceil(low)
     return value if high is None or value <= high else math.floor(high)

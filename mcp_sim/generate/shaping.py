@@ -132,7 +132,7 @@ class Shaped:
     def _part(self, name: str, schema: Record) -> Shaped:
         if name not in self._parts:
             owner, of = (self._name or self._owner, name) if name else (self._owner, self._name)
-            self._parts[name] = Shaped(owner, of, schema, self._depth + 1)
+            self._parts[name] = type(self)(owner, of, schema, self._depth + 1)
         return self._parts[name]
 
 

@@ -29,7 +29,7 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
 
     def fitting(chance: Chance, record: Record, moment: Moment) -> Json:
         value: Json = make(chance, record, moment)
-        return value if text_fits(value, schema) else _fitted(str(value), schema, chance)
+        return value if text_fits(value, schema) else fitted_text(str(value), schema, chance)
 
     return fitting
 
@@ -41,7 +41,7 @@ def _in_base64(make: Make, schema: Record) -> Make:
 
     def encoded(chance: Chance, record: Record, moment: Moment) -> Json:
         text = str(make(chance, record, moment)).encode("ascii", "replace").decode()
-        return b64encode((text if text_fits(text, bounds) else _fitted(text, bounds, chance)).encode()).decode()
+        return b64encode((text if text_fits(text, bounds) else fitted_text(text, bounds, chance)).encode()).decode()
 
     return encoded
 
@@ -52,7 +52,7 @@ def text_fits(text: str, schema: Record) -> bool:
     return length_ok and ("pattern" not in schema or _matches(schema["pattern"], text))
 
 
-def _fitted(text: str, schema: Record, chance: Chance) -> str:
+def fitted_text(text: str, schema: Record, chance: Chance) -> str:
     """Return the text, changed to satisfy its schema, or another one that matches its pattern."""
     if "pattern" in schema:
         bounds = schema.get("minLength", 0), schema.get("maxLength", MAX_NUMBER)

@@ -44,6 +44,17 @@ def is_satisfiable(schema: Record) -> bool | None:
     return None if answer == Satisfiability.UNKNOWN else answer == Satisfiability.YES
 
 
+def canonical_form(schema: Record) -> Record | None:
+    """Return an equivalent schema in which exclusions and alternatives are resolved; None if that is not decided."""
+    if _has_many_cases(schema):
+        return None
+    try:
+        form = jsonschema_rs.canonicalize(schema, **_OPTIONS).to_json_schema()
+    except ValueError:
+        return None
+    return form if isinstance(form, dict) else None
+
+
 def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
     """Return why parts of a schema allow no value, by their paths; `()` is the schema. `false` is left out."""
     if _has_many_cases(schema):
