@@ -99,7 +99,7 @@ class _Form:
 
 
 class _Kept(Shaped):
-    """Shapes values of which not everything can be kept."""
+    """Shapes values, and drops what has no valid form."""
 
     def _list(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
         shape = self._part("", items(way))
@@ -119,10 +119,10 @@ class _Kept(Shaped):
 
 
 def _exceeded(schema: Record, name: str) -> str:
-    """Return the bound of a required part that is too large to be generated, in words; "" if there is none."""
+    """Return the bound of a required part that is too large to be generated, in words, or ""."""
     for word, (most, units) in _LIMITS.items():
         if schema.get(word, 0) > most:
             reason = f"its {word} is {schema[word]:,}, and at most {most:,} {units} are generated"
             return f"{name}: {reason}" if name else reason
-    parts = ((part, properties(schema).get(part, {})) for part in sorted(required(schema)))
-    return next(filter(None, (_exceeded(as_object(part), f"{name}.{field}".strip(".")) for field, part in parts)), "")
+    fields = {name: as_object(properties(schema).get(name, {})) for name in sorted(required(schema))}
+    return next(filter(None, (_exceeded(inner, f"{name}.{field}".strip(".")) for field, inner in fields.items())), "")
