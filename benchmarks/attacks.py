@@ -24,8 +24,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from measuring import ratio
-from wire import ERAS, Connection, Listening, Refused, queued_seconds, start_server
+from common.measuring import ratio
+from common.wire import ERAS, Connection, Listening, Refused, queued_seconds, start_server
 
 MOST_MILLISECONDS = 250
 MOST_MEGABYTES = 1500

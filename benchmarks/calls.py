@@ -1,6 +1,6 @@
-"""Measure calls and worlds in process: by verb, as a program, and by the number of live worlds.
+"""Measure the cost of a call: in process by verb and as a program, and over stdio and HTTP.
 
-    python benchmarks/calls.py [verbs] [programs] [worlds] [--quick]
+    python benchmarks/calls.py [verbs] [programs] [stdio] [http] [--quick]
 
 `verbs`: calls of inferred plans, as multiples of the least that a call must do. The reference does what no simulator
 can leave out, in plain Python: it checks the arguments under the compiled inputSchema, gets the record from a dict, and
@@ -11,33 +11,48 @@ match the tool and do not act, `trace` writes a trace to a file besides, and `ra
 `programs`: the same server as inferred plans and as a program. The last row iterates over 100,000 rows, beside a loop
 over plain dicts.
 
-`worlds`: a fork of a world with 100,000 records, a new world of a seed that was used before, the first calls of 500
-new worlds at once, and the memory of 10,000 live worlds, each with its fork and 20 calls.
+`stdio`, `http`: served calls, beside the bare MCP SDK server that returns the same bytes. Over stdio: the start up to
+the first tools/list and the first call, and the time of a call. Over HTTP: a get, a create and a list of 20 records, on
+8 connections that are kept alive, each with a world of its own; each sends its next call when the last one is answered.
+All in both eras of the protocol. mcp-sim has a world of 1,000 records, checks three faults that match, and writes a
+trace; both servers write their usual log. They are measured in turns, round after round. A figure over HTTP is the
+median of its rounds, a ratio the median of the ratios within each round, with the least and the greatest one. Lower is
+better everywhere.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import copy
-import gc
 import json
-import os
 import statistics
+import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema_rs
-from measuring import Figure, Measure, calibration, cpu_seconds, in_turns, micro, print_table, ratio
+from common.measuring import (
+    Figure,
+    Measure,
+    calibration,
+    cpu_seconds,
+    in_turns,
+    micro,
+    parser_of,
+    print_table,
+    ratio,
+    spread,
+)
+from common.wire import ERAS, Connection, Listening, Peer, start_server
 
 from mcp_sim import Simulator, World
-from mcp_sim.types.scenario import GivenRecords
+from mcp_sim.types import ToolResult
 from mcp_sim.world.sinks.jsonl import Jsonl
 
 NEVER = 1_000_000_000
@@ -78,9 +93,12 @@ CALLS: dict[str, Call] = {
 }
 
 
-async def measure_verbs(*, quick: bool) -> None:
+def measure_verbs(*, quick: bool) -> None:
     """Measure the calls by verb, and print them."""
-    rounds, calls = (3, 20) if quick else (9, 100)
+    print_figures(asyncio.run(verb_figures(*((1, 5) if quick else (9, 100)))))
+
+
+async def verb_figures(rounds: int, calls: int) -> dict[str, Figure]:
     with TemporaryDirectory() as folder:
         async with AsyncExitStack() as stack:
             simulators = {
@@ -91,8 +109,7 @@ async def measure_verbs(*, quick: bool) -> None:
             for verb, call in CALLS.items():
                 for name, simulator in simulators.items():
                     measures[f"{verb}/{name}"] = measure(simulator, call, calls)
-            figures = await in_turns(measures, rounds)
-    print_figures(figures)
+            return await in_turns(measures, rounds)
 
 
 def print_figures(figures: dict[str, Figure]) -> None:
@@ -130,9 +147,6 @@ def measure(simulator: Simulator, call: Call, calls: int) -> Measure:
         return await seconds_per_call(world, tool, [arguments(next(numbers) % NEVER) for _ in range(calls)])
 
     return once
-
-
-GET = ("get_contact", [{"contact_id": "con_00001"}])
 
 
 async def seconds_per_call(world: World, tool: str, asked: Sequence[Arguments]) -> float:
@@ -221,8 +235,11 @@ ITEM_CALLS: list[tuple[str, str, dict[str, Any], int]] = [
 MANY = 100_000
 
 
-async def measure_programs(*, quick: bool) -> None:
-    rounds = 1 if quick else 7
+def measure_programs(*, quick: bool) -> None:
+    asyncio.run(compare_programs(1 if quick else 7))
+
+
+async def compare_programs(rounds: int) -> None:
     with TemporaryDirectory() as folder:
         write_items(Path(folder))
         async with AsyncExitStack() as stack:
@@ -288,103 +305,240 @@ async def iteration(folder: Path, rounds: int) -> None:
     print_table("Milliseconds for a loop over all rows", ("loop", "plain dicts", "program", "ratio"), table)
 
 
-# worlds ---------------------------------------------------------------------------------------------------------------
+# served ---------------------------------------------------------------------------------------------------------------
 
-RECORDS = 100_000
-MEBIBYTE = 1024 * 1024
-
-
-async def measure_worlds(*, quick: bool) -> None:
-    times, many, at_once = (50, 200, 50) if quick else (1_000, 10_000, 500)
-    await measure_live_worlds(many)
-    calm = Simulator.load("calm_crm").scenario
-    contacts = replace(calm, records={**calm.records, "contact": GivenRecords(RECORDS)})
-    async with Simulator(contacts, ledger_keep=10) as simulator:
-        world = simulator.world()
-        await world.call("update_contact", {"contact_id": "con_00001", "job_title": "Buyer"})
-        table = dict(world.view.rows("contact"))
-        rows = [
-            ["another world of the same seed", micro(median(simulator.world, 20))],
-            ["fork", micro(median(world.fork, times))],
-            ["reference: copy a dict of the records", micro(median(lambda: dict(table), 20))],
-        ]
-    print_table(f"Worlds of {RECORDS:,} contacts, microseconds each", ["", "median"], rows)
-    async with Simulator(calm) as simulator:
-        worlds = [simulator.world(f"w{number}") for number in range(at_once)]
-        spans = [[await seconds_per_call(simulated, *GET) for simulated in worlds] for _ in range(3)]
-    first, *_, later = map(statistics.median, spans)
-    rows = [["first", micro(first), ratio(first, later)], ["later", micro(later), "1.00x"]]
-    print_table(f"A get in each of {at_once:,} new worlds, microseconds", ["call", "median", "ratio"], rows)
-
-
-async def measure_live_worlds(number: int) -> None:
-    """Measure the resident memory of live worlds, each with earlier calls and a fork."""
-    async with Simulator.load("calm_crm") as simulator:
-        await make_calls_and_fork(simulator.world("warm-up"), 0)
-        gc.collect()
-        before, began = resident_bytes(), time.perf_counter()
-        kept = list[World]()
-        for n in range(number):
-            world = simulator.world(f"w{n}")
-            kept.append(await make_calls_and_fork(world, n))
-            kept.append(world)
-        spent = time.perf_counter() - began
-        grown = resident_bytes() - before
-        state = dict(kept[0].view.rows("contact"))
-        copied = copy_bytes(state)
-        rows = [
-            ["worlds, each with its fork", f"{number:,}"],
-            ["memory in all", f"{grown / MEBIBYTE:,.0f} MiB"],
-            ["memory of a world and its fork", f"{grown / number / 1024:,.1f} KiB"],
-            ["reference: a copy of the contacts alone", f"{copied / 1024:,.1f} KiB"],
-            ["time in all", f"{spent:.1f} s"],
-        ]
-        print_table("Live worlds: 20 calls, 5 of them writes, and one fork each", ["", "value"], rows)
+HERE = Path(__file__).parent
+CRM = HERE.parent / "tool_specs" / "crm" / "crm.tools.json"
+TOOL, ARGUMENTS = "get_contact", {"contact_id": "con_00001"}
+SERVED: dict[str, tuple[str, dict[str, Any]]] = {
+    "get": (TOOL, ARGUMENTS),
+    "create": ("create_deal", {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}),
+    "list of 20": ("search_contacts", {"limit": 20}),
+}
+BARE, OURS = "bare SDK server", "mcp-sim"
+OVERHEAD = f"""\
+mcp_sim: 1
+name: overhead
+tools: crm
+world:
+  records:
+    company: 100
+    contact: {{count: 500, rows: [{{id: con_00001, job_title: "{"Prefers to be called before noon. " * 50}"}}]}}
+    deal: 250
+    activity: 150
+perturbations:
+  - error: {{status: 503}}
+    when: {{nth: {NEVER}}}
+  - latency: 1s
+    when: {{every: {NEVER}}}
+  - rate_limit: {{limit: {NEVER}, window: 1s}}
+"""
 
 
-async def make_calls_and_fork(world: World, n: int) -> World:
-    """Make 20 calls, 5 of them writes. Return a fork from the end."""
-    for at in range(15):
-        await world.call("get_contact", {"contact_id": f"con_{1 + (n + at) % 200:05d}"})
-    for at in range(5):
-        await world.call("create_deal", {"title": f"Order {at}", "amount": 100 * at, "contact_id": "con_00001"})
-    return world.fork()
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Commands of both servers; `results` are what the reference returns for the calls, by tool."""
+
+    scenario: Path
+    results: dict[str, Any]
+    _results_file: Path
+
+    def bare(self, over: str) -> list[str]:
+        return [sys.executable, str(HERE / "common" / "wire.py"), over, str(CRM), str(self._results_file)]
+
+    def ours(self, *options: str) -> list[str]:
+        trace = str(self.scenario.with_name("trace.jsonl"))
+        return [sys.executable, "-m", "mcp_sim", "serve", str(self.scenario), "--trace", trace, *options]
 
 
-def copy_bytes(records: dict[Any, Any]) -> float:
-    """Return the bytes of one deep copy of the records, averaged over many."""
-    gc.collect()
-    before = resident_bytes()
-    copies = [copy.deepcopy(records) for _ in range(100)]
-    return (resident_bytes() - before) / len(copies)
+@contextmanager
+def open_sides() -> Generator[Sides]:
+    """Yield both servers. Their files are removed at the end of the block."""
+    with TemporaryDirectory() as folder:
+        scenario, results_file = Path(folder, "overhead.yaml"), Path(folder, "results.json")
+        scenario.write_text(OVERHEAD, encoding="utf-8")
+        results = asyncio.run(simulated_results(scenario))
+        results_file.write_text(json.dumps(results), encoding="utf-8")
+        yield Sides(scenario, results, results_file)
 
 
-def resident_bytes() -> int:
-    """Return the resident bytes of this process (Linux)."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+async def simulated_results(scenario: Path) -> dict[str, Any]:
+    """Return the answers of the simulator by tool, which the reference returns too."""
+    results = dict[str, Any]()
+    async with Simulator.load(scenario).open() as world:
+        for tool, arguments in SERVED.values():
+            body = (await world.call(tool, arguments)).body
+            assert isinstance(body, ToolResult)
+            results[tool] = body.value
+    return results
 
 
-def median(action: Callable[[], object], times: int) -> float:
-    """Return the median seconds of an action."""
-    spans = list[float]()
+def measure_stdio(*, quick: bool) -> None:
+    """Measure the start up to the first tools/list and a call that follows at once, then calls, through raw pipes."""
+    starts, calls = (2, 50) if quick else (15, 2_000)
+    with open_sides() as sides:
+        compare_stdio({BARE: sides.bare("stdio"), OURS: sides.ours()}, starts, calls)
+
+
+def compare_stdio(commands: Mapping[str, Sequence[str]], starts: int, calls: int) -> None:
+    print(f"{starts} starts, {calls} calls each")
+    first = {name: list[tuple[float, float]]() for name in commands}
+    for _ in range(starts):
+        for name, command in commands.items():
+            first[name].append(seconds_to_first_answers(command))
+    for title, spans in (("tools/list", 0), ("tools/call", 1)):
+        median = {name: statistics.median([each[spans] for each in measured]) for name, measured in first.items()}
+        rows = [[name, f"{span * 1000:,.0f}", ratio(span, median[BARE])] for name, span in median.items()]
+        print_table(f"Start to first {title} over stdio", ["", "ms, median", "ratio"], rows)
+    for era in ERAS:
+        figures = {name: time_stdio_calls(command, era, calls) for name, command in commands.items()}
+        print_calls(f"Calls over stdio, protocol {era}", figures)
+
+
+def seconds_to_first_answers(command: Sequence[str]) -> tuple[float, float]:
+    """Return the seconds from the start to the first list of tools, and to the first call."""
+    with Peer(command) as peer:
+        peer.request("tools/list", {})
+        listed = time.perf_counter()
+        peer.request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
+        return listed - peer.started, time.perf_counter() - peer.started
+
+
+def time_stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, float]:
+    """Return median seconds from request to answer, and processor seconds of the server, per call."""
+    with Peer(command, era) as peer:
+        peer.request("tools/list", {})
+        for _ in range(20):
+            peer.request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
+        lines = [peer.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS}) for _ in range(calls)]
+        before, spans = peer.cpu_seconds(), list[float]()
+        for line in lines:
+            began = time.perf_counter()
+            peer.exchange(line)
+            spans.append(time.perf_counter() - began)
+        return sorted(spans)[calls // 2], (peer.cpu_seconds() - before) / calls
+
+
+def print_calls(title: str, figures: dict[str, tuple[float, float]]) -> None:
+    reference = next(iter(figures.values()))
+    rows = [
+        [name, micro(span), ratio(span, reference[0]), micro(cpu), ratio(cpu, reference[1])]
+        for name, (span, cpu) in figures.items()
+    ]
+    print_table(title, ["", "us per call, median", "ratio", "us CPU per call", "ratio"], rows)
+
+
+CONNECTIONS = 8
+WARM_UP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Processor seconds and real seconds of the server per call, and seconds that a call took (median)."""
+
+    cpu: float
+    wall: float
+    median: float
+
+
+def measure_http(*, quick: bool) -> None:
+    """Measure calls on kept connections in both eras."""
+    rounds, calls = (2, 40) if quick else (7, 2_000)
+    print(f"{rounds} rounds of {calls} calls each, {CONNECTIONS} connections")
+    print(f"{BARE}: mcp {version('mcp')} with telemetry middleware, JSON responses, uvicorn with access log, uvloop")
+    print(f"{OURS}: three faults that match, trace on disk, log of calls")
+    loops = [calibration()]
+    with open_sides() as sides:
+        for era in ERAS:
+            compare_http(sides, era, rounds, calls)
+            loops.append(calibration())
+    print(f"\na loop for calibration: {spread(loops, milli)} ms")
+
+
+def compare_http(sides: Sides, era: str, rounds: int, calls: int) -> None:
+    """Measure the servers in turns, with each kind of call."""
+    rows = list[list[str]]()
+    commands = {
+        BARE: sides.bare("http"),
+        OURS: sides.ours("--http", "127.0.0.1:0"),
+    }
+    with ExitStack() as stack:
+        servers = {name: stack.enter_context(start_server(command)) for name, command in commands.items()}
+        for kind, call in SERVED.items():
+            worlds = [f"/w/{era}-{kind.replace(' ', '-')}-{n}/mcp" for n in range(CONNECTIONS)]
+            taken: dict[str, list[Figures]] = {name: [] for name in servers}
+            sizes = dict[str, int]()
+            for _ in range(rounds):
+                for name, server in servers.items():
+                    paths = worlds if name == OURS else ["/mcp"] * CONNECTIONS
+                    figures, sizes[name] = asyncio.run(measure_connections(server, paths, era, call, calls))
+                    taken[name].append(figures)
+            rows += [row(f"{kind}, {name}", taken[name], taken[BARE], sizes[name]) for name in servers]
+    head = ["", "bytes", "us CPU per call", "ratio", "us per call", "ratio", "ms p50", "ratio"]
+    print_table(f"Calls over HTTP, protocol {era}", head, rows)
+
+
+def row(name: str, of: Sequence[Figures], reference: Sequence[Figures], size: int) -> list[str]:
+    """Return the figures of a server, each with its ratio to the reference."""
+    columns = [
+        ([timing.cpu for timing in of], [timing.cpu for timing in reference], micro),
+        ([timing.wall for timing in of], [timing.wall for timing in reference], micro),
+        ([timing.median for timing in of], [timing.median for timing in reference], milli),
+    ]
+    cells = [name, f"{size:,}"]
+    for ours, theirs, show in columns:
+        ratios = [mine / other if other else 0.0 for mine, other in zip(ours, theirs, strict=True)]
+        cells += [show(statistics.median(ours)), spread(ratios, lambda ratio: f"{ratio:.2f}")]
+    return cells
+
+
+def milli(seconds: float) -> str:
+    return f"{seconds * 1000:.2f}"
+
+
+async def measure_connections(
+    server: Listening,
+    paths: Sequence[str],
+    era: str,
+    call: tuple[str, dict[str, Any]],
+    calls: int,
+) -> tuple[Figures, int]:
+    """Make the calls after a few to warm up. Return their figures, and the size of a response."""
+    connections = [Connection(server.port, path, era) for path in paths]
+    for connection in connections:
+        await connection.open()
+    await asyncio.gather(*(repeat(connection, call, WARM_UP) for connection in connections))
+    before, began = server.cpu_seconds(), time.perf_counter()
+    each = max(1, calls // len(connections))
+    taken = await asyncio.gather(*(repeat(connection, call, each) for connection in connections))
+    took, cpu = time.perf_counter() - began, server.cpu_seconds() - before
+    for connection in connections:
+        await connection.close()
+    spans = sorted(span for spent, _ in taken for span in spent)
+    return Figures(cpu / len(spans), took / len(spans), spans[len(spans) // 2]), taken[0][1]
+
+
+async def repeat(connection: Connection, call: tuple[str, dict[str, Any]], times: int) -> tuple[list[float], int]:
+    """Return the seconds of each of this number of consecutive calls, and the size of the last response."""
+    tool, arguments = call
+    request = connection.encode_call(tool, arguments)
+    spans, body = list[float](), b""
     for _ in range(times):
         began = time.perf_counter()
-        action()
+        body = await connection.exchange(request)
         spans.append(time.perf_counter() - began)
-    return statistics.median(spans)
+        connection.check_result(body)
+    return spans, len(body)
 
 
-PARTS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "verbs": measure_verbs,
     "programs": measure_programs,
-    "worlds": measure_worlds,
+    "stdio": measure_stdio,
+    "http": measure_http,
 }
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=[*PARTS], choices=PARTS, help="what to measure (default: all)")
-    parser.add_argument("--quick", action="store_true", help="few rounds and calls, to check that it runs")
-    options = parser.parse_args()
+    options = parser_of(__doc__, PARTS).parse_args()
     for name in options.parts:
-        asyncio.run(PARTS[name](quick=options.quick))
+        PARTS[name](quick=options.quick)

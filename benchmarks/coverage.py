@@ -2,7 +2,7 @@
 
     python benchmarks/coverage.py [DIR|FILE ...] [--recordings DIR ...] [--under mcp_sim/plans/infer ...]
 
-Documents are tools/list results, OpenAPI documents, and folders of them (as for `plans.py`); the shipped tool specs are
+Documents are tools/list results, OpenAPI documents, and folders of them (as for `guard.py`); the shipped tool specs are
 always read. Each is loaded and answers a random walk. Each shipped scenario answers the agent that knows its task, and
 a walk with its faults. For each folder of recordings a spec is learnt, measured, and the sessions are answered by a
 perfect language model (`oracle.py`).
@@ -60,8 +60,7 @@ from tempfile import TemporaryDirectory
 
 import guard
 import oracle
-import plans
-from measuring import print_table
+from common.measuring import print_table
 
 import mcp_sim
 from mcp_sim import Simulator
@@ -103,7 +102,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 def sources(arguments: argparse.Namespace) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what runs functions, by name."""
-    for document in plans.documents(arguments.places, 0):
+    for document in guard.documents(arguments.places):
         yield document.name, partial(guard.take_answers, [document])
     for name in sorted(shipped("scenarios")):
         yield f"scenario {name}", lambda name=name: asyncio.run(guard.played(load(name), 0))

@@ -26,13 +26,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from recorded import compare as learnt_reports
 
 from mcp_sim.cli import main as mcp_sim
 from mcp_sim.cli.validity import VALID
+from mcp_sim.recordings.learning.drafts import Draft
+from mcp_sim.recordings.learning.learner import learn
+from mcp_sim.recordings.learning.selection import folds_of, score
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import recorded_answers
+from mcp_sim.recordings.score import CallScore
 from mcp_sim.runs.validity.comparison import compare, run_real, run_simulation
 from mcp_sim.runs.validity.sides import open_side
 from mcp_sim.runs.validity.task import read_task
@@ -86,6 +89,20 @@ async def measured(folder: Path, again: Path | None) -> Row:
         other = recorded_answers(read_sessions(again / folder.name))
         row["real twice"] = _halves(await measure(other, sessions, cold=False))
     return row
+
+
+async def learnt_reports(sessions: Sequence[Session]) -> tuple[Report, Report]:
+    """Return the reports of the inferred and of the learnt answers to held-back sessions.
+
+    Each session is held back once: the spec is learnt from the others (with more than four, in four parts).
+    """
+    plain = Draft(sessions[0].server, sessions[0].tools)
+    cold, learnt = list[CallScore](), list[CallScore]()
+    for fold in folds_of(sessions):
+        lessons = await learn(plain, fold.seen, lambda _: None)
+        cold += await score(plain, fold.held)
+        learnt += await score(lessons.draft, fold.held)
+    return Report(cold), Report(learnt)
 
 
 def is_simulated(service: str, sessions: Sequence[Session]) -> bool:

@@ -15,7 +15,6 @@ linear, and 10 if it is quadratic. `loading` is an unrelated scenario, the unit 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import json
@@ -30,7 +29,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from calls import CALLS, Call, seconds_per_call
-from measuring import Figure, Measure, calibration, cpu_seconds, exponent, in_turns, micro, print_table, ratio
+from common.measuring import (
+    Figure,
+    Measure,
+    calibration,
+    cpu_seconds,
+    exponent,
+    in_turns,
+    micro,
+    parser_of,
+    print_table,
+    ratio,
+)
 
 from mcp_sim import Simulator
 from mcp_sim.generate.records import generate
@@ -55,7 +65,7 @@ COUNTING = 0.8
 async def measure_calls(*, quick: bool, most: float) -> int:
     """Measure every axis and print it. Return the exit status."""
     rounds, calls = (1, 3) if quick else (5, 20)
-    factor = 20 if quick else 1
+    factor = 100 if quick else 1
     print(f"calibration loop: {calibration() * 1e3:.2f} ms")
     grown = list[str]()
     for title, sizes, open_world, verbs in AXES:
@@ -242,10 +252,10 @@ def measure_planning(places: Sequence[Path], *, quick: bool) -> None:
     """Measure every case and print it."""
     known = list(real_tools(places))
     rounds = 1 if quick else 3
-    unit = fastest(UNIT, 3)
+    unit = fastest(UNIT, rounds)
     rows: list[list[str]] = []
     for name, unit_name, most, make in (*cases_of_tools(known), *CASES):
-        sizes = [most // GROWTH // (10 if quick else 1) * factor for factor in (1, GROWTH)]
+        sizes = [most // GROWTH // (50 if quick else 1) * factor for factor in (1, GROWTH)]
         small, large = (seconds(make(size), rounds) for size in sizes)
         per_part = large / sizes[1]
         growth = ratio(per_part, small / sizes[0])
@@ -425,13 +435,11 @@ CASES: tuple[Case, ...] = (
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("costs", nargs="*", metavar="calls|planning", help="what to measure (default: both)")
+    parser = parser_of(__doc__, ("calls", "planning"))
     parser.add_argument("--lists", nargs="+", type=Path, default=[], metavar="DIR|FILE", help="the tools to plan")
-    parser.add_argument("--quick", action="store_true", help="small sizes and one round, to check that it runs")
     parser.add_argument("--most", type=float, default=MOST, metavar="EXPONENT", help=f"default {MOST}")
     arguments = parser.parse_args()
-    if not arguments.costs or "planning" in arguments.costs:
+    if "planning" in arguments.parts:
         measure_planning(arguments.lists, quick=arguments.quick)
-    if not arguments.costs or "calls" in arguments.costs:
+    if "calls" in arguments.parts:
         sys.exit(asyncio.run(measure_calls(quick=arguments.quick, most=arguments.most)))

@@ -32,8 +32,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from common.measuring import print_table, ratio
 from httpx2 import AsyncClient, AsyncHTTPTransport, Request, Response
-from measuring import print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.cli.startup import freeze_collector

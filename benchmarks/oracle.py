@@ -35,8 +35,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measuring import print_table
-from recorded import (
+from common.measuring import print_table
+from common.recorded import (
     Identity,
     ImpliedRecords,
     Json,

@@ -35,7 +35,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import IO, Any, cast
 
-from measuring import print_table, ratio
+from common.measuring import print_table, ratio
 
 from mcp_sim import Simulator, World, __version__
 from mcp_sim.cli.files import open_stored_trace

@@ -29,8 +29,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from common.measuring import print_table
 from jsonschema_rs import Validator, validator_for
-from measuring import print_table
 
 from mcp_sim.generate.instances import Instances
 from mcp_sim.types.json_schema.expansion import expanded

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from measuring import print_table
+from common.measuring import print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

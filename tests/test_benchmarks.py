@@ -22,7 +22,8 @@ def test_the_benchmark_of_the_built_in_world_model_has_a_line_for_every_verb() -
 
 
 def test_the_benchmark_of_planning_compares_two_sizes_of_every_case() -> None:
-    done = subprocess.run(_quick("growth.py", "planning"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    command = [*_quick("growth.py", "planning"), "--lists", str(ROOT / "tool_specs" / "crm" / "crm.tools.json")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=ENVIRONMENT)
     rows = [line.split() for line in done.stdout.splitlines()]
     parts = {row[-8] for row in rows if row[-1:] and row[-1].endswith("x")}
     assert parts >= {"tool", "property", "word", "blank"}
@@ -117,14 +118,12 @@ def test_the_benchmark_of_growth_fails_for_each_cost_that_grows_more_than_it_may
     exponents = dict(line.split(": ") for line in done.stderr.splitlines())
     axes = {axis.rpartition(" of ")[2] for axis in exponents}
     assert axes == {"records", "earlier calls", "earlier creates", "tools", "worlds"}
-    assert float(exponents["create grows with the number of worlds"]) < 0.7
-    assert float(exponents["get grows with the number of records"]) < 0.7
 
 
 def test_the_guard_finds_what_differs_from_its_snapshot_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text(json.dumps({"tools": NOTES_TOOLS}))
     before = tmp_path / "before.json"
-    command = [PYTHON, str(ROOT / "benchmarks" / "guard.py"), str(before), "--only", "answers"]
+    command = [PYTHON, str(ROOT / "benchmarks" / "guard.py"), str(before), "--unshipped", "--only", "plans,answers"]
 
     def guarded(*documents: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*command, *documents], check=False, capture_output=True, text=True, env=ENVIRONMENT)
@@ -136,16 +135,20 @@ def test_the_guard_finds_what_differs_from_its_snapshot_and_nothing_else(tmp_pat
     snapshot = json.loads(before.read_text())
     [name] = [name for name in snapshot["answers"] if name.endswith("/notes")]
     snapshot["answers"][name][2] = "get_note 0"
+    snapshot["plans"][name]["plan"]["get_note"]["confidence"] = 7
     before.write_text(json.dumps(snapshot))
     different = guarded()
     assert different.returncode == 1
-    line, count = different.stdout.splitlines()
+    plan, field, line, count = different.stdout.splitlines()
+    assert plan == f"{name}: plan get_note"
+    assert field.startswith("  confidence: 7 -> ")
     assert line.startswith(f"{name}: entry 2 of 41: get_note 0 -> ")
-    assert count == "1 differences"
+    assert count == "2 differences"
+    assert guarded("--ignore", "confidence").stdout.splitlines()[-1] == "1 differences"
 
 
-def test_the_benchmark_of_training_repeats_dropped_calls_without_a_second_write() -> None:
-    words = _quick("training.py", "ledgers", "dropped")
+def test_the_benchmark_of_worlds_repeats_dropped_calls_without_a_second_write() -> None:
+    words = _quick("worlds.py", "ledgers", "dropped")
     done = subprocess.run(words, check=True, capture_output=True, text=True, env=ENVIRONMENT)
     assert "all ledgers are those of the same calls alone" in done.stdout
     assert "each has exactly its 4 deals" in done.stdout

@@ -1,13 +1,29 @@
-"""Tables and timing: rounds that take turns, medians with their spread, a calibration loop, growth exponents."""
+"""Options, tables and timing: rounds that take turns, medians with their spread, growth exponents."""
 
 from __future__ import annotations
 
 import gc
 import math
+import os
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+
+def parser_of(about: str | None, parts: Iterable[str]) -> ArgumentParser:
+    """Return the parser of a script that measures `parts`, all of them unless some are named, fully or `quick`."""
+    parser = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
+    known = {part: part for part in parts}
+
+    def part(name: str) -> str:
+        return known[name] if name in known else parser.error(f"{name!r}: choose from {', '.join(known)}")
+
+    parser.add_argument("parts", nargs="*", type=part, default=[*known], metavar="PART", help=", ".join(known))
+    parser.add_argument("--quick", action="store_true", help="small sizes and few rounds, to check that it runs")
+    return parser
 
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -61,6 +77,13 @@ class Figure:
 def cpu_seconds() -> float:
     """Return the processor seconds of this thread so far: other processes of the machine do not count."""
     return time.thread_time()
+
+
+def resident_bytes() -> int:
+    """Return the resident bytes of this process after a garbage collection (Linux; 0 elsewhere)."""
+    gc.collect()
+    status = Path("/proc/self/statm")
+    return int(status.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") if status.exists() else 0
 
 
 def calibration() -> float:

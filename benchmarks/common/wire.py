@@ -1,6 +1,6 @@
 """Clients over raw pipes and sockets, servers as processes, and the bare SDK server that they are compared with.
 
-    python benchmarks/wire.py stdio|http TOOLS.json RESULTS.json
+    python benchmarks/common/wire.py stdio|http TOOLS.json RESULTS.json
 
 The clients' own work distorts a measurement less than that of the SDK's client would. As a script this is the
 reference: the MCP SDK's own server, which answers with one constant result per tool. Over HTTP it is as fast as users

@@ -1,9 +1,11 @@
-"""Measure what trainers need: many seeds, many worlds, long runs, parallel rollouts, connections that drop.
+"""Measure many worlds, as trainers need them: time, memory, long runs, parallel rollouts, dropped connections.
 
-    python benchmarks/training.py [seeds] [memory] [steps] [ledgers] [served] [dropped] [--quick]
+    python benchmarks/worlds.py [forks] [seeds] [first] [memory] [steps] [ledgers] [served] [dropped] [--quick]
 
+    forks     a fork of a world with 100,000 records, beside a copy of a dict of them, and another world of its seed
     seeds     processor time of a world whose seed was used before, with 64 seeds in turn
-    memory    memory of 10,000 worlds after twenty calls each, and of as many environments
+    first     the first call in each of 500 new worlds, against later ones, in process
+    memory    memory of 10,000 worlds after twenty calls each, with a fork of each, and of as many environments
     steps     memory of one process over 200,000 steps, in episodes of twenty calls
     ledgers   1,000 worlds with 100 calls each, in threads, against the same calls alone
     served    500 clients that begin new worlds together: the first call against later ones
@@ -14,28 +16,30 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import gc
 import json
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from measuring import print_table
-from wire import ERAS, Connection, start_server
+from common.measuring import micro, parser_of, print_table, ratio, resident_bytes
+from common.wire import ERAS, Connection, start_server
 
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
 from mcp_sim.training import Answer, Environment, ToolCall
 from mcp_sim.training.actions import arguments_of
 from mcp_sim.training.environment import shared_simulator
 from mcp_sim.types.json_values import canonical
+from mcp_sim.types.scenario import GivenRecords
+from mcp_sim.world.world import World
 
 Row = tuple[str, str]
 DEAL = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
@@ -52,17 +56,50 @@ THREADS = 8
 IDEMPOTENCY = "mcp-sim/idempotency"
 
 
-def resident() -> float:
-    """Return the memory of this process in megabytes (Linux; 0 elsewhere)."""
-    gc.collect()
-    status = Path("/proc/self/statm")
-    return int(status.read_text(encoding="ascii").split()[1]) * 4096 / 1e6 if status.exists() else 0.0
-
-
 def begun(seed: int = 7, stream: str = "") -> Environment:
     environment = Environment(SCENARIO, max_calls=None)
     environment.reset(seed=seed, stream=stream)
     return environment
+
+
+def forks(quick: int) -> list[Row]:
+    calm = load("calm_crm")
+    contacts = replace(calm, records={**calm.records, "contact": GivenRecords(100_000 // quick)})
+    simulator = Simulator(contacts, ledger_keep=10)
+    asyncio.run(simulator.start())
+    world = simulator.world()
+    world.call_sync("update_contact", {"contact_id": "con_00001", "job_title": "Buyer"})
+    table = dict(world.view.rows("contact"))
+    fork, other, copy = median(world.fork), median(simulator.world), median(lambda: dict(table))
+    return [
+        (f"a fork of a world of {len(table):,} contacts", f"{micro(fork)} us, {ratio(fork, copy)} of a copied dict"),
+        ("another world of the same seed", f"{micro(other)} us"),
+    ]
+
+
+def median(action: Callable[[], object], times: int = 50) -> float:
+    """Return the median seconds of an action."""
+    spans = list[float]()
+    for _ in range(times):
+        began = time.perf_counter()
+        action()
+        spans.append(time.perf_counter() - began)
+    return statistics.median(spans)
+
+
+def first(quick: int) -> list[Row]:
+    simulator = Simulator.load("calm_crm")
+    asyncio.run(simulator.start())
+    worlds = [simulator.world(f"w{number}") for number in range(500 // quick)]
+    new, *_, later = (statistics.median(map(get_seconds, worlds)) for _ in range(3))
+    return [(f"a get in each of {len(worlds)} new worlds", f"{micro(new)} us, {ratio(new, later)} of a later one")]
+
+
+def get_seconds(world: World) -> float:
+    """Return the processor seconds of one get."""
+    began = time.thread_time()
+    world.call_sync("get_contact", {"contact_id": "con_00001"})
+    return time.thread_time() - began
 
 
 def seeds(quick: int) -> list[Row]:
@@ -83,7 +120,7 @@ def memory(quick: int) -> list[Row]:
     simulator = shared_simulator(SCENARIO)
     begun().step(CALLS[1])
     for name, make in (("worlds", simulator.world), ("environments", begun)):
-        before, kept = resident(), [make(stream=str(number)) for number in range(count)]
+        before, kept = resident_bytes(), [make(stream=str(number)) for number in range(count)]
         all_kept.append(kept)  # else the next ones take the memory that these leave
         for world in kept:
             for call in CALLS * 4:
@@ -91,9 +128,16 @@ def memory(quick: int) -> list[Row]:
                     world.step(call)
                 else:
                     world.call_sync(call.name, ARGUMENTS[call.name])
-        size = f"{resident() - before:.0f} MB, {(resident() - before) / count * 1e3:.0f} kB each"
-        rows.append((f"{count:,} {name} after 20 calls", size))
-    return rows
+        rows.append((f"{count:,} {name} after 20 calls", size_of(before, count)))
+    before = resident_bytes()
+    all_kept.append([world.fork() for world in all_kept[0]])
+    return [*rows, (f"{count:,} forks of these worlds", size_of(before, count))]
+
+
+def size_of(before: int, count: int) -> str:
+    """Render by how much the memory has grown since it had the size `before`, in all and for each of `count`."""
+    grown = resident_bytes() - before
+    return f"{grown / 1e6:.0f} MB, {grown / count / 1e3:.1f} kB each"
 
 
 def steps(quick: int) -> list[Row]:
@@ -105,7 +149,7 @@ def steps(quick: int) -> list[Row]:
             for call in CALLS * 4:
                 environment.step(call)
             environment.step(Answer("Done."))
-        sizes.append(resident())
+        sizes.append(resident_bytes() / 1e6)
     speed = count / (time.process_time() - began)
     grown = f"{sizes[1]:.0f} MB after a fifth, {sizes[-1]:.0f} MB in the end"
     return [(f"{count:,} steps", f"{grown}; {speed:,.0f} a CPU second")]
@@ -124,7 +168,7 @@ def ledgers(quick: int) -> list[Row]:
     with ThreadPoolExecutor(THREADS) as pool:
         together = list(pool.map(partial(episode, calls=calls), range(count)))
     alone = [episode(number, calls) for number in range(count)]
-    differing = sum(one != other for one, other in zip(together, alone, strict=True))
+    differing = sum(ledger != other for ledger, other in zip(together, alone, strict=True))
     if differing:
         sys.exit(f"{differing} of {count} ledgers differ from those of the same calls alone")
     return [
@@ -172,7 +216,7 @@ def dropped(quick: int) -> list[Row]:
     count, writes = 512 // quick, 4
     with start_server(serving("calm_crm")) as server:
         results = asyncio.run(_rollouts(server.port, count, writes))
-    lost, wrong = sum(drops for drops, _ in results), sum(found != writes for _, found in results)
+    lost, wrong = sum(drops for drops, _ in results), sum(deals != writes for _, deals in results)
     if wrong:
         sys.exit(f"{wrong} of {count} rollouts have not exactly {writes} deals")
     return [(f"{count} rollouts, {lost} dropped connections", f"each has exactly its {writes} deals")]
@@ -218,20 +262,12 @@ async def _rollout(port: int, number: int, writes: int) -> tuple[int, int]:
 
 
 PARTS: Mapping[str, Callable[[int], list[Row]]] = {
-    "seeds": seeds, "memory": memory, "steps": steps, "ledgers": ledgers, "served": served, "dropped": dropped,
+    "forks": forks, "seeds": seeds, "first": first, "memory": memory,
+    "steps": steps, "ledgers": ledgers, "served": served, "dropped": dropped,
 }  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure what trainers need.")
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
-    parser.add_argument("--quick", action="store_true", help="a fiftieth of everything, to see that it runs")
-    args = parser.parse_args()
-    if unknown := set(args.parts) - set(PARTS):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    for part in args.parts or PARTS:
-        print_table(part, ("what", "measured"), PARTS[part](50 if args.quick else 1))
-
-
 if __name__ == "__main__":
-    main()
+    options = parser_of(__doc__, PARTS).parse_args()
+    for part in options.parts:
+        print_table(part, ("what", "measured"), PARTS[part](50 if options.quick else 1))
