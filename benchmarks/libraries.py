@@ -238,7 +238,9 @@ def reference(named: str, snapshot: list[str]) -> str:
 
 def parts_of(failed: bool, text: str, snapshot: str, origin: str) -> Seen:
     """Return what is compared of a step: the lines about the page, and the snapshot."""
-    about = [line for line in text.splitlines() if re.match(r"- Page (URL|Title)|- HTTP status|- \[\"confirm", line)]
+    about = [line for line in text.splitlines() if re.match(r"- Page URL|- HTTP status|- \[\"confirm", line)]
+    # The step may be answered before the title is there.
+    about += [line for line in snapshot.splitlines() if line.startswith("- Page Title")]
     tree = re.search(r"```yaml\n(.*?)\n?```", snapshot, re.DOTALL)
     lines = tree[1].split("\n") if tree else [line for line in snapshot.splitlines() if line.startswith("- [")]
     plain = [line.replace(origin, ORIGIN) for line in (*about,)]

@@ -60,8 +60,8 @@ class Session:
         yield f"- Page URL: {self.tab.url}"
         if self.tab.dialog is not None:
             yield from self.modal()
-        elif self.tab.record["title"]:
-            yield f"- Page Title: {self.tab.record['title']}"
+        elif self.tab.title:
+            yield f"- Page Title: {self.tab.title}"
         if self.tab.record["status"] != 200:
             yield f"- HTTP status: {self.tab.record['status']} Not Found"
 

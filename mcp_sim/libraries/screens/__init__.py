@@ -10,15 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_sim.libraries.screens import playwright
-from mcp_sim.libraries.screens.browser import BLANK, TAB, Browser, DialogOpen, ScreenError, Tab
+from mcp_sim.libraries.screens.browser import PAGE, TAB, Browser
 from mcp_sim.libraries.screens.dom import Element, HtmlError, parse
-from mcp_sim.libraries.screens.site import NotFound, Redirect, Site
+from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, layout_record, notice_record
+from mcp_sim.libraries.screens.site import NotFound, Redirect, ScreenError, Site
+from mcp_sim.libraries.screens.tab import BLANK, Tab, new_tab
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 
 __all__ = [
-    "BLANK", "Browser", "DialogOpen", "Element", "HtmlError", "NotFound", "Redirect", "ScreenError", "Screens", "Site",
+    "BLANK", "Browser", "Element", "HtmlError", "NotFound", "Redirect", "ScreenError", "Screens", "Site",
     "Tab", "entities", "library", "parse", "playwright",
 ]  # fmt: skip
 
@@ -38,9 +40,14 @@ library = Screens
 
 
 def entities(_state: Json) -> list[Entity]:
-    """Return the entity of tabs."""
-    names = [
-        "id", "current", "url", "title", "html", "status", "values", "focus", "dialog", "references", "given", "loads",
-        "back", "answers",
-    ]  # fmt: skip
-    return [Entity(TAB, "id", None, {name: Field(name, {}) for name in names}, natural=True)]  # numbers are used again
+    """Return the entities of tabs, of their pages, of notices in front of them, and of the layout."""
+    records = {
+        TAB: new_tab(1),
+        PAGE: {"id": "", "title": "", "html": "", "status": 200},
+        NOTICE: notice_record(1, "", "", "", ()),
+        LAYOUT: layout_record(None, {}),
+    }
+    return [
+        Entity(table, "id", None, {name: Field(name, {}) for name in record}, natural=True)  # numbers are used again
+        for table, record in records.items()
+    ]

@@ -7,13 +7,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
 from mcp_sim.libraries.store import LibraryError
 
 Handler = TypeVar("Handler", bound=Callable[..., str])
 _PARAMETER = re.compile(r"<(\w+)>")
 _REASONS = {200: "OK", 404: "Not Found"}
+
+
+_KEPT = "%/:?#[]@!$&'()*+,;=~"
+"""Characters of an address that browsers send as they are."""
+_LONGEST_ADDRESS = 8_192
+"""Characters that usual servers take."""
+
+
+class ScreenError(LibraryError):
+    """An action that the page does not allow."""
 
 
 class Redirect(LibraryError):
@@ -102,3 +112,15 @@ def path_and_query(url: str) -> tuple[str, str]:
     """Return the path and the query of an address."""
     parts = urlsplit(url)
     return parts.path or "/", parts.query
+
+
+def resolved(base: str, address: str = "") -> str:
+    """Return an address of a page as browsers send it. Raises `ScreenError` if it is invalid or too long."""
+    try:
+        url = quote(urljoin(base, address), safe=_KEPT)
+        urlsplit(url)
+    except ValueError:
+        url = ""
+    if not url or len(url) > _LONGEST_ADDRESS:
+        raise ScreenError("Protocol error (Page.navigate): Cannot navigate to invalid URL")
+    return url

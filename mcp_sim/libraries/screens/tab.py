@@ -1,0 +1,390 @@
+"""A tab: the page that it shows, and what a person or an agent does with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urlencode, urlsplit
+
+from mcp_sim.libraries.screens.accessibility import Item, Tree, is_hidden
+from mcp_sim.libraries.screens.dom import CONFIRM, SUBMIT, Element, parse
+from mcp_sim.libraries.screens.forms import (
+    BUTTONS,
+    CONTROLS,
+    Form,
+    is_disabled,
+    is_text_control,
+    option_value,
+    squeezed,
+)
+from mcp_sim.libraries.screens.front import shown_page
+from mcp_sim.libraries.screens.site import ScreenError, resolved
+from mcp_sim.types import Json, Record
+
+if TYPE_CHECKING:
+    from mcp_sim.libraries.screens.browser import Browser
+
+BLANK = "about:blank"
+_MOST_PAGES = 5
+"""How many earlier pages a tab goes back to. Their HTML is kept."""
+_MOST_TYPED = 100_000
+"""Characters of a value. A field of a form takes more, but no task needs it."""
+
+
+def new_tab(number: int) -> Record:
+    """Return the record of an empty tab."""
+    return {
+        "id": f"tab-{number}", "current": False, "url": BLANK, "title": "", "status": 200, "page": None, "update": "",
+        "values": {}, "focus": None, "dialog": None, "references": {}, "given": 0, "loads": 0, "back": [],
+    }  # fmt: skip
+
+
+class Tab:
+    """A tab during one call: its record, and the page that it shows."""
+
+    def __init__(self, browser: Browser, record: Record) -> None:
+        self._browser, self.record = browser, record
+        self._notice = browser.notice
+
+    @property
+    def shown(self) -> Record:
+        """The record of what is in front: a notice, else the tab itself."""
+        return self.record if self._notice is None else self._notice
+
+    def save(self) -> None:
+        """Write the tab as it is now."""
+        if "form" in self.__dict__:
+            self.shown["values"] = self.form.values
+        self._browser.put(self.record, self._notice)
+
+    @cached_property
+    def form(self) -> Form:
+        """What is shown, with what was entered into it."""
+        return (
+            self._form_of_page() if self._notice is None else Form(parse(self._notice["html"]), self._notice["values"])
+        )
+
+    def _form_of_page(self) -> Form:
+        page = self._browser.page(self.record["page"])
+        html = "" if page is None else page["html"]
+        return Form(shown_page(html, self.record["update"], self._browser.layout), self.record["values"])
+
+    @property
+    def root(self) -> Element:
+        """The root of what is shown."""
+        return self.form.root
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return self.record["url"]
+
+    @property
+    def title(self) -> str:
+        """The title of what is shown."""
+        return self.shown["title"]
+
+    # pages
+
+    def navigate(self, url: str) -> None:
+        """Go to an address."""
+        target = url if re.match(r"[a-z][a-z0-9+.-]*:", url, re.IGNORECASE) else f"https://{url}"
+        self._load("GET", target if urlsplit(resolved(target)).path else f"{target}/", ())
+
+    def go_back(self) -> None:
+        """Show the page before, with what was entered there, as browsers restore it."""
+        if not self.record["back"]:
+            return
+        *earlier, entry = self.record["back"]
+        self._show(entry["url"], entry["page"], back=earlier)
+        page = self._form_of_page()
+        for *name, value in entry["entered"]:
+            if (control := _named_controls(page.root).get((name[0], name[1], name[2], name[3]))) is not None:
+                self.record["values"][str(control.place)] = value
+
+    def tree(self) -> Item:
+        """Return the accessibility tree; its references are known from then on."""
+        record = self.shown
+        prefix = f"f{record['loads'] - 1}" if record["loads"] > 1 else ""
+        known = {place: (entry[0], entry[1], entry[2]) for place, entry in record["references"].items()}
+        tree = Tree(self.form, record["focus"], prefix, known, record["given"])
+        top = tree.build()
+        record["references"] = {place: [*entry] for place, entry in tree.references.items()}
+        record["given"] = tree.count
+        return top
+
+    def element(self, reference: str) -> Element:
+        """Return the element of a reference. Raises `ScreenError` for one that the page does not show."""
+        if not self.shown["references"]:
+            self.tree()
+        places = {entry[0]: int(place) for place, entry in self.shown["references"].items()}
+        if reference not in places:
+            raise ScreenError(f"Ref {reference} not found in the current page snapshot. Try capturing new snapshot.")
+        return next(element for element in self.root.walk() if element.place == places[reference])
+
+    def role_and_name(self, element: Element) -> tuple[str, str]:
+        """Return what an element is called."""
+        tree = Tree(self.form, None, "", {}, 0)
+        role = tree.role(element)
+        return role, tree.name(element, role)[0]
+
+    def text(self) -> str:
+        """Return the text of the page as it is shown."""
+        return squeezed(" ".join(_texts(self.root.first("body") or self.root)))
+
+    # actions
+
+    def click(self, element: Element) -> None:
+        """Click an element: follow the link, press the button, toggle the box that it is or belongs to."""
+        for target in element.above():
+            if is_disabled(target):
+                raise ScreenError("element is not enabled")
+            if self._activate(target):
+                return
+        self.shown["focus"] = None
+
+    def _activate(self, element: Element) -> bool:
+        """Do what a click on an element does. Returns whether it does anything."""
+        kind = element.get("type")
+        if element.tag == "a" and element.has("href"):
+            self._focus(element)
+            self._follow(element.get("href"))
+        elif element.tag == "summary" and element.parent is not None:
+            key = str(element.parent.place)
+            self.form.values[key] = not self.form.values.get(key, element.parent.has("open"))
+            self._focus(element)
+        elif element.tag == "label" and (control := self._control_of(element)) is not None:
+            self.click(control)
+        elif element.tag == "button" or (element.tag == "input" and kind in BUTTONS):
+            self._press_button(element)
+        elif element.tag == "input" and kind in ("checkbox", "radio"):
+            self._focus(element)
+            self.form.set(element, True if kind == "radio" else not self.form.value(element))
+            self._changed(element)
+        elif element.tag in CONTROLS:
+            self._focus(element)
+        else:
+            return False
+        return True
+
+    def _control_of(self, label: Element) -> Element | None:
+        """Return the control that a click on a label is meant for; other elements, such as `output`, take none."""
+        control = Tree(self.form, None, "", {}, 0).labelled(label)
+        return control if control is not None and control.tag in (*CONTROLS, "button") else None
+
+    def fill(self, element: Element, text: str) -> None:
+        """Replace the text of a field. Raises `ScreenError` for other elements."""
+        target = element
+        if element.tag == "label":
+            target = Tree(self.form, None, "", {}, 0).labelled(element) or element
+        if not is_text_control(target):
+            raise ScreenError(
+                "Element is not an <input>, <textarea>, <select> or [contenteditable] and does not have a role "
+                "allowing [aria-readonly]"
+            )
+        if is_disabled(target) or target.has("readonly"):
+            raise ScreenError("element is not enabled" if is_disabled(target) else "element is not editable")
+        if target.get("type") == "number" and text and not re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", text):
+            raise ScreenError("Cannot type text into input[type=number]")
+        self.form.set(target, text[:_MOST_TYPED])
+        self._focus(target)
+
+    def check(self, element: Element, *, on: bool) -> None:
+        """Turn a checkbox or radio button on or off."""
+        if element.get("type") not in ("checkbox", "radio"):
+            raise ScreenError("Not a checkbox or radio button")
+        if bool(self.form.value(element)) != on:
+            self.click(element)
+
+    def choose(self, element: Element, values: Sequence[str]) -> None:
+        """Choose an option of a list by its value or text."""
+        if element.tag != "select":
+            raise ScreenError("Element is not a <select> element")
+        for option in element.walk():
+            if option.tag == "option" and {option_value(option), squeezed(option.text)} & {*values}:
+                self.form.set(element, option_value(option))
+                self._changed(element)
+                return
+        raise ScreenError("did not find some options")
+
+    def press(self, key: str) -> None:
+        """Press a key on the element that has the focus."""
+        focus = self.focused
+        if (
+            key == "Enter"
+            and focus is not None
+            and focus.tag == "input"
+            and (form := focus.closest("form")) is not None
+        ):
+            buttons = (element for element in self.form.controls(form) if _submits(element))
+            self._submit(form, next(buttons, None))
+        elif key in ("Enter", " ", "Space") and focus is not None and focus.tag in ("a", "button", "summary"):
+            self.click(focus)
+        elif key in ("Tab", "Shift+Tab"):
+            self._move_focus(1 if key == "Tab" else -1)
+        elif key in ("Backspace", "Delete") and focus is not None and is_text_control(focus):
+            self.form.set(focus, str(self.form.value(focus))[:-1] if key == "Backspace" else self.form.value(focus))
+        elif len(key) == 1 and focus is not None and is_text_control(focus):
+            self.form.set(focus, (str(self.form.value(focus)) + key)[:_MOST_TYPED])
+
+    def answer(self, *, accept: bool) -> None:
+        """Answer the open dialog. Raises `ScreenError` if none is open."""
+        dialog = self.shown["dialog"]
+        if dialog is None:
+            raise ScreenError("no dialog is open")
+        self.shown["dialog"] = None
+        if accept:
+            places = {element.place: element for element in self.root.walk()}
+            self._submit(places[dialog["form"]], places.get(dialog["button"]), is_confirmed=True)
+
+    @property
+    def dialog(self) -> str | None:
+        """The message of the open dialog."""
+        return self.shown["dialog"]["message"] if self.shown["dialog"] else None
+
+    @property
+    def focused(self) -> Element | None:
+        """The element that has the focus."""
+        place = self.shown["focus"]
+        return next((element for element in self.root.walk() if element.place == place), None)
+
+    def _focus(self, element: Element) -> None:
+        self.shown["focus"] = element.place
+
+    def _press_button(self, button: Element) -> None:
+        self._focus(button)
+        form = button.closest("form") or next(
+            (
+                element
+                for element in self.root.walk()
+                if element.tag == "form" and element.get("id") == button.get("form")
+            ),
+            None,
+        )
+        if form is None:
+            return
+        if button.get("type") == "reset":
+            self.form.reset(form)
+        elif button.get("type") != "button":
+            self._submit(form, button)
+
+    def _changed(self, control: Element) -> None:
+        form = control.closest("form")
+        if SUBMIT.fullmatch(control.get("onchange")) and form is not None:
+            self._submit(form, None, is_confirmed=True)
+
+    def _submit(self, form: Element, button: Element | None, *, is_confirmed: bool = False) -> None:
+        """Send a form, unless a browser refuses to: the first invalid control gets the focus, or a dialog asks."""
+        checks = not form.has("novalidate") and not (button is not None and button.has("formnovalidate"))
+        invalid = self.form.first_invalid(form) if checks and not is_confirmed else None
+        if invalid is not None:
+            self._focus(invalid)
+            return
+        if self._notice is not None:
+            self._dismiss(button)
+            return
+        question = CONFIRM.fullmatch(form.get("onsubmit"))
+        if question is not None and not is_confirmed:
+            message = re.sub(r"\\(.)", r"\1", question[1])
+            self.shown["dialog"] = {"message": message, "form": form.place, "button": button.place if button else 0}
+            return
+        data = self.form.data(form, button)
+        action = (button.get("formaction") if button is not None else "") or form.get("action") or self.url
+        target = urldefrag(resolved(self.url, action)).url
+        if form.get("method").lower() == "post":
+            self._load("POST", target, data)
+        else:
+            self._load("GET", f"{target.partition('?')[0]}?{urlencode(data)}", ())
+
+    def _dismiss(self, button: Element | None) -> None:
+        """Take the notice away, and note which button did it."""
+        answer = "" if button is None else button.get("value")
+        notice: Record = {**self.shown, "answer": answer, "values": {}}
+        self._browser.put(self.record, notice)
+        self.__dict__.pop("form", None)
+        self._notice = self._browser.notice
+
+    def _follow(self, address: str) -> None:
+        target = resolved(self.url, address)
+        if urldefrag(target).url == urldefrag(self.url).url and "#" in address:
+            self.record["url"] = target  # a place on the same page
+            return
+        self._load("GET", target, ())
+
+    def _move_focus(self, step: int) -> None:
+        order = [element for element in self.root.walk() if _takes_focus(element)]
+        places = [element.place for element in order]
+        at = places.index(self.shown["focus"]) if self.shown["focus"] in places else (-1 if step > 0 else len(order))
+        at += step
+        self.shown["focus"] = places[at] if 0 <= at < len(order) else None
+
+    # loading
+
+    def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
+        url, answer = self._browser.request(method, url, form)
+        title = parse(answer.html).first("title")
+        page: Record = {
+            "id": f"{self.record['id']} {url}", "title": squeezed(title.text) if title is not None else "",
+            "html": answer.html, "status": answer.status,
+        }  # fmt: skip
+        back = self.record["back"]
+        if self.record["page"] is not None:
+            left = self._form_of_page() if self._notice is not None else self.form
+            entered: Json = [[*name, value] for name, value in _entered(left)]
+            back = [*back, {"url": self.url, "page": self.record["page"], "entered": entered}][-_MOST_PAGES:]
+        self._browser.keep(page)
+        self._show(url, page["id"], back=back)
+
+    def _show(self, url: str, key: str, *, back: list[Record]) -> None:
+        """Show a page of the table. Pages that the tab goes back to no more are forgotten."""
+        before = {entry["page"] for entry in (self.record, *self.record["back"]) if entry["page"]}
+        self._browser.forget(before - {key} - {entry["page"] for entry in back})
+        page = self._browser.page(key) or {}
+        fresh = {name: value for name, value in new_tab(1).items() if name not in ("id", "current", "loads")}
+        self.record.update(fresh, url=url, page=key, title=page["title"], status=page["status"], back=back)
+        self.record["loads"] += 1
+        if self._notice is None:
+            self.__dict__.pop("form", None)
+
+
+def _submits(element: Element) -> bool:
+    return (element.tag == "button" and element.get("type", "submit") == "submit") or (
+        element.tag == "input" and element.get("type") in ("submit", "image")
+    )
+
+
+def _takes_focus(element: Element) -> bool:
+    if is_hidden(element) or is_disabled(element) or element.get("tabindex") == "-1":
+        return False
+    is_control = element.tag in ("button", "select", "textarea", "summary", "input")
+    return is_control or (element.tag == "a" and element.has("href")) or element.has("tabindex")
+
+
+def _entered(form: Form) -> Iterator[tuple[tuple[str, str, str, int], Json]]:
+    """Yield what was entered into a page, by the name of the control; passwords are forgotten."""
+    for name, element in _named_controls(form.root).items():
+        value = form.values.get(str(element.place))
+        if value is not None and element.get("type") != "password" and element.get("autocomplete") != "off":
+            yield name, value
+
+
+def _named_controls(root: Element) -> dict[tuple[str, str, str, int], Element]:
+    """Return the controls of a page by tag, type, name and number among those."""
+    controls = dict[tuple[str, str, str, int], Element]()
+    counts = dict[tuple[str, str, str], int]()
+    for element in root.walk():
+        if element.tag in CONTROLS:
+            key = (element.tag, element.get("type"), element.get("name"))
+            counts[key] = counts.get(key, 0) + 1
+            controls[*key, counts[key]] = element
+    return controls
+
+
+def _texts(element: Element) -> Iterator[str]:
+    for child in element.children:
+        if isinstance(child, str):
+            yield child
+        elif not is_hidden(child):
+            yield from _texts(child)
