@@ -260,7 +260,7 @@ async def compare_browsers(cli: Path, chromium: str, *, verbose: bool) -> int:
         server = served(pages)
         origin = f"http://127.0.0.1:{server.server_port}"
         options = ["--headless", "--no-sandbox", "--isolated", "--executable-path", chromium]
-        parameters = StdioServerParameters(command="node", args=[str(cli), *options])
+        parameters = StdioServerParameters(command="node", args=[str(cli), *options], cwd=tempfile.mkdtemp())
         async with stdio_client(parameters) as (read, write), ClientSession(read, write) as client:
             await client.initialize()
             snapshot: list[str] = []

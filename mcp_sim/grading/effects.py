@@ -148,9 +148,11 @@ def effects_of(
     """Return the effects of a call.
 
     Each has a value that the call gives, or that always results from it. What the server makes is left out: ids, times,
-    hashes, counters that grow by one. If a call does nothing else, that is its effect; but not times alone.
+    hashes, counters that grow by one. If a call does nothing else, that is its effect; but not times alone. What is
+    shown afterwards is an effect only of a call that changes nothing else.
     """
     writes = _net(writes_of(changes, before))
+    writes = [write for write in writes if _display(domain, write.entity) is None] or writes
     new_keys = frozenset(str(write.key) for write in writes if write.old is None)
     reader = _Reader(GivenValues(arguments), arguments, plan, domain, before, new_keys, now)
     effects = [effect for write in writes for effect in reader.effects(write)]
@@ -159,6 +161,12 @@ def effects_of(
     if any(effect.is_given for effect in sure):
         sure = [replace(effect, is_counted=effect.is_counted and effect.is_given) for effect in sure]
     return tuple(sure[:MOST_EFFECTS])
+
+
+def _display(domain: Domain, name: str) -> frozenset[str] | None:
+    """Return the fields of an entity that say on purpose what is shown; None for records of the world itself."""
+    entity = domain.entities.get(name)
+    return None if entity is None else entity.display
 
 
 def _net(writes: Sequence[Write]) -> list[Write]:
@@ -187,6 +195,9 @@ class _Reader:
         """Yield the effects of a write, and whether each is more than what the server makes by itself."""
         entity = self.domain.entities.get(write.entity)
         is_only = entity is not None and entity.singleton
+        display = _display(self.domain, write.entity)
+        if display == frozenset():
+            return
         if write.old is None and write.new is not None:
             yield self._created(write, write.new, entity), True
             return
@@ -196,6 +207,8 @@ class _Reader:
             return
         for difference in write.differences:
             path = difference.path
+            if display is not None and path[:1] and path[0] not in display:
+                continue
             effect = Effect("set", write.entity, write.key, is_named, path, after=value_at(write.new, path))
             effect = self._changed(effect, difference)
             yield effect, self._is_sure(effect, difference)
@@ -204,6 +217,8 @@ class _Reader:
         is_named = self.given.names(write.key, is_path=entity is not None and entity.natural)
         skipped = "" if entity is None else entity.key
         values = [(path, value) for path, value in leaves(record) if path != (skipped,) and value is not None]
+        if (display := _display(self.domain, write.entity)) is not None:
+            values = [(path, value) for path, value in values if path[0] in display]
         given = [(path, value) for path, value in values if self._gives(path, value, entity)]
         kept = given or [(path, value) for path, value in values if not self._is_made(value)]
         return Effect("create", write.entity, write.key, is_named, fields=tuple(kept), is_given=is_named or bool(given))

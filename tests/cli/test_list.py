@@ -97,6 +97,7 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         # orders of the shop have a status, as jobs do; no shipped tool takes an idempotency key
         tools = {"async_job": "shop", "key_expired": "keyed.yaml", "contradiction": "search_world"}
         tools |= dict.fromkeys(("disk_full", "flaky", "hang"), "code")  # only a shell has these
+        tools |= dict.fromkeys(("interrupt", "layout_change", "stale_refs"), "web_shop")
         path = tmp_path / f"{name}.yaml"
         text = body.replace("get_job", "get_order")
         path.write_text(f"mcp_sim: 1\nname: shown\ntools: {tools.get(name, 'crm')}\n{text}\n", encoding="utf-8")

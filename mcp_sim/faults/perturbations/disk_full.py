@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from mcp_sim.faults.library_tables import entity_of, missing
 from mcp_sim.faults.results import proceed_twice
-from mcp_sim.faults.shells import entity_of, no_shell
 from mcp_sim.types import Change, Proceed, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
@@ -27,7 +27,7 @@ class DiskFull(Perturbation):
     mount: str = Field(default="/", description="Where the partition is mounted.", examples=["/var/log"])
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        entity = entity_of(domain, "partition")
+        entity = entity_of(domain, tool, "partition")
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             row: Record = turn.view.get(entity, self.mount) or {
@@ -43,4 +43,4 @@ class DiskFull(Perturbation):
         return apply
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        return no_shell(domain, "partition")
+        return missing(domain, "partition", "a shell")

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from mcp_sim.faults.library_tables import entity_of, missing
 from mcp_sim.faults.results import proceed_twice
-from mcp_sim.faults.shells import entity_of, no_shell
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import below
@@ -37,7 +37,7 @@ class Flaky(Perturbation):
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        entity = entity_of(domain, "test_case")
+        entity = entity_of(domain, tool, "test_case")
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             changes = [
@@ -52,4 +52,4 @@ class Flaky(Perturbation):
         return apply
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        return no_shell(domain, "test_case")
+        return missing(domain, "test_case", "a shell")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from mcp_sim.faults.shells import entity_of, no_shell
+from mcp_sim.faults.library_tables import entity_of, missing
 from mcp_sim.types import Change, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import USUAL_TIMEOUT
@@ -37,7 +37,7 @@ class Hang(Perturbation):
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        entity = entity_of(domain, "shell_session")
+        entity = entity_of(domain, tool, "shell_session")
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             known: Record = turn.view.get(entity, _SESSION) or {"id": _SESSION, "cwd": "", "state": ""}
@@ -51,4 +51,4 @@ class Hang(Perturbation):
         return apply
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        return no_shell(domain, "shell_session")
+        return missing(domain, "shell_session", "a shell")

@@ -12,7 +12,7 @@ from typing import Any
 from mcp_sim.libraries.screens import playwright
 from mcp_sim.libraries.screens.browser import PAGE, TAB, Browser
 from mcp_sim.libraries.screens.dom import Element, HtmlError, parse
-from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, layout_record, notice_record
+from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, layout_record, notice_record, usual_notices
 from mcp_sim.libraries.screens.site import NotFound, Redirect, ScreenError, Site
 from mcp_sim.libraries.screens.tab import BLANK, Tab, new_tab
 from mcp_sim.libraries.store import Store
@@ -20,8 +20,9 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 
 __all__ = [
-    "BLANK", "Browser", "Element", "HtmlError", "NotFound", "Redirect", "ScreenError", "Screens", "Site",
-    "Tab", "entities", "library", "parse", "playwright",
+    "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "Browser", "Element", "HtmlError", "NotFound", "Redirect",
+    "ScreenError", "Screens", "Site", "Tab", "entities", "layout_record", "library",
+    "new_tab", "notice_record", "parse", "playwright", "usual_notices",
 ]  # fmt: skip
 
 
@@ -42,12 +43,15 @@ library = Screens
 def entities(_state: Json) -> list[Entity]:
     """Return the entities of tabs, of their pages, of notices in front of them, and of the layout."""
     records = {
-        TAB: new_tab(1),
-        PAGE: {"id": "", "title": "", "html": "", "status": 200},
-        NOTICE: notice_record(1, "", "", "", ()),
-        LAYOUT: layout_record(None, {}),
+        TAB: (new_tab(1), {"url", "values", "dialog"}),
+        PAGE: ({"id": "", "title": "", "html": "", "status": 200}, ()),
+        NOTICE: (notice_record(1, "", "", "", ()), {"answer"}),
+        LAYOUT: (layout_record(None, names=False), ()),
     }
     return [
-        Entity(table, "id", None, {name: Field(name, {}) for name in record}, natural=True)  # numbers are used again
-        for table, record in records.items()
-    ]
+        Entity(
+            table, "id", None, {name: Field(name, {}) for name in record}, natural=True,  # numbers are used again
+            display=frozenset(display),
+        )
+        for table, (record, display) in records.items()
+    ]  # fmt: skip

@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from html import escape
 from pkgutil import get_data
-from typing import cast
 
 from mcp_sim.libraries.screens.dom import Element, Node, parse
 from mcp_sim.libraries.screens.forms import squeezed
@@ -123,11 +122,10 @@ def _may_move(element: Element) -> bool:
     return element.tag not in _FIRST and not is_hidden
 
 
-def other_names(given: Mapping[str, str]) -> dict[str, str]:
-    """Return other names for usual ones of buttons, links and fields, and those that are given."""
-    return {**_words()["names"], **given}
+def layout_record(seed: int | None, names: bool | Mapping[str, str]) -> Record:
+    """Return the record of a layout.
 
-
-def layout_record(seed: int | None, names: Mapping[str, str]) -> Record:
-    """Return the record of a layout: a seed for the order of elements (None: as it is), and other names."""
-    return {"id": "layout", "seed": seed, "names": cast("Json", {**names})}
+    `seed`: for the order of elements; None: as it is. `names`: whether usual names have others, or more names.
+    """
+    given = {} if isinstance(names, bool) else {**names}
+    return {"id": "layout", "seed": seed, "names": {**_words()["names"], **given} if names else {}}

@@ -61,7 +61,7 @@ class EntityBuilder:
             return replace(declared, fields=fields, open=is_open)
         like = key_like(declared, fields[key], self._seen_keys(name, mine))
         is_natural = declared.natural or self._is_key_chosen(key, mine)
-        return Entity(name, key, like, fields, singleton=declared.singleton, natural=is_natural, open=is_open)
+        return replace(declared, key=key, key_like=like, fields=fields, natural=is_natural, open=is_open, inside=None)
 
     def _is_whole(self, declared: Entity) -> bool:
         """Whether a declaration has all fields of an entity: it is nested, or a singleton without other evidence."""

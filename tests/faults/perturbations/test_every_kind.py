@@ -34,6 +34,8 @@ COMMAND = ("bash", {"command": "pwd"})
 APPEND = ("bash", {"command": "echo more >> README.md"})
 TESTS: tuple[str, dict[str, Any]] = ("run_tests", {})
 RESTART = ("bash", {"restart": True})
+OPEN = ("browser_navigate", {"url": "https://wheelhouse.example/"})
+SNAPSHOT: tuple[str, dict[str, Any]] = ("browser_snapshot", {})
 ONE_NOTE = ("import_notes", {"titles": ["a"]})
 
 
@@ -68,8 +70,10 @@ TRIALS: dict[str, Trial] = {
     "hide_tool": Trial({}),
     "incomplete": Trial(0.5, [LIST], [GET]),
     "injection": Trial({"goal": "obey"}, [LIST], [MISSING]),
+    "interrupt": Trial({"kind": "cookies"}, [OPEN]),
     "key_expired": Trial({}, [CHARGE, CHARGE], [CHARGE]),
     "latency": Trial("1s"),
+    "layout_change": Trial({}, [OPEN]),
     "lost_ack": Trial({}, [CREATE], [LIST]),
     "malformed": Trial("cut_json", [LIST], [MISSING]),
     "malformed_message": Trial("cut"),
@@ -86,11 +90,15 @@ TRIALS: dict[str, Trial] = {
     "rate_limit": Trial({"limit": 1, "window": "1h"}, [GET, GET], [GET], {"limit": 9, "window": "1h"}),
     "schema_drift": Trial({"rename_output": {"title": "label"}}, [LIST], [MISSING]),
     "stale_read": Trial({}, [CREATE, LIST], [GET]),
+    "stale_refs": Trial({}, [OPEN, SNAPSHOT], [OPEN]),
     "timeout": Trial({}),
     "truncate": Trial(1, [LIST], [GET]),
     "validation_quirk": Trial({"max_length": 5}, [CREATE], [LIST]),
 }
-HAVE_NO_OTHER = {"description_drift", "disconnect", "error", "hide_tool", "latency", "malformed_message", "timeout"}
+HAVE_NO_OTHER = {
+    "description_drift", "disconnect", "error", "hide_tool", "interrupt", "latency", "layout_change",
+    "malformed_message", "timeout",
+}  # fmt: skip
 """Kinds that affect every call of such a tool. Their own tests show calls that they do not affect."""
 
 Try = Callable[..., Simulator]
@@ -109,6 +117,8 @@ def tried(crm: Crm, tmp_path: Path) -> Try:
             return Simulator(load(_written(tmp_path, CHARGES, NO_CHARGES + listed)))
         if kind in {"disk_full", "flaky", "hang"}:
             return Simulator(load(_written(tmp_path, "", listed, "code")))
+        if kind in {"interrupt", "layout_change", "stale_refs"}:
+            return Simulator(load(_written(tmp_path, "", listed, "web_shop")))
         if kind == "contradiction":
             return Simulator(load(_written(tmp_path, "", PAGES + listed, "search_world")))
         if kind == "partial_batch":
