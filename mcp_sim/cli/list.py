@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -20,9 +20,6 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.kinds import Backend, Kind, Perturbation, families
 from mcp_sim.types.kinds.registries import Registry
-
-if TYPE_CHECKING:
-    from mcp_sim.plans.operation import Operation
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
 SHIPPED = {"scenarios": "scenarios", "catalogue": "tool_specs", "presets": "presets"}
@@ -139,8 +136,9 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
     yield f"{palette.bold(name)}  {palette.dim(' '.join(about(kind)))}".rstrip()
     yield ""
     yield inspect.getdoc(kind) or ""
-    if family == "backends":
-        yield from operation_lines(kind(), palette)
+    if family == "backends" and operations(kind()):
+        yield f"\n{palette.bold('operations')}"
+        yield f"  {', '.join(operations(kind()))}"
     if not issubclass(kind, Kind):
         return
     if kind.model_fields:
@@ -152,32 +150,9 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
         yield _indented(permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
 
 
-def operation_lines(backend: Backend, palette: Palette) -> Iterator[str]:
-    """Yield the operations of a backend, as Python calls them."""
-    known = operations(backend)
-    if known:
-        yield f"\n{palette.bold('operations')}"
-    for signature, text in known.items():
-        yield f"  {signature}"
-        yield f"      {palette.dim(text)}"
-
-
-def operations(backend: Backend) -> dict[str, str]:
-    """Return the operations of a backend, as Python calls them, each with a sentence."""
-    from mcp_sim.plans.operations_backend import OperationsBackend  # noqa: PLC0415 (only backends need it)
-
-    if not isinstance(backend, OperationsBackend):
-        return {}
-    return {
-        f"{operation.name}({_parameters(operation)})": _first_line(backend.function(operation))
-        for operation in backend.known.values()
-    }
-
-
-def _parameters(operation: Operation) -> str:
-    """Return the roles of an operation as parameters. Those before a required one have no default."""
-    required = max((at for at, role in enumerate(operation.roles) if not role.optional), default=-1)
-    return ", ".join(f"{role.name}=None" if at > required else role.name for at, role in enumerate(operation.roles))
+def operations(backend: Backend) -> list[str]:
+    """Return what a spec may name under `operation:` for a tool of this backend."""
+    return sorted(backend.operation_names)
 
 
 def permission(entry: str, kind: type[Kind]) -> str:

@@ -30,7 +30,7 @@ def match_tools(evidence: ServerEvidence, without: Collection[str] = ()) -> Matc
             plans |= won
             accepted.append(match)
             state = match.state
-    overridden = [_overridden(plan, overrides.get(plan.tool, {})) for plan in plans.values()]
+    overridden = [plan.with_declared(overrides.get(plan.tool, {})) for plan in plans.values()]
     entities = [entity for match in accepted for entity in match.entities]
     return Match(overridden, entities, dict(_matched_records(accepted)), state)
 
@@ -78,20 +78,6 @@ def _declared_parts(sim: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], M
     """Yield what a spec declares of a tool and of each of its choices, with the path under `sim:`."""
     yield (), sim
     yield from ((("choices", value), choice) for value, choice in sim.get("choices", {}).items())
-
-
-def _overridden(plan: Plan, sim: Mapping[str, Any]) -> Plan:
-    """Return a matched plan with what a spec declares; each choice is overridden by itself."""
-    declared: Mapping[str, Mapping[str, Any]] = sim.get("choices", {})
-    if "operation" in sim and not declared:
-        same = (choice for choice in plan.choices.values() if choice.operation == sim["operation"])
-        plan = next(same, replace(plan, choice=None, choices={}))
-    plain = Plan(plan.tool, plan.verb, plan.entity, plan.backend).with_basis(plan.confidence, *plan.reasons)
-    choices = {
-        value: plan.choices.get(value, plain).with_declared(declared.get(value, {}))
-        for value in {**plan.choices, **declared}
-    }
-    return plan.with_declared({**sim, "choices": choices} if declared else sim)
 
 
 def _matched_records(accepted: Sequence[Match]) -> Iterator[tuple[str, list[Record]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -104,9 +103,8 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         assert [str(problem) for problem in check([path]) if problem.severity == "error"] == []
 
 
-def test_the_manual_of_a_backend_has_its_operations_as_python_calls_them(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = listed(capsys, "backends", "document")
-    assert "  delete(document=None)\n      Delete a `document`." in shown
+def test_the_manual_of_a_backend_has_its_operations(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\noperations\n  add, change, copy" in listed(capsys, "backends", "document")
     assert "operations" not in listed(capsys, "backends", "records")
 
 
@@ -131,15 +129,6 @@ def test_what_does_not_exist_is_reported_with_the_nearest_that_does(
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
-
-
-@pytest.mark.parametrize("name", ["document"])
-def test_operations_are_listed_as_python_declares_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, listing = listed(capsys, "backends", name).partition("\noperations\n")
-    calls = [line.strip() for line in listing.splitlines() if line.endswith(")") and not line.startswith("   ")]
-    assert calls
-    for call in calls:
-        ast.parse(f"def {call}: pass")
 
 
 @pytest.mark.parametrize(

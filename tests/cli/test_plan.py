@@ -83,7 +83,8 @@ def shelf(tmp_path: Path) -> Path:
 def test_plan_shows_where_the_value_of_each_field_comes_from(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shelf)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    at = next(n for n, line in enumerate(lines) if line.startswith("look_around  get     document  1.00  declared"))
+    row = ["look_around", "get", "document", "1.00", "declared"]
+    at = next(n for n, line in enumerate(lines) if line.split()[:5] == row)
     assert lines[at + 1 : at + 5] == [
         "    backend   declared 1.00  document",
         "    operation declared 1.00  read_part",

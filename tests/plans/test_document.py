@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 from support.backend_answers import INTEGER, STRING, error_text, simulator, success_value, tool
+from support.matched_tools import backends
+from support.matched_tools import simulator as of_spec
+
+Json = Any
 
 FILE = {"filename": STRING}
 WORD = [
@@ -73,3 +80,64 @@ async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
         await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
         arguments = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
         assert "too long" in error_text(await world.call("search_and_replace", arguments))
+
+
+async def test_a_default_of_minus_one_adds_at_the_end(tmp_path: Path) -> None:
+    position = {**INTEGER, "default": -1}
+    add = tool("add_item", {"task": STRING, "position": position}, optional=["position"])
+    async with simulator(tmp_path, [add, *CHECKLIST[1:]]).open() as world:
+        for name in ("a", "b"):
+            success_value(await world.call("add_item", {"task": name}))
+        assert [row["task"] for row in success_value(await world.call("list_items", {}))] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"items": {"type": "array"}, "count": INTEGER}, "required": ["count"]},
+        {"type": "object", "properties": {"result": {"type": "object", "properties": {"items": {"type": "array"}}}}},
+    ],
+)
+async def test_parts_are_shown_under_the_output_schema(tmp_path: Path, schema: Json) -> None:
+    tools = [*CHECKLIST[:-1], {**tool("list_items"), "outputSchema": schema}]
+    async with simulator(tmp_path, tools).open() as world:
+        success_value(await world.call("add_item", {"task": "a"}))
+        shown = success_value(await world.call("list_items", {}))
+        assert shown.get("result", shown)["items"] == [{"index": 0, "kind": "item", "task": "a"}]
+
+
+async def test_a_spec_chooses_documents_for_a_tool_that_does_not_match(tmp_path: Path) -> None:
+    tools = [tool("keep_in_mind", {"text": STRING}), tool("show_my_mind", {"index": INTEGER})]
+    sim = {
+        "keep_in_mind": {"backend": "document", "operation": "add"},
+        "show_my_mind": {"backend": "document", "operation": "read_part"},
+    }
+    async with of_spec(tmp_path, tools, spec={"sim": sim}) as simulated, simulated.open() as world:
+        assert backends(simulated) == {"keep_in_mind": "document add", "show_my_mind": "document read_part"}
+        success_value(await world.call("keep_in_mind", {"text": "milk"}))
+        assert success_value(await world.call("show_my_mind", {"index": 0}))["text"] == "milk"
+
+
+ROWS = [{"name": "facts", "content": "Water is wet."}, {"name": "more", "content": "Ice is cold."}]
+SHAPES: dict[str, Json] = {
+    "objects": ROWS,
+    "mapping": {row["name"]: {"content": row["content"]} for row in ROWS},
+    "columns": {"columns": ["name", "content"], "rows": [[*row.values()] for row in ROWS]},
+    "texts": {row["name"]: row["content"] for row in ROWS},
+    "parts": {row["name"]: [row["content"]] for row in ROWS},
+}
+
+
+@pytest.mark.parametrize("around", ["nothing", "wrappers", "other tools"])
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_documents_of_a_given_state_are_read_in_every_shape(tmp_path: Path, shape: str, around: str) -> None:
+    state: Json = {"documents": SHAPES[shape]}
+    tools = [tool("peek", {"filename": STRING})]
+    if around == "wrappers":
+        state = {"outer": {"inner": state}}
+    elif around == "other tools":
+        tools, state = [*tools, tool("list_tasks")], {**state, "tasks": [{"id": "t1", "title": "Sweep"}]}
+    sim = {"sim": {"peek": {"backend": "document", "operation": "read"}}}
+    async with of_spec(tmp_path, tools, state, sim) as simulated, simulated.open() as world:
+        assert "Water is wet" in json.dumps(success_value(await world.call("peek", {"filename": "facts"})))
+        assert not simulated.scenario.warnings

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.backend_answers import INTEGER, STRING, tool
+from support.backend_answers import STRING, tool
 from support.matched_tools import simulator
 from support.vendors import PROGRAM_SPECS
 
@@ -15,8 +15,6 @@ from mcp_sim.spec import overrides
 from mcp_sim.types.errors import DocumentError
 
 Json = Any
-ACTION = {"type": "string", "enum": ["add", "read", "remove"]}
-MANAGE = tool("manage_paragraph", {"action": ACTION, "index": INTEGER, "text": STRING}, optional=["index", "text"])
 KEEP = [tool("keep_in_mind", {"text": STRING}), tool("show_my_mind")]
 
 
@@ -57,10 +55,6 @@ def test_a_misspelt_operation_is_an_error_with_the_nearest_one(tmp_path: Path) -
     found = problems(tmp_path, KEEP, sim)
     assert found[0] == "sim.keep_in_mind.operation: unknown operation 'ad' of document; did you mean 'add'?"
     assert found[1].startswith("sim.show_my_mind.backend: could not find")
-    sim = {"manage_paragraph": {"choices": {"read": {"backend": "document", "operation": "reed"}}}}
-    assert problems(tmp_path, [MANAGE], sim) == [
-        "sim.manage_paragraph.choices.read.operation: unknown operation 'reed' of document; did you mean 'read'?"
-    ]
 
 
 async def test_a_declared_operation_gets_the_arguments_of_its_own_roles(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> 
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
         ([tool("insert_cell", {"cell_index": INTEGER, "source": STRING}), tool("read_cell", {"cell_index": INTEGER}),
          tool("delete_cell", {"cell_index": INTEGER})],
-         {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}}),
+         {"notebook": {"kernel": "python3"}, "cells": [{"cell_type": "code", "source": "x = 1"}]}),
     ],
 )  # fmt: skip
 def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: list[Json], state: Json) -> None:

@@ -2,95 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from mcp_sim.plans.document.given import DOCUMENT, KINDS, PARTS, given_documents
-from mcp_sim.plans.document.request import DEFAULT_NAME, Conventions
-from mcp_sim.plans.given import Given
-from mcp_sim.plans.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles, unnamed
-from mcp_sim.plans.matching.positions import first_position
-from mcp_sim.plans.matching.tool_profiles import ToolProfile
-from mcp_sim.plans.operation import NUMBER, Operation, Role, Test, pick, read_names, role
-from mcp_sim.plans.operations_backend import OperationsBackend, plans_by_prefix
-from mcp_sim.plans.request import Binding
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.plans.document.calls import Conventions, DocumentCall, Outcome
+from mcp_sim.plans.document.given import DEFAULT_NAME, given_documents
+from mcp_sim.plans.document.tools import OPERATIONS, DocumentTool, Operation, names_document
+from mcp_sim.plans.refusal import Refused
+from mcp_sim.plans.rendering.described_results import returns_data
+from mcp_sim.plans.rendering.templates import Scope, template_renderer
+from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.kinds import Tables, backends
-from mcp_sim.types.lexicon.english import singular, words
-from mcp_sim.types.plans import Plan, Verb
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.kinds import Answer, Backend, Invent, Match, ServerEvidence, Tables, backends
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import DECLARED, Plan
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, result_schema, text_place
 
-_DOCUMENTS = "document|doc|presentation|notebook|file|deck"
-_HOLDERS = frozenset({"slide", "page", "section"})
-"""Parts that contain others, which are put there by the index of the part."""
-_MAKES, _TAKES, _READS = "add|append|insert|new", "delete|remove", "get|read|view|show|extract"
-_EDITS = "edit|update|set|modify|change|replace|format|customize"
-_COUNTED = ("slide", "page", "section", *KINDS, "task", "element", "entry", "question")
-_PLACES = (f"{counted}_{word}" for counted in _COUNTED for word in ("index", "idx", "number", "position"))
-_INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
-_WORDS = read_names(__name__)
-_ROLES = _WORDS.roles | {extra.name: extra for extra in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
-"""Roles, and other argument names for some of them in some operations."""
-
-
-def _part_kind(profile: ToolProfile) -> str:
-    """Return the kind of part in a tool's name."""
-    return next((word for word in map(singular, reversed(profile.words)) if word in PARTS), "")
-
-
-def _counted_kind(profile: ToolProfile) -> str | None:
-    """Return the kind of part that the index counts: from the argument's name, else from the tool's."""
-    name = possible_roles((_INDEX,), profile).get("index")
-    if name is None:
-        return None
-    kind = "_".join(words(name)[:-1])
-    return kind if kind in PARTS | _HOLDERS else _part_kind(profile)
-
-
-def _worded(*listed: str) -> Test:
-    """Return a test whether a tool's name has one of these words, which may be plurals."""
-    known = frozenset(listed)
-    return lambda profile: not known.isdisjoint(profile.words)
-
-
-_OF_PART, _OF_WHOLE, _UNINDEXED = named("|".join(KINDS)), unnamed(" ".join(KINDS)), lacks(_INDEX)
-_OF_MANY = _worded(*_WORDS.terms("many"))
-_SOME, _OF_DOCUMENT = both(_OF_PART, _UNINDEXED), both(named(_DOCUMENTS), _UNINDEXED)
-
-
-def _operation(name: str, verb: Verb, line: str, words: str, *means: Test) -> Operation:
-    """Return an operation with the name of its function. If it takes `fields`, other arguments become fields."""
-    return Operation(
-        name, f"documents:{name}", verb, pick(line, _ROLES), both(named(words), *means), is_open="fields?" in line
-    )
-
-
-_OPERATIONS = (
-    _operation("move", "update", "source target_index kind? document?", "reorder|move"),
-    _operation("untick", "update", "index kind? document?", "undone"),
-    _operation("tick", "update", "index kind? document?", "done|complete|completed"),
-    _operation("replace", "update", "query replacement document?", "replace search|find|text", _UNINDEXED),
-    _operation("find", "get", "query kind? document?", "find|search", _UNINDEXED,
-               either(_OF_MANY, named(_DOCUMENTS))),
-    _operation("add", "update", "kind? text? index? holder? document? fields?", _MAKES, _OF_PART),
-    _operation("remove", "update", "index kind? document?", _TAKES, _OF_PART),
-    _operation("read_part", "get", "index kind? document?", _READS, _OF_PART),
-    _operation("change", "update", "index text? kind? document? fields?", _EDITS, _OF_PART),
-    _operation("count", "get", "kind? document?", "count", _SOME),
-    _operation("create", "create", "created? fields?", f"create {_DOCUMENTS}", _OF_WHOLE),
-    _operation("copy", "create", "target? document?", f"copy|duplicate {_DOCUMENTS}"),
-    _operation("delete", "delete", "document?", _TAKES, _OF_DOCUMENT, _OF_WHOLE),
-    _operation("list_documents", "list", "", "list", _worded("documents", "docs", "presentations", "notebooks")),
-    _operation("outline", "get", "kind? document?", f"{_READS}|list", _OF_MANY, _UNINDEXED),
-    _operation("text", "get", "document?", f"{_READS} text|content", _OF_DOCUMENT),
-    _operation("outline", "get", "kind? document?", f"{_READS} outline|structure", _OF_DOCUMENT),
-    _operation("info", "get", "document?", f"{_READS} info|property|metadata", _OF_DOCUMENT),
-    _operation("read", "get", "document?", "", named(f"{_READS} {_DOCUMENTS}", "full entire"), _UNINDEXED),
-)  # fmt: skip
-"""In the order in which a tool's words are compared with them."""
-
+DOCUMENT = "document"
 _INDEXED = frozenset({"remove", "read_part", "change", "move", "tick", "untick"})
 """Operations that take the index of a part."""
 _SHOWN = frozenset({"count", "info", "read", "outline", "text"})
@@ -98,12 +33,51 @@ _SHOWN = frozenset({"count", "info", "read", "outline", "text"})
 _MIN_NAMED = 3
 """Number of tools from which a server's tools are taken to name their document. Two tools may have a word in common by
 chance."""
+_SURE, _FITTING = 0.8, 0.85
+"""How sure a match by words is, and the arguments of an operation that a spec declares."""
+_GOOD, _COUNTS = terms("results.success"), terms("results.total", "results.count")
+_FIRST = re.compile(r"\b(0|1|zero|one)-(?:based|indexed)|(?:from|with|at|从) ?([01])\b", re.IGNORECASE)
+"""Phrases of descriptions for the number of the first position."""
 _NAME = Field("name", {"type": "string"}, required=True)
 _PARTS = Field("parts", {"type": ["array", "null"], "items": {"type": "object"}})
 
 
+@dataclass(frozen=True)
+class _Match:
+    """A tool and the operation that it means."""
+
+    tool: DocumentTool
+    operation: Operation
+    declared: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.operation.name
+
+    @property
+    def kind(self) -> str:
+        return self.tool.kind if self.operation.of_parts else ""
+
+    @property
+    def has_document(self) -> bool:
+        return "document" in self.tool.arguments(self.operation)
+
+    def plan(self) -> Plan:
+        """Return the plan of the tool, with the kind of part in its name and the kind that its index counts."""
+        kind, holder = self.kind, self.tool.counted if self.name == "add" else ""
+        fixed = {"kind": kind} if kind else {}
+        fixed |= {"holder": holder} if holder and holder != kind else {}
+        plan = Plan(self.tool.tool.id, self.operation.verb, DOCUMENT, "document", self.name, fixed=fixed)
+        if self.declared:
+            known = plan.with_basis(1.0, *DECLARED.reasons, source="declared")
+        else:
+            known = plan.with_basis(_SURE, f"'{' '.join(self.tool.words)}' means {self.name}")
+        fitting = replace(known, arguments=self.tool.arguments(self.operation))
+        return fitting.with_basis(min(known.confidence, _FITTING), "the arguments fit its roles")
+
+
 @backends.register("document")
-class Document(OperationsBackend):
+class Document(Backend):
     """Parts are added, inserted at an index, read, changed, moved and deleted; later parts shift.
 
     A document is identified by file name or id; if no tool names one, there is exactly one. Indexes start at 0, unless
@@ -111,81 +85,163 @@ class Document(OperationsBackend):
     """
 
     order = 90
-    confidence = 0.8
-    operations = _OPERATIONS
-    request = "request:DocumentRequest"
-    entities = (Entity(DOCUMENT, "name", "report-001.docx", {"name": _NAME, "parts": _PARTS}, natural=True),)
 
-    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
-        """Yield the operations of a tool, with the kind of part in its name and the kind that its index counts."""
-        kind, counted = _part_kind(profile), _counted_kind(profile)
-        kinds = {"kind": kind, "holder": counted if counted != kind else ""}
-        for tool in super().match_tool(profile):
-            fixed = {role: kind for role, kind in kinds.items() if kind and tool.operation.role(role) is not None}
-            yield replace(tool, fixed=fixed)
+    @property
+    def operation_names(self) -> Collection[str]:
+        return sorted({operation.name for operation in OPERATIONS})
 
-    def accepts(self, tools: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
-        tools = _about_documents(tools)
-        added, by_index = _kinds(tools, {"add"}), _kinds(tools, _INDEXED)
-        counted = by_index | {_counted_kind(profile) for profile in listed}
-        if not (by_index and counted & added) and not _fills_documents(tools):
-            return []
-        return [tool for tool in tools if _kind(tool) in {"", *added}]
-
-    def given(
-        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
-    ) -> Given:
-        kinds = dict.fromkeys(kind for tool in matched if (kind := _kind(tool)))
-        is_named = any("document" in tool.arguments for tool in matched)
-        return given_documents(state, kinds, is_named=is_named, is_whole=is_whole)
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        declared = evidence.declared("document")
+        servers: dict[str, list[DocumentTool]] = {}
+        for tool in evidence.tools.values():
+            servers.setdefault(tool.server, []).append(DocumentTool(tool))
+        matches = [match for tools in servers.values() for match in _matches(tools, declared)]
+        if not matches:
+            return None
+        kinds = list(dict.fromkeys(match.kind for match in matches if match.kind))
+        is_named = any(match.has_document for match in matches)
+        is_whole = {match.tool.tool.id for match in matches} == {*evidence.tools}
+        rows, rest = given_documents(evidence.state, kinds, is_named=is_named, is_whole=is_whole)
+        entity = Entity(DOCUMENT, "name", "report-001.docx", {"name": _NAME, "parts": _PARTS}, natural=True)
+        return Match([match.plan() for match in matches], [entity], {DOCUMENT: rows}, rest)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give unknown documents an empty list of parts. Create the only document if no tool names one."""
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
-        for prefix, own in plans_by_prefix(plans).items():
-            known = tables.get(prefix + DOCUMENT, {})
+        for entity in dict.fromkeys(plan.entity or "" for plan in plans):
+            known = tables.get(entity, {})
             rows: dict[Key, Record] = {key: {**row, "parts": row.get("parts") or []} for key, row in known.items()}
-            if not any("document" in plan.arguments for plan in own):
+            if not any("document" in plan.arguments for plan in plans if plan.entity == entity):
                 rows = {DEFAULT_NAME: rows.get(DEFAULT_NAME, {"name": DEFAULT_NAME, "parts": []})}
-            initial[prefix + DOCUMENT] = rows
+            initial[entity] = rows
         return initial
 
-    def prepare(self, binding: Binding, domain: Domain) -> Conventions:
-        """Return what the tools of a server call things, and how the tool counts."""
-        plans = (plan for whole in domain.plans.values() for plan in (whole, *whole.choices.values()))
-        own = [plan for plan in plans if plan.backend == self.name]
-        texts = {*_arguments("text", (plan for plan in own if plan.operation == "add"))}
-        keys = Counter(_arguments("document", (plan for plan in own if plan.operation != "create")))
-        text = next(iter(texts)) if len(texts) == 1 and texts != {"title"} else "text"
-        index = binding.arguments.get("index", "")
-        declared = properties(binding.tool.input_schema) if binding.tool is not None else {}
-        counts_back = "negative" in str(declared.get(index, {}).get("description", "")).lower()
-        key = max(keys, key=keys.__getitem__, default="document")
-        return Conventions(text, key, first_position(binding.tool, index), counts_back)
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        conventions = _conventions(tool, plan, domain)
+        template = template_renderer(tool, plan.result)
+
+        def answer(turn: Turn, _invent: Invent) -> Transition:
+            call = DocumentCall(plan, conventions, turn)
+            try:
+                outcome: Outcome = getattr(call, plan.operation)()
+            except Refused as refused:
+                return Transition(tool.failure(refused.kind, str(refused), **{**turn.call.arguments, **refused.slots}))
+            return Transition(template(_scope(turn, outcome)) or _usual(tool, outcome), outcome.changes)
+
+        return answer
 
 
-def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:
-    return [plan.arguments[role] for plan in plans if role in plan.arguments]
+# matching
 
 
-def _about_documents(tools: Sequence[MatchedTool]) -> Sequence[MatchedTool]:
-    """Return the tools that name a document, in an argument or in their name; all if hardly any takes one."""
-    if sum("document" in tool.arguments for tool in tools) < _MIN_NAMED:
-        return tools
-    return [tool for tool in tools if "document" in tool.arguments or tool.profile.has(*_DOCUMENTS.split("|"))]
+def _matches(tools: Sequence[DocumentTool], declared: Mapping[str, Mapping[str, Any]]) -> Iterator[_Match]:
+    """Yield the tools of a server that work on documents, and those for which a spec chooses this backend."""
+    meant = {tool.tool.id: operation for tool in tools if (operation := tool.operation()) is not None}
+    accepted = {match.tool.tool.id for match in _accepted(tools, meant)}
+    for tool in tools:
+        name = declared.get(tool.tool.id, {}).get("operation")
+        named = next((operation for operation in OPERATIONS if operation.name == name), meant.get(tool.tool.id))
+        is_declared = tool.tool.id in declared
+        if named is not None and (is_declared or tool.tool.id in accepted):
+            yield _Match(tool, named, is_declared)
 
 
-def _kind(tool: MatchedTool) -> str:
-    return str(tool.fixed.get("kind", ""))
+def _accepted(tools: Sequence[DocumentTool], meant: Mapping[str, Operation]) -> Sequence[_Match]:
+    """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
+    matches = [_Match(tool, meant[tool.tool.id]) for tool in tools if tool.tool.id in meant]
+    if sum(match.has_document for match in matches) >= _MIN_NAMED:
+        matches = [match for match in matches if match.has_document or names_document(match.tool)]
+    added = {match.kind for match in matches if match.name == "add"}
+    by_index = {match.kind for match in matches if match.name in _INDEXED}
+    counted = by_index | {tool.counted for tool in tools}
+    if not (by_index and counted & added) and not _fills_documents(matches):
+        return []
+    return [match for match in matches if match.kind in {"", *added}]
 
 
-def _kinds(tools: Sequence[MatchedTool], names: Collection[str]) -> set[str]:
-    """Return the kinds of parts that these operations are about."""
-    return {_kind(tool) for tool in tools if tool.name in names}
-
-
-def _fills_documents(tools: Sequence[MatchedTool]) -> bool:
+def _fills_documents(matches: Sequence[_Match]) -> bool:
     """Return whether documents are created and parts added, which are then counted or shown."""
-    adding, done = [tool for tool in tools if tool.name == "add"], {tool.name for tool in tools}
-    return sum("document" in tool.arguments for tool in adding) > 1 and "create" in done and bool(done & _SHOWN)
+    adding, names = [match for match in matches if match.name == "add"], {match.name for match in matches}
+    return sum(match.has_document for match in adding) > 1 and "create" in names and bool(names & _SHOWN)
+
+
+# answering
+
+
+def _conventions(tool: Tool, plan: Plan, domain: Domain) -> Conventions:
+    """Return what the tools of a server call things, and how the tool counts."""
+    own = [other for other in domain.plans.values() if other.entity == plan.entity and other.backend == plan.backend]
+    texts = {other.arguments["text"] for other in own if other.operation == "add" and "text" in other.arguments}
+    keys = Counter(
+        other.arguments["document"] for other in own if "document" in other.arguments and other.operation != "create"
+    )
+    text = next(iter(texts)) if len(texts) == 1 and texts != {"title"} else "text"
+    schemas = properties(expanded(tool.input_schema))
+    index = schemas.get(plan.arguments.get("index", ""), {})
+    about = str(index.get("description", ""))
+    phrase = _FIRST.search(f"{about} {tool.description}")
+    is_one = index.get("minimum") == 1 or (phrase is not None and (phrase[1] or phrase[2]).lower() in {"1", "one"})
+    roles = ((role, schemas.get(name, {}).get("default")) for role, name in plan.arguments.items())
+    defaults = {role: value for role, value in roles if value is not None}
+    key = max(keys, key=keys.__getitem__, default="document")
+    return Conventions(text, key, int(is_one), "negative" in about.lower(), defaults)
+
+
+def _scope(turn: Turn, outcome: Outcome) -> Scope:
+    """Return what a template can show of an outcome."""
+    rows = [as_object(row) or {"value": row} for row in _rows(outcome)]
+    facts: Record = {"text": outcome.text, "count": len(rows), **outcome.facts}
+    return Scope(turn.call.arguments, turn.now, turn.start, as_object(outcome.data), rows, facts)
+
+
+def _rows(outcome: Outcome) -> list[Json]:
+    for value in (outcome.data, *outcome.facts.values()):
+        if rows := as_list(value):
+            return rows
+    return []
+
+
+def _usual(tool: Tool, outcome: Outcome) -> Observation:
+    """Return the result under the output schema, else as plain text or JSON."""
+    place, is_data = text_place(tool), returns_data(tool.description)
+    if tool.output_schema is not None:
+        if place is None:
+            return Observation(ToolResult(_filled(result_schema(tool), outcome)))
+        return Observation(ToolResult({place: encode(outcome.data).decode() if is_data else outcome.text}))
+    data = {"message": outcome.text, **outcome.facts} if outcome.data is None and is_data else outcome.data
+    return Observation(ToolResult(outcome.text, form="text") if data is None else ToolResult(data, form="json"))
+
+
+def _filled(schema: Record, outcome: Outcome) -> Json:
+    """Return an outcome under a schema. What is missing is completed with the least change to it."""
+    if main_type(schema) == "array":
+        return [_row(items(schema), row) for row in _rows(outcome)]
+    facts = {snake(name): value for name, value in outcome.facts.items()}
+    body = {name: _value(snake(name), inner, outcome, facts) for name, inner in properties(schema).items()}
+    return {name: value for name, value in body.items() if value is not None} if body else facts
+
+
+def _value(name: str, schema: Record, outcome: Outcome, facts: Record) -> Json:
+    """Return what a property shows of an outcome, or None."""
+    match main_type(schema):
+        case "array" if isinstance(facts.get(name, []), list):
+            return [_row(items(schema), row) for row in as_list(facts.get(name)) or _rows(outcome)]
+        case _ if name in facts:
+            return facts[name]
+        case "boolean" if name in _GOOD:
+            return True
+        case "string" if name in MESSAGE_NAMES or name in _GOOD:
+            return outcome.text
+        case "integer" if name in _COUNTS:
+            return len(_rows(outcome))
+        case "object" if properties(schema):
+            return _filled(schema, outcome)
+        case _:
+            return None
+
+
+def _row(schema: Record, row: Json) -> Json:
+    """Return a row with the properties of its schema, or as it is."""
+    known, names = as_object(row), properties(schema)
+    shown = {name: known[snake(name)] for name in names if snake(name) in known}
+    return shown or row

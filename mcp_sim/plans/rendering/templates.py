@@ -9,10 +9,9 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.plans.outcome import as_text
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.json_values import NOWHERE, encode, value_at
 from mcp_sim.types.result_schemas import text_place
 from mcp_sim.types.result_templates import (
     EVERYTHING,
@@ -30,6 +29,11 @@ from mcp_sim.types.time_formats import parse_time, time_format
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _PLAIN_JSON = re.compile(r"true|false|-?(0|[1-9]\d{0,15})(\.\d{1,15})?")
 _WIDE = re.compile(r"%[-_0^#]*\d{2,}")  # for which glibc pads
+
+
+def as_text(value: Json) -> str:
+    """Render a value as text."""
+    return value if isinstance(value, str) else encode(value).decode()
 
 
 @frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
 from mcp_sim.types.argument_descriptions import merge_alternatives
@@ -16,8 +16,6 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.switches import confirmation
-
-T = TypeVar("T")
 
 _DONE = {"create": "created", "update": "changed", "delete": "deleted"}
 
@@ -60,23 +58,10 @@ class ServerEvidence:
     """Recorded calls."""
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """What specs declare under `sim:`, by tool id."""
-    found: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
-    """The results of `once`."""
-
-    def once(self, find: Callable[[Iterable[Tool]], T]) -> T:
-        """Return what `find` returns for these tools. It is called once for all backends."""
-        if find not in self.found:
-            self.found[find] = find(self.tools.values())
-        return self.found[find]
 
     def declared(self, backend: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return the tools for which a spec chooses this backend, and what it declares for them.
-
-        It may choose the backend for some values of an argument only, under `choices`.
-        """
-        parts = {tool: (given, *given.get("choices", {}).values()) for tool, given in self.overrides.items()}
-        chosen = [tool for tool in parts if any(declared.get("backend") == backend for declared in parts[tool])]
-        return {tool: self.overrides[tool] for tool in chosen}
+        """Return the tools for which a spec chooses this backend, and what it declares for them."""
+        return {tool: sim for tool, sim in self.overrides.items() if sim.get("backend") == backend}
 
 
 @frozen

@@ -1,1 +1,0 @@
-"""Match tools to the operations of backends."""
