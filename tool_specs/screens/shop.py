@@ -1,13 +1,36 @@
 """The pages of a shop for bicycle parts: search, sort, details, cart, log in, delivery, orders."""
 
+import json
 import re
 from html import escape
 
 from mcp_sim.libraries.screens import NotFound, Redirect, Site
+from mcp_sim.programs import records
 
 site = Site("https://wheelhouse.example")
 COUNTRIES = {"be": "Belgium", "nl": "Netherlands", "de": "Germany"}
 SORTS = ("name", "price")
+BEGINNING = json.loads("""{"parts": [
+  {"id": "1", "name": "Brake lever", "price": 12.5, "stock": 14, "text": "Alloy, for two fingers."},
+  {"id": "2", "name": "Chain, 9-speed", "price": 19.95, "stock": 3, "text": "116 links."},
+  {"id": "3", "name": "Dynamo lamp", "price": 44.0, "stock": 0, "text": "60 lux."},
+  {"id": "4", "name": "Bell", "price": 7.0, "stock": 30, "text": "Loud enough for tunnels."},
+  {"id": "5", "name": "Saddle", "price": 39.0, "stock": 5, "text": "Wide, with springs."},
+  {"id": "6", "name": "Pump", "price": 24.5, "stock": 8, "text": "Up to 8 bar."},
+  {"id": "7", "name": "Tyre, 28 inch", "price": 29.0, "stock": 11, "text": "Puncture-proof."}
+], "accounts": [{"email": "ada@mail.example", "password": "wheels", "name": "Ada Vos"}]}""")
+
+
+def fill(world, given):
+    """Fill the shop with given `parts`, `accounts` and `orders`; with seven parts if nothing is given."""
+    given = BEGINNING if given is None else given
+    for row in records(given, "parts"):
+        world.part.add(row)
+    for row in records(given, "accounts", key="email"):
+        world.account.add(row)
+    for row in records(given, "orders"):
+        world.order.add(row)
+    world.session["email"] = ""
 
 
 def euro(amount):

@@ -2,11 +2,11 @@
 
 import json
 
-from shop import site
+from shop import fill, site
 
 from mcp_sim.libraries.patterns import PatternError, search_test
 from mcp_sim.libraries.screens import ScreenError, playwright
-from mcp_sim.programs import Refused, initial, records, tool
+from mcp_sim.programs import Refused, initial, tool
 
 tables = {
     "part": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "price": 1.0, "stock": 0, "text": ""}},
@@ -20,15 +20,6 @@ tables = {
     "account": {"key": "email", "natural": True, "fields": {"email": "", "password": "", "name": ""}},
     "session": {"singleton": True, "fields": {"email": ""}},
 }  # fmt: skip
-BEGINNING = json.loads("""{"parts": [
-  {"id": "1", "name": "Brake lever", "price": 12.5, "stock": 14, "text": "Alloy, for two fingers."},
-  {"id": "2", "name": "Chain, 9-speed", "price": 19.95, "stock": 3, "text": "116 links."},
-  {"id": "3", "name": "Dynamo lamp", "price": 44.0, "stock": 0, "text": "60 lux."},
-  {"id": "4", "name": "Bell", "price": 7.0, "stock": 30, "text": "Loud enough for tunnels."},
-  {"id": "5", "name": "Saddle", "price": 39.0, "stock": 5, "text": "Wide, with springs."},
-  {"id": "6", "name": "Pump", "price": 24.5, "stock": 8, "text": "Up to 8 bar."},
-  {"id": "7", "name": "Tyre, 28 inch", "price": 29.0, "stock": 11, "text": "Puncture-proof."}
-], "accounts": [{"email": "ada@mail.example", "password": "wheels", "name": "Ada Vos"}]}""")
 
 
 class Session:
@@ -297,11 +288,4 @@ def browser_evaluate(_world, **_arguments):
 @initial
 def begin(given, world):
     """Fill the shop with the `parts`, `accounts` and `orders` of `world.state`; with seven parts if there is none."""
-    given = BEGINNING if given is None else given
-    for row in records(given, "parts"):
-        world.part.add(row)
-    for row in records(given, "accounts", key="email"):
-        world.account.add(row)
-    for row in records(given, "orders"):
-        world.order.add(row)
-    world.session["email"] = ""
+    fill(world, given)

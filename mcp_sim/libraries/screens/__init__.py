@@ -2,15 +2,17 @@
 
 `world.screens` is a `Screens`. `world.screens.browser(world, site)` is a browser over sites, which a program declares
 with `Site`: `@site.page("/parts/<id>")` returns HTML, `@site.post("/cart")` acts on a form. Tabs are records of the
-table `tab`.
+table `tab`. `world.screens.device(world, apps, size)` is a phone, whose apps are sites.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mcp_sim.libraries.screens import playwright
+from mcp_sim.libraries.screens import android, picture, playwright
 from mcp_sim.libraries.screens.browser import PAGE, TAB, Browser
+from mcp_sim.libraries.screens.device import App, Device
 from mcp_sim.libraries.screens.dom import Element, HtmlError, parse
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, layout_record, notice_record, usual_notices
 from mcp_sim.libraries.screens.site import NotFound, Redirect, ScreenError, Site
@@ -20,9 +22,9 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 
 __all__ = [
-    "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "Browser", "Element", "HtmlError", "NotFound", "Redirect",
-    "ScreenError", "Screens", "Site", "Tab", "entities", "layout_record", "library",
-    "new_tab", "notice_record", "parse", "playwright", "usual_notices",
+    "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "App", "Browser", "Device", "Element", "HtmlError", "NotFound",
+    "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "entities", "layout_record", "library",
+    "new_tab", "notice_record", "parse", "picture", "playwright", "usual_notices",
 ]  # fmt: skip
 
 
@@ -35,6 +37,10 @@ class Screens:
     def browser(self, world: Any, *sites: Site) -> Browser:
         """Return the browser of the world over some sites. Their functions get `world`."""
         return Browser(self._store, world, sites)
+
+    def device(self, world: Any, apps: Sequence[App], size: tuple[int, int]) -> Device:
+        """Return the phone of the world: its apps, and the width and height of its screen."""
+        return Device(self._store, world, apps, size)
 
 
 library = Screens

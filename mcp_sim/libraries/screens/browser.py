@@ -56,7 +56,7 @@ class Browser:
         if len(tabs) >= _MOST_TABS:
             raise ScreenError(f"at most {_MOST_TABS} tabs can be open")
         number = 1 + max((int(tab["id"].removeprefix("tab-")) for tab in tabs), default=0)
-        self._choose(None)
+        self.choose(None)
         tab = Tab(self, {**new_tab(number), "current": True})
         tab.save()
         return tab
@@ -64,7 +64,7 @@ class Browser:
     def select(self, index: int) -> Tab:
         """Make a tab the current one."""
         tabs = self._checked(index)
-        self._choose(tabs[index]["id"])
+        self.choose(tabs[index]["id"])
         return self.tab
 
     def close(self, index: int | None = None) -> None:
@@ -78,7 +78,13 @@ class Browser:
         self._store.remove(TAB, closed["id"])
         self.forget({entry["page"] for entry in (closed, *closed["back"]) if entry["page"]})
         if closed["current"] and tabs:
-            self._choose(tabs[max(0, at - 1)]["id"])
+            self.choose(tabs[max(0, at - 1)]["id"])
+
+    def choose(self, key: str | None) -> None:
+        """Make the tab with this id the current one."""
+        for tab in self.tabs:
+            if tab["current"] != (tab["id"] == key):
+                self._store.put(TAB, tab["id"], {**tab, "current": tab["id"] == key})
 
     def put(self, record: Record, notice: Record | None) -> None:
         """Write a tab, and the notice in front of it."""
@@ -118,8 +124,3 @@ class Browser:
         if not 0 <= index < len(tabs):
             raise ScreenError(f"Tab {index} not found")
         return tabs
-
-    def _choose(self, key: str | None) -> None:
-        for tab in self.tabs:
-            if tab["current"] != (tab["id"] == key):
-                self._store.put(TAB, tab["id"], {**tab, "current": tab["id"] == key})

@@ -38,6 +38,7 @@ def new_tab(number: int) -> Record:
     return {
         "id": f"tab-{number}", "current": False, "url": BLANK, "title": "", "status": 200, "page": None, "update": "",
         "values": {}, "focus": None, "dialog": None, "references": {}, "given": 0, "loads": 0, "back": [],
+        "view": None,
     }  # fmt: skip
 
 
@@ -101,7 +102,7 @@ class Tab:
         self._show(entry["url"], entry["page"], back=earlier)
         page = self._form_of_page()
         for *name, value in entry["entered"]:
-            if (control := _named_controls(page.root).get((name[0], name[1], name[2], name[3]))) is not None:
+            if (control := named_controls(page.root).get((name[0], name[1], name[2], name[3]))) is not None:
                 self.record["values"][str(control.place)] = value
 
     def tree(self) -> Item:
@@ -227,7 +228,13 @@ class Tab:
         elif key in ("Backspace", "Delete") and focus is not None and is_text_control(focus):
             self.form.set(focus, str(self.form.value(focus))[:-1] if key == "Backspace" else self.form.value(focus))
         elif len(key) == 1 and focus is not None and is_text_control(focus):
-            self.form.set(focus, (str(self.form.value(focus)) + key)[:_MOST_TYPED])
+            self.insert(key)
+
+    def insert(self, text: str) -> None:
+        """Type a text behind that of the field which has the focus, if any."""
+        field = self.focused
+        if field is not None and is_text_control(field) and not is_disabled(field) and not field.has("readonly"):
+            self.form.set(field, (str(self.form.value(field) or "") + text)[:_MOST_TYPED])
 
     def answer(self, *, accept: bool) -> None:
         """Answer the open dialog. Raises `ScreenError` if none is open."""
@@ -323,12 +330,7 @@ class Tab:
     # loading
 
     def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
-        url, answer = self._browser.request(method, url, form)
-        title = parse(answer.html).first("title")
-        page: Record = {
-            "id": f"{self.record['id']} {url}", "title": squeezed(title.text) if title is not None else "",
-            "html": answer.html, "status": answer.status,
-        }  # fmt: skip
+        url, page = self._request(method, url, form)
         back = self.record["back"]
         if self.record["page"] is not None:
             left = self._form_of_page() if self._notice is not None else self.form
@@ -336,6 +338,15 @@ class Tab:
             back = [*back, {"url": self.url, "page": self.record["page"], "entered": entered}][-_MOST_PAGES:]
         self._browser.keep(page)
         self._show(url, page["id"], back=back)
+
+    def _request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Record]:
+        """Return the address and the page that answer a request. Raises `ScreenError` where no site answers."""
+        url, answer = self._browser.request(method, url, form)
+        title = parse(answer.html).first("title")
+        return url, {
+            "id": f"{self.record['id']} {url}", "title": squeezed(title.text) if title is not None else "",
+            "html": answer.html, "status": answer.status,
+        }  # fmt: skip
 
     def _show(self, url: str, key: str, *, back: list[Record]) -> None:
         """Show a page of the table. Pages that the tab goes back to no more are forgotten."""
@@ -364,13 +375,13 @@ def _takes_focus(element: Element) -> bool:
 
 def _entered(form: Form) -> Iterator[tuple[tuple[str, str, str, int], Json]]:
     """Yield what was entered into a page, by the name of the control; passwords are forgotten."""
-    for name, element in _named_controls(form.root).items():
+    for name, element in named_controls(form.root).items():
         value = form.values.get(str(element.place))
         if value is not None and element.get("type") != "password" and element.get("autocomplete") != "off":
             yield name, value
 
 
-def _named_controls(root: Element) -> dict[tuple[str, str, str, int], Element]:
+def named_controls(root: Element) -> dict[tuple[str, str, str, int], Element]:
     """Return the controls of a page by tag, type, name and number among those."""
     controls = dict[tuple[str, str, str, int], Element]()
     counts = dict[tuple[str, str, str], int]()

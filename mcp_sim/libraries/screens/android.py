@@ -1,0 +1,232 @@
+"""Screens of Android: the views of a page, as `uiautomator dump` and mobile-mcp print them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+from mcp_sim.libraries.screens.accessibility import Tree, is_inline
+from mcp_sim.libraries.screens.dom import Element
+from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, squeezed
+from mcp_sim.libraries.screens.layout import Area, Box, Layout
+from mcp_sim.types import Record
+
+_CLASSES: Mapping[str, str] = {
+    "button": "Button", "checkbox": "CheckBox", "combobox": "Spinner", "img": "ImageView", "meter": "ProgressBar",
+    "progressbar": "ProgressBar", "radio": "RadioButton", "searchbox": "EditText", "slider": "SeekBar",
+    "spinbutton": "EditText", "switch": "Switch", "textbox": "EditText",
+}  # fmt: skip
+"""Role -> the class of the view in `android.widget`."""
+_CHECKABLE = frozenset({"checkbox", "radio", "switch"})
+_HEADER = (
+    "One element per line: @ref Type text= label= name= value= id= at=x,y size=WxH [focused] [selected] [checked] "
+    "[disabled]"
+)
+
+
+@dataclass(slots=True, eq=False)
+class View:
+    """A view of the screen."""
+
+    class_name: str
+    area: Area
+    element: Element
+    text: str = ""
+    description: str = ""
+    hint: str = ""
+    identifier: str = ""
+    flags: frozenset[str] = frozenset()
+    children: list[View] = field(default_factory=list["View"])
+
+    def walk(self) -> Iterator[View]:
+        """Yield this view and all within, outer ones first."""
+        waiting: list[View] = [self]
+        while waiting:
+            view = waiting.pop()
+            yield view
+            waiting.extend(reversed(view.children))
+
+
+class Views:
+    """The views of a page of an app. `focus` is the place of the element with the focus."""
+
+    def __init__(self, form: Form, layout: Layout, package: str, focus: int | None) -> None:
+        self._form, self._layout, self.package, self._focus = form, layout, package, focus
+        self._tree = Tree(form, focus, "", {}, 0)
+
+    def root(self, size: tuple[int, int]) -> View:
+        """Return the views of the whole screen."""
+        page = self._layout.top
+        return View("android.widget.FrameLayout", (0, 0, *size), page.element, children=[*self._views(page)])
+
+    def _views(self, box: Box) -> Iterator[View]:
+        area = self._layout.shown(box)
+        inner = (view for child in box.children for view in self._views(child))
+        if area is None:
+            if box.children:  # what is fixed may be within something that is not on the screen
+                yield from inner
+            return
+        if box.text:
+            yield View("android.widget.TextView", area, box.element, box.text)
+            return
+        role = self._tree.role(box.element)
+        if role in _CLASSES:
+            yield self._control(box.element, role, area)
+        elif self._is_text(box):
+            yield self._text(box.element, role, area)
+        else:
+            yield self._group(box.element, role, area, [*inner])
+
+    def _is_text(self, box: Box) -> bool:
+        """Whether an element only has text: its own, and that of elements which are part of its line."""
+        inner = (child for child in box.children if not child.text)
+        return bool(box.children or box.element.get("aria-label")) and all(
+            is_inline(child.element)
+            and self._tree.role(child.element) not in _CLASSES
+            and not _is_tapped(child.element)
+            and not child.element.get("id")
+            and self._is_text(child)
+            for child in inner
+        )
+
+    def _control(self, element: Element, role: str, area: Area) -> View:
+        view = View(f"android.widget.{_CLASSES[role]}", area, element, identifier=self._identifier(element))
+        flags = {"clickable", "focusable"} if role not in ("img", "meter", "progressbar") else set[str]()
+        value = self._form.value(element) if element.tag in ("input", "select", "textarea") else ""
+        if role in _CHECKABLE:
+            flags |= {"checkable", *(("checked",) if value else ())}
+        elif is_text_control(element):
+            flags |= {"long-clickable", *(("password",) if element.get("type") == "password" else ())}
+            view.hint = element.get("placeholder") or self._tree.name(element, role)[0]
+            text = str(value or "")
+            # an empty field reports its hint as its text, as Android does
+            view.text = ("•" * len(text) if "password" in flags else text) or view.hint
+        elif role == "combobox":
+            view.children = [View("android.widget.TextView", area, element, self._chosen(element))]
+        elif role == "slider":
+            view.description, view.text = self._tree.name(element, role)[0], str(value or "")
+        else:
+            self._name(view, role)
+        view.flags = self._flags(element, flags)
+        return view
+
+    def _text(self, element: Element, role: str, area: Area) -> View:
+        view = View("android.widget.TextView", area, element, identifier=self._identifier(element))
+        self._name(view, role)
+        view.flags = self._flags(element, {"clickable", "focusable"} if _is_tapped(element) else set())
+        return view
+
+    def _group(self, element: Element, role: str, area: Area, children: list[View]) -> View:
+        name = "androidx.recyclerview.widget.RecyclerView" if role == "list" else "android.view.ViewGroup"
+        flags = {"clickable", "focusable"} if _is_tapped(element) else set[str]()
+        if element is self._layout.top.element and self._layout.most_scroll:
+            flags.add("scrollable")
+        view = View(name, area, element, children=children, identifier=self._identifier(element))
+        view.description, view.flags = squeezed(element.get("aria-label")), self._flags(element, flags)
+        return view
+
+    def _name(self, view: View, role: str) -> None:
+        """Give a view its text, or only a description if the text is replaced by one."""
+        element = view.element
+        computed = self._tree.name(element, role)[0] if element.tag in ("img", "input") else ""
+        description = squeezed(element.get("aria-label")) or (computed if role == "img" else "")
+        text = computed or squeezed(self._tree.content(element))
+        view.text, view.description = ("", description) if description else (text, "")
+
+    def _chosen(self, select: Element) -> str:
+        value = self._form.value(select)
+        options = (option for option in select.walk() if option.tag == "option")
+        texts = ((option.get("value") or squeezed(option.text), squeezed(option.text)) for option in options)
+        return next((text for key, text in texts if key == value), str(value or ""))
+
+    def _identifier(self, element: Element) -> str:
+        name = element.get("id")
+        return name if not name or ":" in name else f"{self.package}:id/{name}"
+
+    def _flags(self, element: Element, flags: set[str]) -> frozenset[str]:
+        if not is_disabled(element):
+            flags.add("enabled")
+        if element.place == self._focus:
+            flags.add("focused")
+        if element.get("aria-selected") == "true" or element.get("aria-current"):
+            flags.add("selected")
+        return frozenset(flags)
+
+
+def _is_tapped(element: Element) -> bool:
+    return (element.tag == "a" and element.has("href")) or element.tag in ("label", "summary")
+
+
+# printers -------------------------------------------------------------------------------------------------------------
+
+_FLAGS = (
+    "checkable", "checked", "clickable", "enabled", "focusable", "focused", "scrollable", "long-clickable", "password",
+    "selected",
+)  # fmt: skip
+_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), ".")
+"""Characters that XML cannot have; Android prints a dot."""
+
+
+def uiautomator(root: View, package: str, rotation: int = 0) -> str:
+    """Return the screen as `uiautomator dump` prints it."""
+    lines = [f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"{rotation}\">"]
+    lines += _nodes(root, 0, package)
+    return "".join([*lines, "</hierarchy>"])
+
+
+def _nodes(view: View, index: int, package: str) -> Iterator[str]:
+    x, y, width, height = view.area
+    flags = {"enabled", *view.flags} if view.class_name.endswith("FrameLayout") else view.flags
+    values = {
+        "index": str(index), "text": view.text, "resource-id": view.identifier, "class": view.class_name,
+        "package": package, "content-desc": view.description,
+        **{flag: str(flag in flags).lower() for flag in _FLAGS},
+        "bounds": f"[{x},{y}][{x + width},{y + height}]", "hint": view.hint,
+    }  # fmt: skip
+    attributes = " ".join(f'{name}="{escape(value.translate(_CONTROLS))}"' for name, value in values.items())
+    yield f"<node {attributes}{'>' if view.children else ' />'}"
+    for at, child in enumerate(view.children):
+        yield from _nodes(child, at, package)
+    if view.children:
+        yield "</node>"
+
+
+def listed(root: View) -> list[tuple[str, View]]:
+    """Return the views that mobile-mcp lists, with their references."""
+    views = (
+        view
+        for view in root.walk()
+        if view.text or view.description or view.hint or view.identifier or view.flags & {"clickable", "checkable"}
+    )
+    return [(f"@e{number}", view) for number, view in enumerate(views, 1)]
+
+
+def elements(root: View, style: str = "text") -> str:
+    """Return the views of a screen as mobile-mcp lists them, as lines (`text`) or as `json`."""
+    if style == "json":
+        text = json.dumps([_element(*pair) for pair in listed(root)], ensure_ascii=False, separators=(",", ":"))
+        return f"Found these elements on screen: {text}"
+    return "\n".join([_HEADER, *(_line(*pair) for pair in listed(root))])
+
+
+def _element(reference: str, view: View) -> Record:
+    x, y, width, height = view.area
+    names = {"label": view.description, "identifier": view.identifier}
+    values = {name: value for name, value in names.items() if value}
+    place = {"x": x, "y": y, "width": width, "height": height}
+    states: Record = {flag: True for flag in ("focused", "selected", "checked") if flag in view.flags}
+    if "enabled" not in view.flags:
+        states["enabled"] = False
+    return {"ref": reference, "type": view.class_name, "text": view.text, **values, "coordinates": place, **states}
+
+
+def _line(reference: str, view: View) -> str:
+    x, y, width, height = view.area
+    names = {"text": view.text, "label": view.description, "id": view.identifier}
+    parts = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in names.items() if value]
+    states = [flag for flag in ("focused", "selected", "checked") if flag in view.flags]
+    states += [] if "enabled" in view.flags else ["disabled"]
+    kind = view.class_name.rpartition(".")[2]
+    return " ".join([reference, kind, *parts, f"at={x},{y}", f"size={width}x{height}", *states])
