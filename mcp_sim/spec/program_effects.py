@@ -7,7 +7,7 @@ assigned to it last. What it gets wrong, `@tool(reads=, verb=, entity=, key=)` c
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -76,13 +76,14 @@ def _note(tables: dict[str, str], table: str, by: str = "") -> None:
 
 
 def read_effects(
-    trees: Mapping[str, ast.Module], tables: Mapping[str, Entity], names: Iterable[str]
+    nodes: Mapping[str, Sequence[ast.AST]], tables: Mapping[str, Entity], names: Iterable[str]
 ) -> dict[str, TableEffects]:
     """Return the effects of functions of a program: of those with these names.
 
-    `trees`: the program, whose name is empty, and the modules beside it by their names.
+    `nodes`: all nodes of the program, whose name is empty, and of the modules beside it by their names, as
+    `ast.walk` yields them.
     """
-    functions = _Functions(trees)
+    functions = _Functions(nodes)
     return {name: _effects(functions, tables, name) for name in names}
 
 
@@ -104,9 +105,9 @@ def _effects(functions: _Functions, tables: Mapping[str, Entity], name: str) -> 
 class _Functions:
     """The functions of a program, whose name is empty, and of the modules beside it."""
 
-    def __init__(self, trees: Mapping[str, ast.Module]) -> None:
-        self.of = {module: {node.name: node for node in _functions(tree)} for module, tree in trees.items()}
-        self._imports = {module: dict(_imports(tree)) for module, tree in trees.items()}
+    def __init__(self, nodes: Mapping[str, Sequence[ast.AST]]) -> None:
+        self.of = {module: {node.name: node for node in _functions(inner)} for module, inner in nodes.items()}
+        self._imports = {module: dict(_imports(inner)) for module, inner in nodes.items()}
 
     def find(self, module: str, called: ast.expr) -> tuple[str, str] | None:
         """Return the module and the name of a function that a module calls, if it is one of these."""
@@ -135,14 +136,14 @@ class _Functions:
         return None if again is None else self._imported(again)
 
 
-def _functions(tree: ast.Module) -> list[Function]:
+def _functions(nodes: Iterable[ast.AST]) -> list[Function]:
     """Return all functions of a module, those within others first: a function of the module itself wins."""
-    return [node for node in ast.walk(tree) if isinstance(node, Function)][::-1]
+    return [node for node in nodes if isinstance(node, Function)][::-1]
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     """Yield how a module calls what it imports, and what that is: `known`, `parts.known`."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = node.module if isinstance(node, ast.ImportFrom) else None
             for alias in node.names:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,15 @@ from mcp_sim.types.errors import Problem, Severity, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.options import duration
-from mcp_sim.types.programs import EXTRAS, LIBRARIES, Program, ProgramFunction, module_name, parameter_name
+from mcp_sim.types.programs import (
+    EXTRAS,
+    LIBRARIES,
+    Program,
+    ProgramFunction,
+    TableEffects,
+    module_name,
+    parameter_name,
+)
 from mcp_sim.types.surface import Resource
 
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
@@ -53,10 +62,11 @@ _LARGEST = 1 << 20
 """The largest program, in bytes. It is parsed at each check, and a syntax tree takes a hundred times as much memory."""
 
 
-def _libraries(trees: Iterable[ast.Module]) -> frozenset[str]:
-    """Return the libraries that the files of a program mention, as in `world.files` or `self.world.sql`."""
-    attributes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute))
-    return frozenset(node.attr for node in attributes if node.attr in LIBRARIES and _is_world(node.value))
+def _libraries(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the libraries that the files of a program mention, as in `world.files` or `self.world.sql`."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr in LIBRARIES and _is_world(node.value):
+            yield node.attr
 
 
 def _is_world(node: ast.expr) -> bool:
@@ -89,7 +99,7 @@ def read_program(
     code, helpers = _local_modules(file, data, module, sources)
     action = f"runs the Python program {value}"
     sources.require_trust(place, document, action, [*code], otherwise=_OTHERWISE)
-    declared = _Reader(file, module, helpers, sources).read(tools)
+    declared = _Reader(file, module, helpers, sources, _digest(code)).read(tools)
     for library in sorted(declared.program.libraries & EXTRAS.keys()):
         package, extra = EXTRAS[library]
         if find_spec(package) is None:
@@ -109,7 +119,7 @@ def read_trusted_program(file: Path, sources: Sources, tools: Mapping[str, Recor
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         sources.problems.append(_invalid(file, error))
         return None
-    declared = _Reader(file, module, {}, sources).read(tools)
+    declared = _Reader(file, module, {}, sources, _digest({file: data})).read(tools)
     return replace(declared, program=replace(declared.program, code={file: data}))
 
 
@@ -208,29 +218,53 @@ def _imported(tree: ast.Module) -> Iterator[str]:
                 yield from (f"{module}.{alias.name}" if module else alias.name for alias in names)
 
 
-class _Reader:
-    """Reads one program, and notes problems at its lines."""
+@frozen
+class _Analysis:
+    """What the syntax trees of a program show: its libraries, changes of its modules by line, effects of functions."""
 
-    def __init__(self, file: Path, module: ast.Module, helpers: Mapping[str, ast.Module], sources: Sources) -> None:
-        self._file, self._module, self._helpers, self._sources = file, module, helpers, sources
+    libraries: frozenset[str]
+    changes: tuple[tuple[str, int, str], ...]
+    effects: Mapping[str, TableEffects]
+
+
+_analyses: dict[bytes, _Analysis] = {}
+"""Analyses by a hash of the files: half of the time to load a document, and `check` and `hunt` load many."""
+
+_MOST_ANALYSES = 256
+"""Several times as many as ship. An analysis takes some kilobytes."""
+
+
+def _digest(code: Mapping[Path, bytes]) -> bytes:
+    """Return a hash of the files of a program, the first of which names its folder."""
+    whole, folder = sha256(), next(iter(code)).parent
+    for file, data in code.items():
+        whole.update(f"{file.relative_to(folder).as_posix()} {len(data)} ".encode() + data)
+    return whole.digest()
+
+
+class _Reader:
+    """Reads one program, and notes problems at its lines. `digest` is that of its files."""
+
+    def __init__(
+        self, file: Path, module: ast.Module, helpers: Mapping[str, ast.Module], sources: Sources, digest: bytes
+    ) -> None:
+        self._file, self._module, self._sources, self._digest = file, module, sources, digest
+        self._trees = {"": module, **helpers}
         self._names = _interface_names(module)
 
     def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
         tables = self._tables()
         nodes = [*self._functions()]
-        trees = {"": self._module, **self._helpers}
-        libraries = _libraries(trees.values())
-        for name, tree in trees.items():
-            where = f"{name}: " if name else ""
-            for line, change in module_state(tree):
-                self._note(0 if name else line, "", f"{where}{f'line {line}: ' if name else ''}{change}")
-        effects = read_effects(trees, tables, [node.name for node in nodes if node.decorator_list])
+        analysis = _analyses.get(self._digest) or self._analysis(tables, nodes)
+        libraries = analysis.libraries
+        for name, line, change in analysis.changes:
+            self._note(0 if name else line, "", f"{name}: line {line}: {change}" if name else change)
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
         resources = list[Resource]()
         for node in nodes:
             for decorator in node.decorator_list:
                 kind, name, options = self._decorator(decorator)
-                function = replace(_function(node), options=options, effects=effects[node.name])
+                function = replace(_function(node), options=options, effects=analysis.effects[node.name])
                 if kind in HOOKS:
                     hooks[kind] = function
                 elif kind == "resource" and name is not None:
@@ -242,6 +276,19 @@ class _Reader:
         others = self._others(functions)
         program = Program(self._file, functions, tuple(tables), libraries, hooks)
         return DeclaredProgram(program, tables, tuple(resources), others)
+
+    def _analysis(self, tables: Mapping[str, Entity], functions: Iterable[ast.FunctionDef]) -> _Analysis:
+        """Analyse the syntax trees, and keep the result."""
+        nodes = {name: [*ast.walk(tree)] for name, tree in self._trees.items()}
+        libraries = frozenset(library for inner in nodes.values() for library in _libraries(inner))
+        changes = tuple(
+            (name, line, change) for name, tree in self._trees.items() for line, change in module_state(tree)
+        )
+        effects = read_effects(nodes, tables, [node.name for node in functions if node.decorator_list])
+        if len(_analyses) >= _MOST_ANALYSES:
+            _analyses.clear()
+        _analyses[self._digest] = analysis = _Analysis(libraries, changes, effects)
+        return analysis
 
     def _others(self, functions: dict[str, ProgramFunction]) -> dict[str, ProgramFunction]:
         """Return the functions of tools of other versions, and add their names of arguments to the functions."""
