@@ -12,14 +12,14 @@ from typing import Any
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.libraries import entities_of
-from mcp_sim.plans.infer import Inferred, infer
+from mcp_sim.plans.infer import Inferred
 from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.containers import containers_of
 from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
 from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.check_templates import check_templates
-from mcp_sim.simulator.match_and_infer import match_and_infer
+from mcp_sim.simulator.match_and_infer import infer_functions, match_and_infer
 from mcp_sim.simulator.match_tools import check_operations
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
@@ -311,7 +311,7 @@ def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: M
     for spec in specs:
         if spec.program is not None:
             answered = {name: tools[name] for name in spec.program.functions}
-            plans |= plan_functions(spec.program, answered, infer(answered, declared, {}, ()).plans)
+            plans |= plan_functions(spec.program, answered, infer_functions(answered, declared))
     return plans
 
 

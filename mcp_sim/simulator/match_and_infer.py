@@ -13,10 +13,15 @@ from mcp_sim.simulator.program_plans import Programmed
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.kinds import Match, ServerEvidence
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.tools import Tool
 
 _MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200_000
 """A state with more values than this, or with longer texts, is not compared with others. The states of all servers are
 compared in pairs at each start."""
+
+_KEPT = 128
+"""Results that a process keeps: more than there are shipped scenarios, which `check` reads one after another."""
 
 
 def match_and_infer(
@@ -29,6 +34,18 @@ def match_and_infer(
     answered = (sorted(programmed.tools), sorted(programmed.tables), programmed.takes_state)
     text = repr((tools, answered, evidence.state, evidence.overrides, evidence.examples, declared, matching_backends()))
     return _once(ByText(text, (evidence, declared, programmed)))
+
+
+def infer_functions(tools: Mapping[str, Tool], declared: Mapping[str, Entity]) -> Mapping[str, Plan]:
+    """Return what is inferred of tools that a program answers. Equal tools are inferred once."""
+    text = repr(([(tool.id, tool.definition, tool.prose) for tool in tools.values()], declared))
+    return _functions(ByText(text, (tools, declared)))
+
+
+@lru_cache(maxsize=_KEPT)
+def _functions(known: ByText[tuple[Mapping[str, Tool], Mapping[str, Entity]]]) -> Mapping[str, Plan]:
+    tools, declared = known.value
+    return infer(tools, declared, {}, ()).plans
 
 
 def _is_small(state: Json) -> bool:
@@ -44,7 +61,7 @@ def _is_small(state: Json) -> bool:
     return False
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=_KEPT)
 def _once(
     known: ByText[tuple[ServerEvidence, Mapping[str, Entity], Programmed]],
 ) -> tuple[Match, Inferred]:
