@@ -98,7 +98,8 @@ class ControlServer:
 
     async def _run(self, operation: Operation, request: Request) -> Response:
         given = None if operation.takes is None else await _given(operation, operation.takes, request)
-        result = operation.run(self._controls, request.path_params, given)
+        asked = [*request.path_params.values(), *([] if given is None else [given])]
+        result = operation.run(self._controls, *asked)
         if operation.streams:
             return Response(**_STREAM) if request.method == "HEAD" else self._stream(result)
         answer = await result if inspect.isawaitable(result) else result

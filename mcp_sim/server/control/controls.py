@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice, takewhile
 from secrets import token_hex
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -14,7 +15,6 @@ from anyio import CapacityLimiter, to_thread
 
 from mcp_sim import __version__
 from mcp_sim.server.control import models as m
-from mcp_sim.server.control.comparing import compare
 from mcp_sim.server.control.errors import Conflict, NotFound, of_fault
 from mcp_sim.server.control.following import Followed, follow
 from mcp_sim.server.control.reading import about_world, fault_state, read_records, summary
@@ -23,11 +23,12 @@ from mcp_sim.server.control.writing import write_records
 from mcp_sim.server.deliverability import Transport, check_deliverable
 from mcp_sim.server.worlds import Worlds, WorldUnavailable
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import Record
+from mcp_sim.types import Key, Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import DocumentError, StaleChange, UsageError, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
+from mcp_sim.world.state import State
 from mcp_sim.world.world import World
 
 T = TypeVar("T")
@@ -222,10 +223,10 @@ class Controls:
         entries = [m.LedgerEntry(number=number, entry=decode(line)) for number, line in page]
         return m.LedgerPage(entries=entries, oldest=ledger.added - len(ledger) + 1, newest=ledger.added)
 
-    def follow(self, name: str, after: int = 0) -> AsyncGenerator[Followed]:
+    def follow(self, name: str, query: m.StreamQuery) -> AsyncGenerator[Followed]:
         """Yield the entries of a ledger with their numbers, then each new one, until the world ends."""
         world = self.world(name)
-        return follow(world, after, lambda: self._worlds.find(name) is world)
+        return follow(world, query.after, lambda: self._worlds.find(name) is world)
 
     async def compare(self, name: str, query: m.CompareQuery) -> m.Comparison:
         """Compare the records and ledgers of two worlds."""
@@ -280,3 +281,34 @@ def _refusals() -> Generator[None]:
         raise
     except (UsageError, StaleChange, WorldUnavailable) as error:
         raise Conflict(str(error)) from error
+
+
+def compare(a: World, b: World, limit: int) -> m.Comparison:
+    """Return the differences of two worlds, at most `limit` of them."""
+    differences = list(islice(_differences(a.view, b.view), limit + 1))
+    steps = zip(a.ledger.steps, b.ledger.steps, strict=False)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], steps))
+    return m.Comparison(
+        equal=not differences, differences=differences[:limit], more=len(differences) > limit, common_steps=common
+    )
+
+
+def _differences(a: State, b: State) -> Iterator[m.Difference]:
+    for entity in dict.fromkeys((*a.entities(), *b.entities())):
+        for key in _keys(a, b, entity):
+            ours, theirs = a.get(entity, key), b.get(entity, key)
+            if ours != theirs:
+                fields = _fields(ours or {}, theirs or {})
+                yield m.Difference(entity=entity, key=key, a=ours, b=theirs, fields=fields)
+
+
+def _keys(a: State, b: State, entity: str) -> list[Key]:
+    """Return the keys of the records that may differ: of worlds with the same start, those that one of them wrote."""
+    if a.base is b.base:
+        return sorted({*a.written(entity), *b.written(entity)}, key=str)
+    return list(dict.fromkeys(key for state in (a, b) for key, _ in state.rows(entity)))
+
+
+def _fields(a: Record, b: Record) -> list[str]:
+    missing = object()
+    return [name for name in dict.fromkeys((*a, *b)) if a.get(name, missing) != b.get(name, missing)]
