@@ -21,7 +21,6 @@ Adjustment: TypeAlias = Callable[[Record], None]
 """Adjusts generated fields of a record, in place, to its other fields."""
 
 _USUAL_TAX = 0.2  # 20 %, close to the value-added tax of most countries
-_PAID = frozenset({"paid", "succeeded", "completed"})
 _DAY = 86_400
 _DURATION = re.compile(
     r"(duration|days|total_days|length|elapsed|moving_time|elapsed_time|flight_time)(_.*)?|.*_duration(_.*)?"
@@ -34,7 +33,7 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {without_currency(snake(field.name)): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
-        *_stamps(fields), *_settled(fields), *_durations(entity, fields), *path_adjustments(fields),
+        *_stamps(fields), *_durations(entity, fields), *path_adjustments(fields),
     )  # fmt: skip
 
 
@@ -45,29 +44,9 @@ def _products(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
 
 
 def _sums(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Compute `total` from `subtotal` and what is added, `net` from `gross`, and `available` from `on_hand`."""
+    """Compute `total` from `subtotal` and what is added to it."""
     if "subtotal" in fields:
         yield from _totals(fields, fields["subtotal"].name)
-    if {"gross", "tax", "net"} <= fields.keys():
-        gross, tax, net = (fields[name] for name in ("gross", "tax", "net"))
-        yield tax.name, _computed(tax, _taxed(gross.name, _rate(fields)))
-        yield net.name, _computed(net, lambda r: r[gross.name] - r[tax.name])
-    if {"available", "on_hand", "reserved"} <= fields.keys():
-        names = [fields[name].name for name in ("on_hand", "reserved")]
-        yield fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])
-    yield from _energy(fields)
-
-
-def _energy(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Compute the calories of food from its nutrients."""
-    grams = {name.removesuffix("_g"): field.name for name, field in fields.items()}
-    carbs = grams.get("carbohydrates") or grams.get("carbs")
-    if "calories" in fields and "protein" in grams and "fat" in grams and carbs is not None:
-        names = grams["protein"], carbs, grams["fat"]
-        yield (
-            fields["calories"].name,
-            _computed(fields["calories"], lambda r: 4 * r[names[0]] + 4 * r[names[1]] + 9 * r[names[2]]),
-        )
 
 
 def _totals(fields: Mapping[str, Field], base: str) -> Iterator[tuple[str, Adjustment]]:
@@ -78,14 +57,6 @@ def _totals(fields: Mapping[str, Field], base: str) -> Iterator[tuple[str, Adjus
         added = [field.name for field in (*_all("taxes", fields), *_all("shipping", fields))]
         taken = [field.name for field in _all("discounts", fields)]
         yield total.name, _computed(total, lambda record: _sum(record, [base, *added]) - _sum(record, taken))
-
-
-def _settled(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Set the paid amount by the status: all of it if paid, else nothing."""
-    paid, due, status = fields.get("amount_paid"), _first("owed", fields), fields.get("status")
-    if paid is None or due is None or status is None:
-        return
-    yield paid.name, _computed(paid, lambda r: r[due.name] if r.get(status.name) in _PAID else 0)
 
 
 def _durations(entity: Entity, fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:

@@ -12,7 +12,6 @@ from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import Choose, Targets, indirect_link, inherited_fields, inherited_value, link_chooser
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import is_coordinate
-from mcp_sim.generate.occasions import Find, occasion_shift
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.time_fields import event_of, time_meaning
 from mcp_sim.generate.timeline import Moment, creation_time, has_reached
@@ -83,7 +82,6 @@ class RecordWriter:
         self.inherits = inherited_fields(domain, entity)
         self.tables = {name: target.records for name, target in targets.items()}
         self.adjustments, self.conforms = adjustments(entity), record_conformers(domain, entity)
-        self.shift = occasion_shift(entity, domain.entities) or _left
         self.pair = unique_together(entity, namesakes=namesakes)
 
     def write(self, rows: Mapping[Key, Record], written: dict[Key, Record], created_at: Sequence[datetime]) -> None:
@@ -113,8 +111,6 @@ class RecordWriter:
             if field_part.name not in record:
                 self._fill(field_part, Chance(salt + field_part.salt), record, place, moment, given=row is not None)
         self._adjust(record, given)
-        if row is None:
-            self.shift(record, self._linked, moment.now)
         for conform in self.conforms:
             record = conform(record, given)
         ordered = {name: record[name] for name in self.order if name in record}
@@ -158,9 +154,6 @@ class RecordWriter:
             value = make_distinct(value, taken, field_part.schema or {})
         taken[value] = 1
         return value
-
-    def _linked(self, entity: str, key: Json) -> Record | None:
-        return self.tables[entity].get(key) if entity in self.tables and isinstance(key, str | int) else None
 
     def _adjust(self, record: Record, given: Iterable[str]) -> None:
         for rule in self.inherits:
@@ -224,10 +217,6 @@ class RecordWriter:
         if meaning is not None or is_coordinate(field.name):
             return 6 if meaning in {"updated", "end"} else 5
         return 4 if main_type(field.schema) == "string" and "enum" not in field.schema else 3
-
-
-def _left(_record: Record, _find: Find, _now: datetime) -> None:
-    """Leave a record as it is."""
 
 
 def _is_name(name: str) -> bool:

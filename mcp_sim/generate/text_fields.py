@@ -3,18 +3,78 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, lru_cache
+from typing import NamedTuple, TypeAlias, cast
 
-from mcp_sim.generate.codes import things
-from mcp_sim.generate.field_writers import Write, Writers
-from mcp_sim.generate.hints import example_values, listed_values
-from mcp_sim.generate.labels import labels
-from mcp_sim.generate.prose import has_subject
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.codes import Codes, Shapes, things
+from mcp_sim.generate.contacts import People
+from mcp_sim.generate.places import Places
+from mcp_sim.generate.prose import Prose, has_subject
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import load, patterns, word_set
+from mcp_sim.generate.shipped_data import load, patterns, word_list, word_set
+from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.lexicon.translations import noun_in_english
+
+Write: TypeAlias = Callable[[Chance, Record, Moment], str]
+
+
+class Writers:
+    """The writers of one setting and one kind of record, each created at its first use."""
+
+    def __init__(self, setting: Setting, noun: str) -> None:
+        self._setting, self._noun = setting, noun
+
+    @cached_property
+    def people(self) -> People:
+        return People(self._setting)
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self._setting)
+
+    @cached_property
+    def codes(self) -> Codes:
+        return Codes(self._setting, self._noun)
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        return Shapes(self._setting)
+
+    @cached_property
+    def prose(self) -> Prose:
+        return Prose(self._setting, self._noun)
+
+    def find(self, name: str) -> Write:
+        """Return a writer by its name in `texts.json`.
+
+        `words.colors` draws a word, `thing.ward` names a thing, `part.finish` is the value of an unknown field,
+        `link.receipt_url` is an address.
+        """
+        group, _, kind = name.partition(".")
+        match group:
+            case "words":
+                return one_of(word_list("words", kind))
+            case "thing":
+                return self.shapes.thing(kind)
+            case "part":
+                return self.shapes.part(kind)
+            case "link":
+                return self.codes.link(kind)
+            case "email_of":
+                return self.people.email_of(kind)
+            case _:
+                return cast("Write", getattr(getattr(self, group), kind))
+
+
+def one_of(options: Sequence[str]) -> Write:
+    """Return a writer that draws one of these words."""
+    return lambda chance, _record, _moment: chance.choice(options)
+
 
 _ROLE = re.compile(
     r"(.*_)?(author|owner|assignee|assigned_to|created_by|updated_by|modified_by|manager|reporter|sender|user|by|to|"
@@ -163,3 +223,73 @@ def _kinds() -> dict[str, str]:
         for name, writer in (("goods", "codes.product"), ("companies", "people.company"), ("people", "people.person"))
     }}  # fmt: skip
     return {noun: writer for writer, nouns in groups.items() for noun in nouns}
+
+
+# values that are listed -----------------------------------------------------------------------------------------------
+
+
+class Label(NamedTuple):
+    """The possible values of fields whose name, and whose kind of record, match. Their slots are those of `Shapes`."""
+
+    nouns: re.Pattern[str] | None
+    names: re.Pattern[str]
+    options: tuple[str, ...]
+
+
+@cache
+def _labels() -> tuple[Label, ...]:
+    return tuple(
+        Label(
+            re.compile(f"(.*_)?(?:{rule['of']})") if "of" in rule else None,
+            re.compile(rule["field"]),
+            tuple(rule["values"]),
+        )
+        for rule in load("labels")
+    )
+
+
+@lru_cache(maxsize=4096)
+def labels(noun: str, name: str) -> tuple[str, ...]:
+    """Return the possible values of a field of such a record, () if none are known."""
+    for label in _labels():
+        if label.names.fullmatch(name) and (label.nouns is None or label.nouns.fullmatch(noun)):
+            return label.options
+    return ()
+
+
+_WORD = r"[\"'`]?[A-Za-z][\w/-]*[\"'`]?"
+_LIST = rf"({_WORD}(?:\s*(?:,\s*or\b|,|\||/|\bor\b)\s*{_WORD})+)"
+_BEFORE = (
+    r"(?:one of|either|(?:possible|allowed|valid|accepted) values(?: are)?|options(?: are)?|values|must be|can be)"
+)
+_LISTED = re.compile(rf"{_BEFORE}\s*:?\s*[(\[]?{_LIST}", re.IGNORECASE)
+_ENCLOSED = re.compile(rf"\(\s*{_LIST}\s*\)")
+_QUOTED = re.compile(r"([\"'`][A-Za-z][\w -]*[\"'`](?:(?:, or | or |, ?| ?\| ?| ?/ ?)[\"'`][A-Za-z][\w -]*[\"'`])+)")
+_EXAMPLE = re.compile(r"(?:e\.g\.|for example|such as|example:)[,:]?\s*[\"'`]([^\"'`]{2,60})[\"'`]", re.IGNORECASE)
+_LONGEST = 1000
+"""How many characters of a description are read. Hints such as examples stand at the beginning."""
+
+
+def listed_values(schema: Record) -> tuple[str, ...]:
+    """Return the values that a description lists: `One of: open, closed`; () if it lists none."""
+    return _listed(str(schema.get("description") or "")[:_LONGEST])
+
+
+@lru_cache(maxsize=4096)
+def _listed(text: str) -> tuple[str, ...]:
+    match = _LISTED.search(text) or _ENCLOSED.search(text) or _QUOTED.search(text)
+    parts = re.split(r",\s*or\b|,|\||/|\bor\b", match[1]) if match else []
+    values = tuple(value for piece in parts if (value := piece.strip("\"'` ")))
+    known = {value.lower() for value in values}
+    return values if len(known) > 1 and known.isdisjoint(word_set("nouns", "no_values")) else ()
+
+
+def example_values(schema: Record) -> tuple[str, ...]:
+    """Return the texts that a schema or its description gives as examples."""
+    given = [
+        example
+        for example in (*as_list(schema.get("examples")), schema.get("example"))
+        if isinstance(example, str) and example
+    ]
+    match = _EXAMPLE.search(str(schema.get("description") or "")[:_LONGEST])
+    return (*given, *([match[1]] if match else []))

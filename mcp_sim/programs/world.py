@@ -2,21 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 from typing import Any, TypeVar
 
 from mcp_sim.libraries import LIBRARIES, Store, open_library
-from mcp_sim.programs.inventions import Inventions
-from mcp_sim.programs.libraries import LibraryWrites
 from mcp_sim.programs.tables import Table, table_type
 from mcp_sim.programs.writes import Savepoint, Writes
-from mcp_sim.types import Change, Json, Record, Turn
+from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import Invent
+
+
+class LibraryWrites:
+    """The writes of a call as libraries make them. Rows that the program holds show what a library writes."""
+
+    def __init__(self, writes: Writes, tables: Mapping[str, Table]) -> None:
+        self._writes, self._tables = writes, tables
+        self.entities: set[str] = set()
+        """The entities that libraries have written."""
+
+    @property
+    def view(self) -> View:
+        """The state after all writes so far."""
+        return self._writes.whole_view
+
+    def get(self, entity: str, key: Key) -> Record | None:
+        """Return a record as it was last written."""
+        if self._tables:
+            self._writes.collect()
+        return self._writes.get(entity, key)
+
+    def put(self, entity: str, key: Key, record: Record) -> None:
+        """Write a record."""
+        self._writes.collect()
+        self._writes.put(entity, key, record)
+        self._reread(entity, key, record)
+
+    def remove(self, entity: str, key: Key) -> None:
+        """Remove a record."""
+        self._writes.remove(entity, key)
+        self._reread(entity, key, None)
+
+    def _reread(self, entity: str, key: Key, record: Record | None) -> None:
+        self.entities.add(entity)
+        if entity in self._tables:
+            self._tables[entity].reread(key, record)
+
+
+class Inventions:
+    """The inventions of one call. Each has draws of its own."""
+
+    __slots__ = ("_count", "_invent", "_turn")
+
+    def __init__(self, turn: Turn, invent: Invent) -> None:
+        self._turn, self._invent, self._count = turn, invent, 0
+
+    def invent(self, schema: Record, about: str) -> Json:
+        """Return a generated value, valid under a schema."""
+        return self._invent(self._next_turn(), "", about, _expanded(encode(schema)), {})
+
+    def imagine(self, schema: Record, about: str) -> Json:
+        """Return what the language model says, or a generated value without one."""
+        return self._invent.imagine(self._next_turn(), _expanded(encode(schema)), about)
+
+    def _next_turn(self) -> Turn:
+        self._count += 1
+        draws = replace(self._turn.draws, scope=f"{self._turn.draws.scope}/invention/{self._count}")
+        return replace(self._turn, draws=draws)
+
+
+@lru_cache(maxsize=256)
+def _expanded(schema: bytes) -> Record:
+    """Return the expansion of a schema, by its text: programs may change its object between calls."""
+    return expanded(decode(schema))
+
 
 T = TypeVar("T")
 

@@ -18,7 +18,6 @@ from typing import IO, Literal
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from mcp_sim.runs.left_processes import kill_left_processes
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.frozen import frozen
@@ -245,3 +244,18 @@ def model_keys(scenario: Scenario) -> frozenset[str]:
     """Return the environment variables with keys of the scenario's own language models."""
     named: Sequence[str | None] = [getattr(entry.world_model, "api_key_env", None) for entry in scenario.world_models]
     return frozenset(name for name in named if name)
+
+
+PROCESSES = Path("/proc")
+
+
+def kill_left_processes(variable: str, value: str) -> None:
+    """Kill all processes of this user with a value in their environment, also those in sessions of their own.
+
+    Only Linux shows the environment of processes; elsewhere nothing is killed.
+    """
+    mark = f"{variable}={value}".encode()
+    for process in PROCESSES.glob("[0-9]*"):
+        with suppress(OSError):
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)

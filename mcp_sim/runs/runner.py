@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -13,7 +15,6 @@ from mcp_sim import __version__
 from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.grading.grade import failed_by_agent
 from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, Exit
-from mcp_sim.runs.folders import remove_tree
 from mcp_sim.runs.host import Host, open_host
 from mcp_sim.runs.results import (
     Condition,
@@ -203,3 +204,26 @@ def _make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot create the folder {path}: {error.strerror}") from None
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder, however deep its folders are. What may not be removed stays.
+
+    Each folder is first moved to the top: paths would become too long, and recursion too deep.
+    """
+    numbers, waiting = count(), [folder]
+    while waiting:
+        current = waiting.pop()
+        with suppress(OSError):
+            current.chmod(0o700)
+        with suppress(OSError), os.scandir(current) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        moved = folder.with_name(f"{folder.name}-{next(numbers)}")
+                        Path(entry.path).rename(moved)
+                        waiting.append(moved)
+                    else:
+                        Path(entry.path).unlink()
+        with suppress(OSError):
+            current.rmdir()

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 import mcp_sim.generate
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.field_writers import Writers
 from mcp_sim.generate.setting import plain_setting
 from mcp_sim.generate.shipped_data import load
+from mcp_sim.generate.text_fields import Writers
 from mcp_sim.generate.timeline import Moment
 
 FOLDER = Path(mcp_sim.generate.__file__).parent / "data"

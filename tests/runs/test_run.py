@@ -22,7 +22,7 @@ from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.runs.agent import AgentCommand, Exit, model_keys
-from mcp_sim.runs.folders import remove_tree
+from mcp_sim.runs.runner import remove_tree
 from mcp_sim.simulator.compile import load
 
 PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]

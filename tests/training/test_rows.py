@@ -7,8 +7,7 @@ import json
 import pytest
 
 from mcp_sim.training import Answer, Environment, ToolCall
-from mcp_sim.training.masks import turn_mask
-from mcp_sim.training.rows import digest, messages_of, turn_rows
+from mcp_sim.training.rows import digest, messages_of, turn_mask, turn_rows
 
 CALLS = [ToolCall("list_deals", {"limit": 2}), ToolCall("get_contact", {"contact_id": "con_00001"})]
 

@@ -103,8 +103,6 @@ class Judged:
     held: Agreement = Agreement()
     shown: Agreement = Agreement()
     differences: Sequence[Difference] = ()
-    determined: Sequence[Record] = ()
-    """Of plans: calls that they answer from the given state."""
     hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     """What answers unknown tools, invalid arguments and resources, by its name in findings."""
 
@@ -206,21 +204,14 @@ class Gate:
             folder = Path(name)
             write_server(self.subject, folder)
             try:
-                plans = self._run(folder, _HASH_SEEDS[0], None, has_sessions=True)
+                plans = self._run(folder, _HASH_SEEDS[0], has_sessions=True)
             except Stopped as error:
                 raise UsageError(f"{self.subject.server}: its tools cannot be tried: it {error}") from None
         if plans["problems"]:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(problem) for problem in plans['problems'])}")
         findings = [Finding(**finding) for finding in plans["findings"]]
         held, shown = (Agreement.of(plans[which]) for which in ("held", "shown"))
-        return Judged(
-            "",
-            findings=findings,
-            held=held,
-            shown=shown,
-            writes=plans["writes"],
-            determined=plans["determined"],
-        )
+        return Judged("", findings=findings, held=held, shown=shown, writes=plans["writes"])
 
     def score(self, text: str | None) -> float | None:
         """Return how faithfully a program, or the plans, answer the sessions that decide nothing; None without any."""
@@ -300,8 +291,7 @@ class Gate:
     def _tried(self, text: str, folder: Path, functions: Mapping[str, ProgramFunction]) -> Judged:
         """Return what is found when the program runs, under two hash seeds at the same time."""
         with ThreadPoolExecutor(len(_HASH_SEEDS)) as pool:
-            determined = self.plans.determined
-            runs = [pool.submit(self._run, folder, seed, determined, has_sessions=not seed) for seed in _HASH_SEEDS]
+            runs = [pool.submit(self._run, folder, seed, has_sessions=not seed) for seed in _HASH_SEEDS]
             try:
                 first, other = (run.result() for run in runs)
             except Stopped as error:
@@ -318,15 +308,15 @@ class Gate:
         seen = {name: first[name] for name in ("checks", "writes", "filled", "answers")}
         return Judged(text, functions, findings=findings, held=held, shown=shown, differences=differing, **seen)
 
-    def _run(self, folder: Path, hash_seed: int, determined: Sequence[Record] | None, *, has_sessions: bool) -> Record:
-        """Try out what is in a folder. `determined`: see `determined_calls`; None to find them."""
+    def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:
+        """Try out what is in a folder."""
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
         shown: Sequence[Session] = representative_sessions(self.subject.shown) if has_sessions else ()
         sessions, is_own = (*self.subject.shown, *self.subject.held), "state" in self.subject.world
         job = job_of(
             folder, held, shown, known_of(sessions, shown, self.subject.state, self.subject.samples, is_own=is_own)
         )
-        return self._confined({**job, "tries": True, "determined": determined}, folder, hash_seed)
+        return self._confined({**job, "tries": True}, folder, hash_seed)
 
     def _confined(self, job: Record, folder: Path, hash_seed: int) -> Record:
         try:

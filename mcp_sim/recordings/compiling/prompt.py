@@ -7,7 +7,8 @@ out where there are recordings or samples of its answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from inspect import cleandoc
 from typing import cast
@@ -23,7 +24,6 @@ from mcp_sim.recordings.compiling.evidence import (
     typical_calls,
     violated_schemas,
 )
-from mcp_sim.recordings.compiling.shared_schemas import shared_parts, with_references
 from mcp_sim.recordings.compiling.static_checks import MODULES
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.recordings.compiling.suggested_state import suggested_state
@@ -236,3 +236,51 @@ def _request(subject: Subject) -> str:
         "Answer with the whole file in one fenced block that begins with ```python. Leave nothing out, and write no "
         "placeholders. Explain nothing outside of the block."
     )
+
+
+_LEAST_SHARED = 200
+"""The length from which a part is worth a name, in characters of JSON."""
+_OFTEN = 2  # a name saves space from the second use on
+
+
+def shared_parts(schemas: Iterable[Json]) -> dict[str, str]:
+    """Return the objects that occur at least twice in some schemas, as JSON, and names for them: the largest ones.
+
+    Parts of these that occur nowhere else get no name.
+    """
+    counts = Counter(text for schema in schemas for text in _objects(schema))
+    often = sorted((text for text, count in counts.items() if count >= _OFTEN), key=len, reverse=True)
+    kept: dict[str, int] = {}
+    for text in often:
+        within = sum(count * other.count(text) for other, count in kept.items())
+        if counts[text] - within >= _OFTEN or not within:
+            kept[text] = counts[text]
+    return {text: f"part-{number}" for number, text in enumerate(kept, 1)}
+
+
+def with_references(schema: Json, names: Mapping[str, str], *, is_part: bool = False) -> Json:
+    """Return a schema with `{"$ref": NAME}` instead of shared parts. `is_part`: it is itself one of them."""
+    if isinstance(schema, list):
+        return [with_references(subschema, names) for subschema in cast("list[Json]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    name = None if is_part else names.get(_text(schema))
+    if name is not None:
+        return {"$ref": name}
+    return {key: with_references(subschema, names) for key, subschema in cast("Record", schema).items()}
+
+
+def _objects(value: Json) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _objects(item)
+    elif isinstance(value, dict):
+        text = _text(value)
+        if len(text) >= _LEAST_SHARED:
+            yield text
+            for item in cast("Record", value).values():
+                yield from _objects(item)
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
-from mcp_sim.recordings.compiling.determined import check_determined, determined_calls
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
 from mcp_sim.recordings.compiling.hooks import check_hooks
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
@@ -114,7 +113,7 @@ async def _tried(job: Record, folder: Path) -> Record:
     """Return what trials find, if there are to be any, and the scores of recorded sessions."""
     if not job["tries"]:
         return {"problems": [], "held": _scores(Report(await _scored(folder, job, "held")))}
-    probe, determined = await _probed(folder, job)
+    probe = await _probed(folder, job)
     hung = any("did not end within" in finding.message for finding in probe.findings)
     if not hung:
         probe.findings += await _begun_otherwise(folder, job, is_taken=_is_taken(probe))
@@ -132,7 +131,6 @@ async def _tried(job: Record, folder: Path) -> Record:
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
         "checks": {tool: sorted(check) for tool, check in probe.checks.items()},
         "answers": probe.answers,
-        "determined": determined,
         "held": _scores(held),
         "shown": _scores(shown),
         "differences": [_difference(call) for call in _worst(shown.calls)],
@@ -149,8 +147,8 @@ def _written(plan: Plan, fields: Mapping[str, Collection[str]]) -> str | None:
     return plan.entity if plan.backend in (PROGRAM, "records") else None
 
 
-async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
-    """Return the probe of one world, and for plans the calls that the given state determines.
+async def _probed(folder: Path, job: Record) -> Probe:
+    """Return the probe of one world.
 
     A second world must answer it alike: a program keeps nothing in its module.
     """
@@ -159,11 +157,8 @@ async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
     known, lax = KnownArguments.of(job["given"], job["recorded"]), frozenset(job["lax"])
     async with Simulator(scenario) as simulator:
         probe, again = (Probe(simulator.world("default"), scenario.domain, known, lax) for _ in range(2))
-        start, determined = probe.world.fork(), list[Record]()
         await probe.run()
         await check_lifecycles(probe)
-        if job["determined"] is None:
-            determined = await determined_calls(Probe(start, scenario.domain, known, lax), job["given"])
         if not any("did not end within" in finding.message for finding in probe.findings):
             await again.run()
             await check_lifecycles(again)
@@ -172,8 +167,7 @@ async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
                 probe.findings.append(Finding(tool, "varies", message))
             check_samples(probe, job["samples"])
             await check_hooks(probe)
-            await check_determined(probe, start, job["determined"] or ())
-    return probe, determined
+    return probe
 
 
 def check_samples(probe: Probe, samples: Mapping[str, Answer]) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
+from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.known import data_of
 from mcp_sim.recordings.learning.cases import induce_results, is_memorised, unexplained_text
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
-from mcp_sim.recordings.learning.forgetting import without_data
-from mcp_sim.recordings.learning.page_sizes import page_sizes
 from mcp_sim.recordings.learning.samples import Sample, collect
 from mcp_sim.recordings.learning.slots import Unexplained
+from mcp_sim.recordings.observed import key_of, leaves
 from mcp_sim.spec.sessions import Session
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
 Piece: TypeAlias = "tuple[str, str]"
 """A tool, and RESULT or ERRORS; or '' and one of WHOLE."""
@@ -120,3 +123,99 @@ class _Forms:
             self._unexplained[tool] = f"nothing shows how call {wrong.seq} of session {wrong.session} gets its text"
             return []
         return results
+
+
+_USUAL_SIZES = (50, 100, 200, 500, 1000)
+"""A recorded list that shows more rows than inferred, and perhaps all of them, shows that its page has at least as
+many. Servers choose round numbers."""
+
+
+def page_sizes(samples: Sequence[Sample]) -> dict[str, Record]:
+    """Return the `paging` of each list whose size differs from the inferred one, as a spec declares it under `sim:`."""
+    sizes = dict[str, Record]()
+    for tool in dict.fromkeys(sample.tool for sample in samples):
+        calls = [sample for sample in samples if sample.tool == tool and not sample.recorded.failed]
+        paging = _page_size(calls) if calls and not calls[0].plan.choices else {}
+        sizes |= {tool: {"paging": paging}} if paging else {}
+    return sizes
+
+
+def _page_size(calls: Sequence[Sample]) -> Record:
+    """Return how many rows a list shows if no argument says how many: as many as the fullest pages have.
+
+    Two equally full pages of a longer list show a limit. One could be all that matches.
+    """
+    paging = calls[0].plan.paging
+    unlimited = [call for call in calls if paging.limit not in call.arguments and call.plan.verb in ("list", "search")]
+    pages = [(rows, call) for call in unlimited if (rows := _number_of_rows(call)) is not None]
+    fullest = max((rows for rows, _ in pages), default=0)
+    full = [call for rows, call in pages if rows == fullest]
+    total = max((int(call.scope.facts.get("total", 0)) for call in full), default=0)
+    size = "size" if paging.is_asked else "most"
+    if 0 < fullest < total and len(full) > 1 and getattr(paging, size) != fullest:
+        return {size: fullest}
+    if paging.is_asked and fullest > paging.size:
+        return {"size": next((size for size in _USUAL_SIZES if size >= fullest), fullest)}
+    return {}
+
+
+def _number_of_rows(call: Sample) -> int | None:
+    """Return the number of items in the only list of a recorded answer, or None if it does not have exactly one."""
+    values: Sequence[Json] = [*as_object(call.value).values()] or [call.value]
+    lists = [as_list(value) for value in values if isinstance(value, list)]
+    return len(lists[0]) if len(lists) == 1 and call.served else None
+
+
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+_MOSTLY = 0.35
+"""The share of data from which on an item of a list shows a record rather than a part of the answer."""
+
+
+def without_data(template: Json, data: Container[str], name: str = "") -> Json:
+    """Return a JSON template with slots for constants that are ids or data. Lists with such constants are empty."""
+    if isinstance(template, dict):
+        return _object(cast("Record", template), data, name)
+    if isinstance(template, list):
+        return _list(cast("list[Json]", template), data, name)
+    if isinstance(template, str) and (match := SLOT.fullmatch(template)) is not None and match[3] in data:
+        return template.replace(f"??{match[3]}", "")
+    return _slot(name) if _is_data(name, template, data) else template
+
+
+def _list(items: list[Json], data: Container[str], name: str) -> list[Json]:
+    """Return a list of constants without data: as it is, or one item if that is mostly fixed, or nothing."""
+    shares = [_share_of_data(item, data, name) for item in items]
+    if not any(shares):
+        return items
+    return [without_data(items[0], data, name)] if 0 < shares[0] < _MOSTLY else []
+
+
+def _share_of_data(item: Json, data: Container[str], name: str) -> float:
+    verdicts = [_is_data(key_of(path) or name, leaf, data) for path, leaf in leaves(item)]
+    return sum(verdicts) / max(1, len(verdicts))
+
+
+def _object(template: Record, data: Container[str], name: str) -> Json:
+    """Return an object without data. If it has some, it shows a record, and its other constants may differ, too."""
+    names = {key: name if key == ROWS else replaced_path({key: None}) or key.rstrip("?") for key in template}
+    if not any(_is_data(names[key], value, data) for key, value in template.items()):
+        return {key: without_data(value, data, names[key]) for key, value in template.items()}
+    return {key: _of_record(names[key], value, data) for key, value in template.items()}
+
+
+def _of_record(name: str, value: Json, data: Container[str]) -> Json:
+    """Return the template of a field: its value, else the constant that was recorded unless that is data."""
+    is_fixed = value is None or (isinstance(value, str) and not set(value) & set("{}?\n"))
+    if not is_fixed or _NAME.fullmatch(name) is None or _is_data(name, value, data):
+        return without_data(value, data, name)
+    return _slot(name) if value is None else f"{{{name}??{value}}}"
+
+
+def _slot(name: str) -> Json:
+    return f"{{{name}}}" if _NAME.fullmatch(name) else None
+
+
+def _is_data(name: str, value: Json, data: Container[str]) -> bool:
+    if isinstance(value, str) and SLOT.search(value):
+        return False
+    return is_id(name, value) or (isinstance(value, str) and value.strip() in data)

@@ -6,16 +6,17 @@ faults are tried at the calls that follow it: first at those that the agent make
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
 
+from mcp_sim.generate.record_counts import usual_count
 from mcp_sim.runs.hunting.faults import Placed, Places
-from mcp_sim.runs.hunting.shrink import Shrinker
 from mcp_sim.runs.hunting.trials import BudgetSpent, Setup, Tester, Trial
-from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.errors import DocumentError, McpSimError
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.scenario import GivenRecords, Scenario
 
 ANOTHER_FAULT, ALREADY_KNOWN, ANOTHER_SEED = 2, 6, 12
 """What a further fault costs, what it costs at a call that the agent makes anyway, and what a further seed costs.
@@ -186,3 +187,86 @@ def _index_of(fault: Placed, called: Sequence[str]) -> int:
     nth = fault.nth or 1
     indices = [index for index, tool in enumerate(called) if tool == fault.tool]
     return indices[min(nth, len(indices)) - 1] if indices else -1
+
+
+FEW = (0, 1, 3)
+"""The numbers of generated records that are tried for an entity."""
+
+MOST_ROWS = 20
+"""Of more given rows than this, none is tried to be left out. Each row that is tried costs a run of the agent."""
+
+
+class Shrinker:
+    """Makes a setup smaller, as long as the agent fails in it as in `trial` and passes without the faults."""
+
+    def __init__(self, setup: Setup, trial: Trial, tester: Tester) -> None:
+        self.setup = setup
+        """The smallest setup so far."""
+        self._trial, self._tester = trial, tester
+        self._given = _given(tester.scenario)
+
+    async def run(self) -> None:
+        """Shrink the setup step by step. Raises `BudgetSpent`."""
+        await self._generated_records()
+        await self._rows()
+        await self._options()
+
+    async def _generated_records(self) -> None:
+        """Leave out generated records: all of them if possible, else those of one entity after the other."""
+        generated = {name: given for name, given in self._given.items() if given.count > len(given.rows)}
+        bare = {name: GivenRecords(len(given.rows), given.rows) for name, given in generated.items()}
+        if not bare or await self._adopted(replace(self.setup, records=bare)):
+            return
+        for name, given in generated.items():
+            for fewer in (len(given.rows) + few for few in FEW):
+                if fewer < given.count and await self._adopted(self._with(name, replace(given, count=fewer))):
+                    break
+
+    async def _rows(self) -> None:
+        """Leave out given rows, one after the other."""
+        for name, given in self._given.items():
+            for row in given.rows if len(given.rows) <= MOST_ROWS else ():
+                now = self.setup.records.get(name, given)
+                rows = tuple(kept for kept in now.rows if kept is not row)
+                await self._adopted(self._with(name, GivenRecords(now.count - 1, rows)))
+
+    async def _options(self) -> None:
+        """Leave out options of faults."""
+        for place, option in [
+            (at, name) for at, placed in enumerate(self.setup.faults) for name in placed.fault.options
+        ]:
+            faults = [*self.setup.faults]
+            faults[place] = _without(faults[place], option)
+            await self._adopted(replace(self.setup, faults=tuple(faults)))
+
+    def _with(self, entity: str, given: GivenRecords) -> Setup:
+        return replace(self.setup, records={**self.setup.records, entity: given})
+
+    async def _adopted(self, smaller: Setup) -> bool:
+        """Take over a smaller setup if it does as well."""
+        try:
+            smaller.scenario(self._tester.scenario)
+        except DocumentError:
+            return False
+        faulted, clean = await self._tester.trials([smaller, smaller.clean()])
+        if not faulted.fails_like(self._trial) or clean.outcome != "passed":
+            return False
+        self.setup = smaller
+        return True
+
+
+def _without(placed: Placed, option: str) -> Placed:
+    kept = {name: value for name, value in placed.fault.options.items() if name != option}
+    return replace(placed, fault=replace(placed.fault, options=kept))
+
+
+def _given(scenario: Scenario) -> Mapping[str, GivenRecords]:
+    """Return the records of the entities whose number the scenario can give."""
+    return dict(_countable(scenario))
+
+
+def _countable(scenario: Scenario) -> Iterator[tuple[str, GivenRecords]]:
+    for name, entity in scenario.domain.entities.items():
+        given = scenario.records.get(name, GivenRecords(usual_count(entity)))
+        if scenario.domain.is_counted(name) and not given.whole:
+            yield name, given

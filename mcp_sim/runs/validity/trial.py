@@ -6,16 +6,47 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
+from typing import Literal
 
 from mcp_sim.grading.expectations.probe import shown_text, shown_value
 from mcp_sim.runs.agents.script import Script, filled
 from mcp_sim.runs.agents.strategies import Player, Reply, Strategy, has_given_up
-from mcp_sim.runs.validity.faults import TEXTS, FaultStream
 from mcp_sim.runs.validity.sides import Opened, Side
 from mcp_sim.runs.validity.task import Goal, Task
 from mcp_sim.types import Json, Observation, Record
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
 from mcp_sim.types.frozen import frozen
+
+Fault = Literal["error", "lost answer", "timeout"]
+
+TEXTS: dict[Fault, str] = {
+    "error": "503 Service Unavailable",
+    "lost answer": "upstream timed out",
+    "timeout": "upstream timed out",
+}
+"""What an agent reads. After a lost answer the call took effect, after a timeout it did not: they look alike."""
+
+# High enough that each agent meets some in a task of five calls, low enough that four tries nearly always suffice.
+_OF_WRITES: dict[Fault, float] = {"error": 0.15, "lost answer": 0.2, "timeout": 0.1}
+_OF_READS: dict[Fault, float] = {"error": 0.1}
+
+
+class FaultStream:
+    """The faults of one run. Draws depend on the stream, the tool and the number of the call alone."""
+
+    def __init__(self, stream: int) -> None:
+        self._stream, self._calls = stream, dict[str, int]()
+
+    def next(self, tool: str, *, only_reads: bool) -> Fault | None:
+        """Return what happens to the next call of a tool."""
+        number = self._calls[tool] = self._calls.get(tool, 0) + 1
+        chance = Random(f"{self._stream}/{tool}/{number}").random()  # noqa: S311 (chance, not a secret)
+        for fault, share in (_OF_READS if only_reads else _OF_WRITES).items():
+            if chance < share:
+                return fault
+            chance -= share
+        return None
+
 
 MOST_TEXT = 160  # of an answer in a report: two lines
 
