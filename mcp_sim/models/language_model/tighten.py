@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, cast
+from functools import reduce
+from typing import cast
 
 from mcp_sim.models.language_model.patterns import FORMATS, bounded
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.expansion import resolve_reference
-from mcp_sim.types.json_schema.shapes import as_object, type_name
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
+from mcp_sim.types.json_schema.shapes import as_object
 
 MAX_NUMBER = 1_000_000  # without a bound a model may write digits until its tokens run out
 LARGEST = 2**53 - 1
 """The largest integer that every JSON parser reads exactly."""
 MAX_CHOICES = 100  # each is a branch of the grammar, which an engine compiles before it answers
-MAX_BRANCHES = 32  # two alternatives of `allOf` multiply, and engines compile each branch
 MAX_NODES = 4_000
 """Maximum number of nodes of a tightened schema; optional parts beyond it are left out."""
 MAX_DEPTH = 10  # definitions that refer to themselves have no end
@@ -56,7 +57,7 @@ CLOSED = Bounds()
 
 def tighten(schema: Json, bounds: Bounds = CLOSED) -> Record:
     """Return the bounded schema for any JSON Schema."""
-    return _Tightening(schema, bounds).narrowed(schema, ()) or IMPOSSIBLE
+    return (None if schema is False else _Tightening(bounds).narrowed(expanded(schema))) or IMPOSSIBLE
 
 
 def whole_schema(value: Record, bounds: Bounds) -> Record:
@@ -80,14 +81,14 @@ def _closed(parts: Record) -> Record:
 
 
 class _Tightening:
-    """The state of one derivation: the root, for references, and how many nodes may still be made."""
+    """The state of one derivation: how many nodes may still be made."""
 
-    def __init__(self, root: Json, bounds: Bounds) -> None:
-        self.root, self.bounds = as_object(root), bounds
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
         self.left = MAX_NODES
 
-    def narrowed(self, schema: Json, path: tuple[str, ...], depth: int = 0) -> Record | None:
-        """Return the bounded form of a part, or None if no small value satisfies it. `path`: the references taken."""
+    def narrowed(self, schema: Json, depth: int = 0) -> Record | None:
+        """Return the bounded form of an expanded part, or None if no small value satisfies it."""
         self.left -= 1
         if self.left < 0 or depth > MAX_DEPTH or schema in (False, {"not": {}}):
             return None
@@ -95,48 +96,28 @@ class _Tightening:
             return {}
         if not isinstance(schema, dict):
             return self._text({})
-        flat = self._flat(cast("Record", schema), path)
-        if flat is None:
+        body = as_object(merge_schemas(schema, {}))
+        if body == NEVER:
             return None
-        body, taken = flat
         if "const" in body or "enum" in body:
-            return _choices(body)
+            return {"const": body["const"]} if "const" in body else {"enum": body["enum"]}
         branches = _branches(body)
-        return self._typed(body, taken, depth) if branches is None else self._any(branches, taken, depth)
+        return self._typed(body, depth) if branches is None else self._any(branches, depth)
 
-    def _flat(self, schema: Record, path: tuple[str, ...]) -> tuple[Record, tuple[str, ...]] | None:
-        """Return the schema with its references and `allOf` merged, and the references taken; None if it recurs."""
-        flat = {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
-        parts: list[Json] = [branch for branch in schema.get("allOf") or () if branch is not True]
-        if "$ref" in schema:
-            reference = str(schema["$ref"])
-            if reference in path:
-                return None
-            path = (*path, reference)
-            parts.insert(0, resolve_reference(self.root, reference))
-        for conjunct in parts:
-            narrowed_branch = self._flat(cast("Record", conjunct), path) if isinstance(conjunct, dict) else None
-            if narrowed_branch is None:
-                return None
-            flat, path = _merged(flat, narrowed_branch[0]), narrowed_branch[1]
-        return flat, path
-
-    def _any(self, branches: Iterable[Json], path: tuple[str, ...], depth: int) -> Record | None:
-        kept = [
-            branch for branch in (self.narrowed(branch, path, depth + 1) for branch in branches) if branch is not None
-        ]
+    def _any(self, branches: Iterable[Json], depth: int) -> Record | None:
+        kept = [branch for branch in (self.narrowed(branch, depth + 1) for branch in branches) if branch is not None]
         if not kept:
             return None
         return kept[0] if len(kept) == 1 else {"anyOf": kept}
 
-    def _typed(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
+    def _typed(self, body: Record, depth: int) -> Record | None:
         named = body.get("type") or _type_of(body)
         if named is None and self.bounds.is_open:
             return {}
         if named in ("integer", "number") and self.bounds.is_open and not _NUMERIC & body.keys():
             return {"type": named, "minimum": -LARGEST, "maximum": LARGEST}
         if named in ("object", "array"):
-            return (self._object if named == "object" else self._array)(body, path, depth)
+            return (self._object if named == "object" else self._array)(body, depth)
         return _PLAIN.get(str(named), self._text)(body)
 
     def _text(self, body: Record) -> Record:
@@ -149,14 +130,14 @@ class _Tightening:
         most = max(least, min(int(body.get("maxLength", self.bounds.text)), self.bounds.text))
         return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
-    def _object(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
+    def _object(self, body: Record, depth: int) -> Record | None:
         other: Json = body.get("additionalProperties", {})
         required = _required(body)
-        narrowed = self._properties(body, required, other, path, depth)
+        narrowed = self._properties(body, required, other, depth)
         if not narrowed.keys() >= {*required}:
             return None
         if int(body.get("minProperties", 0)) > len(required):
-            required = self._filled(body, narrowed, other, path, depth)
+            required = self._filled(body, narrowed, other, depth)
         if int(body.get("maxProperties", len(narrowed))) < len(narrowed):
             narrowed = {name: narrowed[name] for name in narrowed if name in required}
         return {
@@ -166,43 +147,39 @@ class _Tightening:
             "additionalProperties": self.bounds.is_open and other is not False and "maxProperties" not in body,
         }
 
-    def _properties(
-        self, body: Record, required: Iterable[str], other: Json, path: tuple[str, ...], depth: int
-    ) -> Record:
+    def _properties(self, body: Record, required: Iterable[str], other: Json, depth: int) -> Record:
         """Return the declared and the required properties, up to a required one that no small value satisfies."""
         declared = cast("Record", body.get("properties") or {})
         narrowed_properties: Record = {}
         for name in dict.fromkeys((*declared, *required)):
-            narrowed = self.narrowed(declared.get(name, other), path, depth + 1)
+            narrowed = self.narrowed(declared.get(name, other), depth + 1)
             if narrowed is not None:
                 narrowed_properties[name] = narrowed
             elif name in required:
                 break
         return narrowed_properties
 
-    def _filled(
-        self, body: Record, narrowed_properties: Record, other: Json, path: tuple[str, ...], depth: int
-    ) -> list[str]:
+    def _filled(self, body: Record, narrowed_properties: Record, other: Json, depth: int) -> list[str]:
         """Require every property, and add generated names up to `minProperties`."""
-        narrowed = self.narrowed(other, path, depth + 1)
+        narrowed = self.narrowed(other, depth + 1)
         while narrowed is not None and len(narrowed_properties) < min(int(body["minProperties"]), self.bounds.items):
             narrowed_properties[f"item_{len(narrowed_properties) + 1}"] = narrowed
         return list(narrowed_properties)
 
-    def _array(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
+    def _array(self, body: Record, depth: int) -> Record | None:
         if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
-            return self._tuple(body["prefixItems"], path, depth)
+            return self._tuple(body["prefixItems"], depth)
         least = max(int(body.get("minItems", 0)), 1 if "contains" in body else 0)
         unique = 1 if body.get("uniqueItems") and not self.bounds.is_open else self.bounds.items
         most = max(least, min(int(body.get("maxItems", self.bounds.items)), unique))
-        item = {"allOf": [body.get("items", {}), body["contains"]]} if "contains" in body else body.get("items", {})
-        narrowed = self.narrowed(item, path, depth + 1) if most else None
+        item = merge_schemas(body.get("items", {}), body["contains"]) if "contains" in body else body.get("items", {})
+        narrowed = self.narrowed(item, depth + 1) if most else None
         if narrowed is None:
             return None if least else {"const": []}
         return {"type": "array", "items": narrowed, "minItems": least, "maxItems": most}
 
-    def _tuple(self, items: Sequence[Json], path: tuple[str, ...], depth: int) -> Record | None:
-        schemas = [self.narrowed(item, path, depth + 1) for item in items]
+    def _tuple(self, items: Sequence[Json], depth: int) -> Record | None:
+        schemas = [self.narrowed(item, depth + 1) for item in items]
         if None in schemas:
             return None
         return {
@@ -264,55 +241,17 @@ def _required(body: Record) -> list[str]:
     return list(names)
 
 
-def _choices(body: Record) -> Record | None:
-    """Return the only value, or the choices of the declared type."""
-    if "const" in body:
-        return {"const": body["const"]}
-    allowed = [choice for choice in body["enum"] if _is_of(choice, body.get("type"))]
-    return {"enum": allowed} if allowed else None
-
-
 def _branches(body: Record) -> list[Json] | None:
     """Return the alternatives of a schema, each merged with the keywords beside them, or None."""
     for keyword in ("anyOf", "oneOf"):
         if keyword in body:
             rest = {name: value for name, value in body.items() if name != keyword}
-            return [{"allOf": [rest, branch]} if isinstance(branch, dict) else branch for branch in body[keyword]]
+            return [merge_schemas(rest, branch) for branch in body[keyword]]
+    left = [part for part in body.get("allOf", ()) if "anyOf" in part or "oneOf" in part]
+    if left:  # a schema has one list of alternatives: those of other parts follow
+        return [reduce(merge_schemas, left, {name: value for name, value in body.items() if name != "allOf"})]
     types: Json = body.get("type")
     return [{**body, "type": kind} for kind in cast("list[Json]", types)] if isinstance(types, list) else None
-
-
-def _merged(schema: Record, other: Record) -> Record:
-    """Merge two schemas as far as one schema can express both. Neither has a `$ref` or an `allOf`."""
-    both = {name: _MERGES.get(name, _first)(schema[name], other[name]) for name in schema if name in other}
-    return {**schema, **other, **both}
-
-
-def _first(value: Json, _other: Json) -> Json:
-    return value
-
-
-def _all(value: Json, other: Json) -> Json:
-    return {"allOf": [value, other]}
-
-
-def _both_properties(schemas: Record, other: Record) -> Record:
-    return {**schemas, **other, **{name: _all(schemas[name], other[name]) for name in schemas if name in other}}
-
-
-def _pairs(pairs: Sequence[Json], other: Sequence[Json]) -> list[Json]:
-    """Return the branches that satisfy one of each."""
-    return [_all(mine, yours) for mine in pairs for yours in other][:MAX_BRANCHES]
-
-
-def _common_type(kind: Json, other: Json) -> Json:
-    """Return the type or types that both allow."""
-    ones = _listed(kind)
-    others = _listed(other)
-    common = [name for name in ones if name in others]
-    if not common and {"integer", "number"} <= {*ones, *others}:
-        common = ["integer"]
-    return common[0] if len(common) == 1 else common
 
 
 _PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
@@ -323,35 +262,10 @@ _PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
 }
 """Bounds the schemas of types without parts, except texts."""
 
-_MERGES: Mapping[str, Callable[[Any, Any], Json]] = {
-    "properties": _both_properties,
-    "required": lambda value, other: list(dict.fromkeys([*value, *other])),
-    **dict.fromkeys(("items", "contains"), _all),
-    **dict.fromkeys(("anyOf", "oneOf"), _pairs),
-    "enum": lambda value, other: [choice for choice in value if choice in other],
-    "type": _common_type,
-    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
-    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
-    "additionalProperties": lambda value, other: value if other is True else other,
-}
-"""How the values of a keyword that two schemas have are merged; of other keywords, the first value is taken."""
-
-
-def _listed(types: Json) -> list[Any]:
-    return cast("list[Any]", types) if isinstance(types, list) else [types]
-
 
 def _type_of(body: Record) -> str | None:
     """Return the type that the keywords of an untyped schema apply to, or None without such keywords."""
     return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), None)
-
-
-def _is_of(value: Json, types: Json) -> bool:
-    """Whether a value has one of the types. Any value has, without types."""
-    named = _listed(types)
-    name = type_name(value)
-    whole = name == "integer" or (isinstance(value, float) and value.is_integer() and "integer" in named)
-    return types is None or name in named or (whole and not {"integer", "number"}.isdisjoint(named))
 
 
 def _is_number(value: Json) -> bool:
