@@ -17,11 +17,13 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
-from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
+_QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
+_DETAILS = terms("nouns.details", "nouns.facets")
 _ENTERING = table("verbs.entering")
 _T = TypeVar("_T", bound=Hashable)
 _ENVELOPE, _ROWS = terms("results.success"), terms("results.rows")
@@ -264,7 +266,7 @@ def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity
 
 def _is_about(noun: Words, entity: Words) -> bool:
     """Whether a noun ends with the entity, or has only attributes besides."""
-    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _ATTRIBUTES | NO_NOUNS
+    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _QUALITIES
 
 
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
@@ -415,8 +417,16 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif facts.parsed.word and _lists_keys(facts.input, entity):
         yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
+    elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
+        verb = "list" if facts.parsed.plural else "get"
+        yield facts.evidence("verb", verb, 0.55, f"it is named after the given {plural(entity)}")
     elif is_shown and not score:
         yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
+
+
+def _asks_for_details(facts: ToolFacts, score: int) -> bool:
+    """Whether a name without a verb ends with a word like `info`, and an argument names a record."""
+    return score >= 2 and last_word(facts.tool.name) in _DETAILS
 
 
 def _lists_keys(schema: Record, entity: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from mcp_sim.plans.infer.entities import EntityBuilder
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
 from mcp_sim.plans.infer.fields import collect_shown_fields
-from mcp_sim.plans.infer.given_state import Given, Path, collect_nouns, read_given_state
+from mcp_sim.plans.infer.given_state import Given, Path, read_given_state
 from mcp_sim.plans.infer.links import link_given_keys
 from mcp_sim.plans.infer.names import parse_tool_names
 from mcp_sim.plans.infer.openness import find_open_entities, with_usual_fields
@@ -19,6 +19,7 @@ from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect
 from mcp_sim.plans.infer.roles import assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
+from mcp_sim.plans.infer.state_nouns import collect_names, collect_nouns
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -54,7 +55,7 @@ def infer(
     multi_tools = find_multi_tools(tools, overrides)
     overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
     tools = split_tools(tools, multi_tools)
-    parsed_names = parse_tool_names(tools)
+    parsed_names = parse_tool_names(tools, collect_names(state))
     given = read_given_state(state, collect_nouns(parsed_names, tools)) if state is not None else Given()
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}

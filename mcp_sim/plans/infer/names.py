@@ -134,31 +134,38 @@ def parse_noun_phrase(rest: Words) -> ParsedName:
     )
 
 
-def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
-    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
+def parse_tool_names(tools: Mapping[str, Tool], given: AbstractSet[Words] = frozenset()) -> dict[str, ParsedName]:
+    """Return the parsed names of all tools, by tool id. The names of each server are parsed together.
+
+    `given` are the nouns that a given state mentions.
+    """
     by_server: dict[str, list[Tool]] = defaultdict(list)
     for tool in tools.values():
         by_server[tool.server].append(tool)
     parsed_names: dict[str, ParsedName] = {}
     for mine in by_server.values():
         descriptions = {tool.name: tool.description for tool in mine}
-        named = parse_names(descriptions, descriptions)
+        named = parse_names(descriptions, descriptions, given)
         parsed_names.update({tool.id: named[tool.name] for tool in mine})
     return parsed_names
 
 
-def parse_names(names: Iterable[str], descriptions: Mapping[str, str] = MappingProxyType({})) -> dict[str, ParsedName]:
+def parse_names(
+    names: Iterable[str],
+    descriptions: Mapping[str, str] = MappingProxyType({}),
+    given: AbstractSet[Words] = frozenset(),
+) -> dict[str, ParsedName]:
     """Parse the names of the tools of one server.
 
     First words that most names share are dropped, unless they are the noun: `task_create`, `task_list`, `task_delete`.
-    `descriptions` fill gaps that names leave.
+    `descriptions` and the nouns of a `given` state fill gaps that names leave.
     """
     bare = _translate({name: words(last_segment(name)) for name in names})
     shared = _shared_prefix([*bare.values()])
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
     parsed_names = {name: parse_name(parts) for name, parts in bare.items()}
-    nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"}
+    nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
         name: _complete(parsed, bare[name], descriptions.get(name, ""), nouns) for name, parsed in parsed_names.items()
     }

@@ -54,13 +54,17 @@ def _nouns_of_ids(tool: Tool) -> list[str]:
 def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:
     """Return the singleton that a tool reads or sets: `wifi` for `get_wifi_status` and `set_wifi`.
 
-    It is the one of that name, or the only one with fields for all that an update requires.
+    It is the one of that name, the only one of a name that its noun ends with (`profile` of `company_profile`), or the
+    only one with fields for all that an update requires.
     """
     if parsed.verb not in {"get", "list", "update"} or (parsed.verb != "update" and required(schema)):
         return None
     nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))}
     singles = [entity for entity in entities if entity.singleton]
     named = next((single for single in singles if {single.name, singular_phrase(words(single.name))} & nouns), None)
+    ends = {"_".join(noun) for noun in last_nouns(parsed.noun)}
+    ending = [single for single in singles if singular_phrase(words(single.name)) in ends]
+    named = named or (ending[0] if len(ending) == 1 else None)
     return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
 
 

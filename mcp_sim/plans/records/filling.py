@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mcp_sim.generate.embedded_records import embedder, with_known_records
+from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -27,6 +28,7 @@ from mcp_sim.types.json_schema.shapes import (
     is_open,
     items,
     main_type,
+    map_of,
     properties,
     required,
     takes_null,
@@ -77,6 +79,8 @@ class Filler:
         if properties(schema):
             fill = self._object(schema, path)
             return lambda facts: fill(_with_first_row(facts))
+        if map_of(schema):
+            return self._rows_by_key(map_of(schema))
         if not is_open(schema):
             return lambda _facts: {}
         row, name = projector(self.entity, {}), plural(self.entity.name)
@@ -84,6 +88,19 @@ class Filler:
             name: [row(record, facts.view) for _, record in facts.page.rows],
             "count": facts.page.total,
         }
+
+    def _rows_by_key(self, values: Record) -> Fill:
+        """Return what fills a map from keys: to the rows, or to the value that each of them has besides its key."""
+        if main_type(values) in {"object", "array", ""}:
+            show = projector(self.entity, values)
+            return lambda facts: {str(key): show(record, facts.view) for key, record in facts.page.rows}
+        names, allows = [name for name in self.entity.fields if name != self.entity.key], validity_test(values)
+
+        def by_key(facts: Facts) -> Json:
+            held = [(key, [record[name] for name in names if name in record]) for key, record in facts.page.rows]
+            return {str(key): value for key, cells in held for value in [*filter(allows, cells)][:1]}
+
+        return by_key
 
     def _is_plain(self, schema: Record) -> bool:
         """Return whether the place holds the record and nothing else."""
@@ -159,7 +176,8 @@ class Filler:
             return as_text(_key) if main_type(schema) == "string" else _key
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
-        if (of_record or self.envelope.record is None) and name in self.entity.fields:
+        is_asked = self.envelope.rows is not None and plain in self.inputs
+        if (of_record or self.envelope.record is None) and name in self.entity.fields and not is_asked:
             return self._field(name, schema, needed=needed)
         summed = row_sum(plain, schema, self.entity) if self.envelope.rows is not None else None
         return summed or self._named(plain, schema)

@@ -16,7 +16,7 @@ from mcp_sim.types import Json, Record, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 
 Show: TypeAlias = Callable[[Record, View], Json]
 
@@ -116,8 +116,9 @@ def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> C
 
 
 def is_alias_of_key(entity: Entity, name: str) -> bool:
-    """Whether a name means the key under another name: `id` and `order_id` of an order."""
-    ids = {"id", f"{entity.name}_id", f"{entity.name.rpartition('_')[2]}_id"}
+    """Whether a name means the key under another name: `id` and `order_id` of an order, `code` and `order_code`."""
+    ending = last_word(entity.key)
+    ids = {ending, f"{entity.name}_{ending}", f"{entity.name.rpartition('_')[2]}_{ending}"}
     return name != entity.key and {snake(name), snake(entity.key)} <= ids
 
 
@@ -126,8 +127,12 @@ def _kind(entity: Entity) -> str:
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:
-    """Return the projection to a single value or a list: the key if the schema allows it, else a generated value."""
-    key, kind = entity.key, main_type(schema)
+    """Return the projection to a single value or a list: the key if the schema allows it, else a generated value.
+
+    Instead of a hidden key, it is the first field that is not hidden: the member of a membership.
+    """
+    visible, kind = [name for name, field in entity.fields.items() if not field.hidden], main_type(schema)
+    key = visible[0] if visible and entity.key in entity.fields and entity.key not in visible else entity.key
     make = value_maker(entity.name, key if kind == "integer" else entity.name, schema)
     allows = validity_test(schema)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.given import STRING, service, value
 
-from mcp_sim.plans.infer.given_state import Nouns, read_given_state
+from mcp_sim.plans.infer.given_state import read_given_state
+from mcp_sim.plans.infer.state_nouns import Nouns
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any
@@ -86,3 +88,58 @@ async def test_tables_of_rows_with_named_columns_are_read(tmp_path: Path) -> Non
         for state in ({"books": rows}, {"library": {"tables": {"books": rows}}}):
             async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
                 assert value(await world.call("get_book", {"id": "b2"}))["title"] == "Emma"
+
+
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+PRICES = {"type": "object", "additionalProperties": {"type": "number"}}
+ADA_AND_BEN = {"customers": [{"customer_id": "ada", "name": "Ada"}, {"customer_id": "ben", "name": "Ben"}]}
+TERMS = {"deposit": 60.5, "days": 4}
+LESSONS = {"Ada": {"monday": [{"at": "09:00"}], "friday": [{"at": "14:00"}]}, "Ben": {"monday": [{"at": "16:00"}]}}
+GAUGES = {"North": [{"level": 3}], "South": [{"level": 8}, {"level": 9}]}
+SHOWN_PARTS: dict[str, tuple[Json, Json, Json, Json]] = {
+    "a value by its name, in a table that is not plural": (
+        {"stock": {"hops": 12.5, "malt": 340}}, tool("check_stock", {"item": STRING}, "item"), {"item": "hops"},
+        {"item": "hops", "stock": 12.5},
+    ),
+    "a record by a field named like it": (
+        {"tanks": [{"tank": "T-1", "litres": 800}, {"tank": "T-2", "litres": 90}]},
+        tool("get_tank", {"tank": STRING}, "tank"), {"tank": "T-2"}, {"tank": "T-2", "litres": 90},
+    ),
+    "a map, where the schema declares one": (
+        {"prices": {"small": 2.5, "large": 4.0}}, tool("list_prices", output={"prices": PRICES}), {},
+        {"prices": {"small": 2.5, "large": 4.0}},
+    ),
+    "an object that a result shows, in the plural": (
+        {"terms": TERMS}, tool("get_terms", output={name: {"type": "number"} for name in TERMS}), {}, TERMS,
+    ),
+    "an object under another part of the noun": (
+        {"firm": {"profile": {"name": "Hebridean Links", "vat": "GB 8"}, "staff": {"count": 4}}},
+        tool("get_firm_profile"), {}, {"name": "Hebridean Links", "vat": "GB 8"},
+    ),
+    "rows of two parents": (
+        {"lessons": LESSONS, "teachers": ["Ada", "Ben"]},
+        tool("get_lessons", {"teacher": STRING, "day": STRING}, "teacher", "day"), {"teacher": "Ada", "day": "monday"},
+        [{"at": "09:00", "teacher": "Ada", "day": "monday"}],
+    ),
+    "ids of members": (
+        {**ADA_AND_BEN, "favourites": {"ada": [14, 11], "ben": [11]}},
+        tool("get_favourites", {"customer_id": STRING}, "customer_id", output={"book_ids": INTEGERS}),
+        {"customer_id": "ada"}, {"book_ids": [14, 11]},
+    ),
+    "details of a record": (
+        {"stations": {"North": {"lat": 46.4}, "South": {"lat": 8.1}}},
+        tool("station_info", {"station": STRING}, "station"), {"station": "South"}, {"station": "South", "lat": 8.1},
+    ),
+    "rows of a parent, by a noun without a verb": (
+        {"stations": ["North", "South"], "readings": GAUGES},
+        tool("readings_for_station", {"station": STRING}, "station"), {"station": "North"},
+        [{"level": 3, "station": "North"}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", SHOWN_PARTS)
+async def test_every_part_is_shown_by_the_tool_that_means_it(tmp_path: Path, part: str) -> None:
+    state, reader, arguments, shown = SHOWN_PARTS[part]
+    async with service(tmp_path, state, reader) as simulator, simulator.open("w") as world:
+        assert value(await world.call(reader["name"], arguments)) == shown
