@@ -189,13 +189,13 @@ def served(world: World) -> ThreadingHTTPServer:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.reply({})
+            self.reply([])
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-            self.reply(dict(parse_qsl(body, keep_blank_values=True)))
+            self.reply(parse_qsl(body, keep_blank_values=True))
 
-        def reply(self, form: dict[str, str]) -> None:
+        def reply(self, form: list[tuple[str, str]]) -> None:
             parts = urlsplit(self.path)
             asked = {"method": self.command, "path": parts.path, "query": parts.query, "form": form}
             answer: Any = world.call_sync("request", asked).body

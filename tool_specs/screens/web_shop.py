@@ -5,7 +5,7 @@ import json
 from shop import fill, site
 
 from mcp_sim.libraries.patterns import PatternError, search_test
-from mcp_sim.libraries.screens import ScreenError, playwright
+from mcp_sim.libraries.screens import NotReady, ScreenError, playwright, reason
 from mcp_sim.programs import Refused, initial, tool
 
 tables = {
@@ -46,20 +46,34 @@ class Session:
             lines += [*self.page(), "### Snapshot", f"- [Snapshot](.playwright-mcp/page-{self.stamp()}.yml)"]
         return "\n".join(lines)
 
+    def failures(self):
+        """The requests of the page that failed: what the console shows of a page without scripts."""
+        return [request for request in self.tab.record["requests"][-1:] if request[2] >= 400]
+
     def page(self):
         yield "### Page"
         yield f"- Page URL: {self.tab.url}"
-        if self.tab.dialog is not None:
-            yield from self.modal()
-        elif self.tab.title:
+        if not self.is_blocked and self.tab.title:
             yield f"- Page Title: {self.tab.title}"
         if self.tab.record["status"] != 200:
             yield f"- HTTP status: {self.tab.record['status']} Not Found"
+        if self.failures():
+            yield f"- Console: {len(self.failures())} errors, 0 warnings"
+        if self.is_blocked:
+            yield from self.modal()
+
+    @property
+    def is_blocked(self):
+        """Whether a dialog or a file chooser waits for an answer."""
+        return self.tab.dialog is not None or self.tab.chooser is not None
 
     def modal(self):
         yield "### Modal state"
-        message = f'["confirm" dialog with message "{self.tab.dialog}"]'
-        yield f"- {message}: can be handled by browser_handle_dialog"
+        if self.tab.chooser is not None:
+            yield "- [File chooser]: can be handled by browser_file_upload"
+        else:
+            message = f'["confirm" dialog with message "{self.tab.dialog}"]'
+            yield f"- {message}: can be handled by browser_handle_dialog"
 
     def stamp(self):
         return self.now.strftime("%Y-%m-%dT%H-%M-%S-") + f"{self.now.microsecond // 1000:03d}Z"
@@ -68,7 +82,7 @@ class Session:
 def opened(world, name, handles_dialog=False):
     """Return the session of a call, unless a dialog is open that this tool does not handle."""
     session = Session(world)
-    if session.tab.dialog is not None and not handles_dialog:
+    if session.is_blocked and not handles_dialog:
         modal = "\n".join(session.modal())
         raise Refused(f'### Error\nError: Tool "{name}" does not handle the modal state.\n{modal}')
     return session
@@ -78,10 +92,17 @@ def act(do, *arguments, **options):
     """Run an action of the tab. What the page does not allow is refused in the words of the server."""
     try:
         return do(*arguments, **options)
+    except NotReady as error:
+        timeout = "TimeoutError: browserBackend.callTool: Timeout 5000ms exceeded.\nCall log:"
+        raise Refused(f"### Error\n{timeout}\n  - {error}\n") from None
     except ScreenError as error:
         text = str(error)
-        where = "" if text.startswith("Ref ") else "browserBackend.callTool: Error: "
+        where = "" if text.startswith(("Ref ", "Tab ", '"')) else "browserBackend.callTool: "
         raise Refused(f"### Error\nError: {where}{text}") from None
+
+
+def quoted(text):
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
 
 
 def listed(browser):
@@ -109,13 +130,17 @@ def browser_navigate_back(world):
 
 
 @tool(verb="get", entity="tab")
-def browser_snapshot(world, target=""):
+def browser_snapshot(world, target="", filename="", depth=0, boxes=False):
     session = opened(world, "browser_snapshot")
+    if boxes:
+        raise Refused("### Error\nError: boxes are not available: the pages of this browser have no layout.")
     tree = session.tab.tree()
     if target:
         act(session.tab.element, target)
-    shown = playwright.snapshot(tree, target)
+    shown = playwright.snapshot(tree, target, int(depth))
     session.tab.save()
+    if filename:
+        return "\n".join([*session.page(), "### Snapshot", f"- [Snapshot](./{filename})"])
     return "\n".join([*session.page(), "### Snapshot", "```yaml", shown, "```"])
 
 
@@ -157,11 +182,16 @@ def around(lines, hits):
 
 
 @tool(verb="update", entity="tab")
-def browser_click(world, target, doubleClick=False):
+def browser_click(world, target, doubleClick=False, button="left", modifiers=()):
     session = opened(world, "browser_click")
     element = act(session.tab.element, target)
-    session.code = [f"await {session.locator(element)}.{'dblclick' if doubleClick else 'click'}();"]
-    act(session.tab.click, element)
+    chosen = {"button": quoted(button)} if button != "left" else {}
+    if modifiers:
+        chosen["modifiers"] = f"[{', '.join(map(quoted, modifiers))}]"
+    options = "{\n" + ",\n".join(f"  {name}: {value}" for name, value in chosen.items()) + "\n}" if chosen else ""
+    session.code = [f"await {session.locator(element)}.{'dblclick' if doubleClick else 'click'}({options});"]
+    if button == "left":
+        act(session.tab.click, element)
     return session.done()
 
 
@@ -173,14 +203,126 @@ def browser_hover(world, target):
     return session.done()
 
 
+@tool(verb="get", entity="tab")
+def browser_drag(world, startTarget, endTarget):
+    session = opened(world, "browser_drag")
+    start, end = (session.locator(act(session.tab.element, target)) for target in (startTarget, endTarget))
+    session.code = [f"await {start}.dragTo({end});"]
+    return session.done()
+
+
+@tool(verb="get", entity="tab")
+def browser_drop(world, target, paths=(), data=None):
+    session = opened(world, "browser_drop")
+    if not paths and not data:
+        raise Refused('### Error\nError: At least one of "paths" or "data" must be provided.')
+    act(session.tab.element, target)
+    raise Refused(
+        "### Error\nError: browserBackend.callTool: Drop target did not accept the drop — its dragover handler did not "
+        "call preventDefault()"
+    )
+
+
+@tool(verb="update", entity="tab")
+def browser_file_upload(world, paths=None):
+    session = opened(world, "browser_file_upload", handles_dialog=True)
+    if session.tab.chooser is None:
+        raise Refused(unrelated("browser_file_upload"))
+    session.code = [f"await fileChooser.setFiles({'undefined' if paths is None else json.dumps(paths)})"]
+    try:
+        session.tab.choose_files(paths or ())
+    except ScreenError as error:
+        code = "\n".join(session.code)
+        raise Refused(
+            f"### Error\nfileChooser.setFiles: Error: {error}\n### Ran Playwright code\n```js\n{code}\n```\n"
+            + "\n".join(session.page())
+        ) from None
+    return session.done()
+
+
+def unrelated(name):
+    return f'### Error\nError: The tool "{name}" can only be used when there is related modal state present.'
+
+
+@tool(verb="get", entity="tab")
+def browser_resize(world, width, height):
+    session = opened(world, "browser_resize")
+    if not (0 < width <= 10**7 and 0 < height <= 10**7):
+        raise Refused(
+            "### Error\nError: browserBackend.callTool: Protocol error (Emulation.setDeviceMetricsOverride): Screen "
+            "width and height values must be positive, not greater than 10000000"
+        )
+    session.code = [f"await page.setViewportSize({{ width: {width}, height: {height} }});"]
+    return session.done(shows_page=False)
+
+
+@tool(verb="get", entity="tab")
+def browser_emulate_media(world, colorScheme=None, reducedMotion=None, forcedColors=None, contrast=None, media=None):
+    session = opened(world, "browser_emulate_media")
+    given = {
+        "colorScheme": colorScheme, "reducedMotion": reducedMotion, "forcedColors": forcedColors,
+        "contrast": contrast, "media": media,
+    }  # fmt: skip
+    named = ", ".join(f"{name}: {quoted(value)}" for name, value in given.items() if value is not None)
+    if not named:
+        raise Refused("### Error\nError: Specify at least one media feature to emulate.")
+    session.code = [f"await page.emulateMedia({{ {named} }});"]
+    return session.done(shows_page=False)
+
+
+@tool(verb="get", entity="tab")
+def browser_console_messages(world, all=False, **_level):
+    session = opened(world, "browser_console_messages", handles_dialog=True)
+    requests = session.tab.record["requests"] if all else session.failures()
+    failed = [(url, status) for _, url, status in requests if status >= 400]
+    lines = [
+        f"[ERROR] Failed to load resource: the server responded with a status of {status} ({reason(status)}) @ {url}:0"
+        for url, status in failed
+    ]
+    return "\n".join(["### Result", f"Total messages: {len(failed)} (Errors: {len(failed)}, Warnings: 0)", "", *lines])
+
+
+@tool(verb="list", entity="tab")
+def browser_network_requests(world, static=False, filter=""):
+    session = opened(world, "browser_network_requests", handles_dialog=True)
+    try:
+        matches = search_test(filter) if filter else lambda _url: True
+    except PatternError as error:
+        raise Refused(f"### Error\nError: {error}") from None
+    requests = [row for row in enumerate(session.tab.record["requests"], 1) if matches(row[1][1])]
+    shown = [row for row in requests if static or row[1][2] >= 400]
+    lines = [f"{at}. [{method}] {url} => [{status}] {reason(status)}" for at, (method, url, status) in shown]
+    hidden = len(requests) - len(shown)
+    if hidden:
+        few, them = ("request", "it") if hidden == 1 else ("requests", "them")
+        lines += ["", f'Note: {hidden} static {few} not shown, run with "static" option to see {them}.']
+    return "\n".join(["### Result", *(lines or [""])])
+
+
+@tool(verb="get", entity="tab")
+def browser_network_request(world, index, part=""):
+    session = opened(world, "browser_network_request", handles_dialog=True)
+    requests = session.tab.record["requests"]
+    if index > len(requests):
+        raise Refused(f"### Error\nRequest #{index} not found. Use browser_network_requests to see available indexes.")
+    method, url, status = requests[index - 1]
+    if part:
+        raise Refused(f"### Error\nError: {part} is not available: this browser keeps no headers and bodies.")
+    return "\n".join(
+        [
+            "### Result", f"#{index} [{method}] {url}", "", "  General", f"    status:    [{status}] {reason(status)}",
+            "    type:      document", "    mimeType:  text/html",
+        ]
+    )  # fmt: skip
+
+
 @tool(verb="update", entity="tab")
 def browser_type(world, target, text, submit=False, slowly=False):
     session = opened(world, "browser_type")
     element = act(session.tab.element, target)
     locator = session.locator(element)
     act(session.tab.fill, element, text)
-    quoted = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
-    session.code = [f"await {locator}.{'pressSequentially' if slowly else 'fill'}('{quoted}');"]
+    session.code = [f"await {locator}.{'pressSequentially' if slowly else 'fill'}({quoted(text)});"]
     if submit:
         session.code.append(f"await {locator}.press('Enter');")
         act(session.tab.press, "Enter")
@@ -210,7 +352,9 @@ def browser_fill_form(world, fields):
 def browser_select_option(world, target, values):
     session = opened(world, "browser_select_option")
     element = act(session.tab.element, target)
-    session.code = [f"await {session.locator(element)}.selectOption('{values[0] if values else ''}');"]
+    named = [*map(quoted, values)]
+    chosen = named[0] if len(named) == 1 else f"[{', '.join(named)}]"
+    session.code = [f"await {session.locator(element)}.selectOption({chosen});"]
     act(session.tab.choose, element, values)
     return session.done()
 
@@ -228,10 +372,7 @@ def browser_press_key(world, key):
 def browser_handle_dialog(world, accept):
     session = opened(world, "browser_handle_dialog", handles_dialog=True)
     if session.tab.dialog is None:
-        raise Refused(
-            '### Error\nError: The tool "browser_handle_dialog" can only be used when there is related modal state '
-            "present."
-        )
+        raise Refused(unrelated("browser_handle_dialog"))
     act(session.tab.answer, accept=accept)
     session.tab.save()
     return "\n".join(session.page())
@@ -280,9 +421,23 @@ def browser_close(world):
     return f"### Result\n{listed(browser)}\n### Ran Playwright code\n```js\nawait page.close()\n```"
 
 
+def unavailable(name, why):
+    return Refused(f"### Error\nError: {name} is not available: {why}.")
+
+
 @tool(reads=True)
 def browser_evaluate(_world, **_arguments):
-    raise Refused("### Error\nError: browser_evaluate is not available: the pages of this browser run no scripts.")
+    raise unavailable("browser_evaluate", "the pages of this browser run no scripts")
+
+
+@tool(reads=True)
+def browser_run_code_unsafe(_world, **_arguments):
+    raise unavailable("browser_run_code_unsafe", "this browser runs no scripts")
+
+
+@tool(reads=True)
+def browser_take_screenshot(_world, **_arguments):
+    raise unavailable("browser_take_screenshot", "this browser draws no pictures; browser_snapshot has the page")
 
 
 @initial

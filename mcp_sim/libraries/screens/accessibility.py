@@ -291,7 +291,8 @@ class Tree:
 
     def _is_selected(self, option: Element) -> bool:
         select = option.closest("select")
-        return select is not None and self._form.value(select) == option_value(option)
+        value = None if select is None else self._form.value(select)
+        return option_value(option) in (value if isinstance(value, list) else [value])
 
 
 def _is_empty(element: Element) -> bool:

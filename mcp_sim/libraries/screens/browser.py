@@ -10,7 +10,7 @@ from mcp_sim.libraries.screens.front import LAYOUT, NOTICE
 from mcp_sim.libraries.screens.site import Answer, ScreenError, Site, path_and_query, resolved
 from mcp_sim.libraries.screens.tab import Tab, new_tab
 from mcp_sim.libraries.store import Store
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
 
 TAB = "tab"
 """The table of tabs."""
@@ -27,6 +27,8 @@ class Browser:
     def __init__(self, store: Store, world: Any, sites: Sequence[Site]) -> None:
         self._store, self._world = store, world
         self._sites = {site.origin: site for site in sites}
+        self.sent = list[Json]()
+        """The requests of this call: method, address, status."""
 
     @property
     def tabs(self) -> list[Record]:
@@ -113,7 +115,8 @@ class Browser:
             site = self._sites.get(f"{parts.scheme}://{parts.netloc}")
             if site is None:
                 raise ScreenError(f"net::ERR_NAME_NOT_RESOLVED at {url}")
-            answer = site.answer(self._world, method, *path_and_query(url), dict(form))
+            answer = site.answer(self._world, method, *path_and_query(url), form)
+            self.sent.append([method, url, answer.status])
             if not answer.location:
                 return url, answer
             method, form, url = "GET", (), resolved(url, answer.location)

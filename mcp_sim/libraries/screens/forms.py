@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
+from pathlib import PurePosixPath
+from typing import cast
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.types import Json
@@ -29,7 +31,7 @@ class Form:
         self.root, self.values = root, dict(values)
 
     def value(self, control: Element) -> Json:
-        """Return the value of a control: a flag for checkboxes and radio buttons, else a text."""
+        """Return the value of a control: a flag for checkboxes and radio buttons, a list for many options or files."""
         entered = self.values.get(str(control.place))
         kind = control.get("type")
         if kind in ("checkbox", "radio"):
@@ -40,16 +42,29 @@ class Form:
             return control.text.removeprefix("\n")
         if control.tag == "select":
             options = [element for element in control.walk() if element.tag == "option"]
-            chosen = [option for option in options if option.has("selected")] or options[:1]
-            return option_value(chosen[-1]) if chosen else ""
-        return control.get("value")
+            chosen = [option for option in options if option.has("selected")]
+            if control.has("multiple"):
+                return [option_value(option) for option in chosen]
+            enabled = [option for option in options if not is_disabled(option)]
+            return option_value((chosen or enabled[:1] or options)[-1]) if options else ""
+        if kind == "file":
+            return []
+        return str(_range_value(control)) if kind == "range" else control.get("value")
 
     def set(self, control: Element, value: Json) -> None:
         """Enter a value. A radio button that is chosen turns off the others of its name."""
         if control.get("type") == "radio":
-            for other in self._group(control):
+            for other in self.group(control):
                 self.values[str(other.place)] = False
         self.values[str(control.place)] = value
+
+    def stepped(self, control: Element, steps: int) -> str:
+        """Return the value of a number or slider after some steps, within its limits."""
+        low, high, step = (_number(control.get(name)) for name in ("min", "max", "step"))
+        number = (_number(str(self.value(control))) or 0.0) + steps * (step or 1.0)
+        number = number if low is None else max(low, number)
+        number = number if high is None else min(high, number)
+        return f"{number:g}"
 
     def reset(self, form: Element) -> None:
         """Forget what was entered into the controls of a form."""
@@ -75,8 +90,15 @@ class Form:
                 if element is button:
                     sent.append((name, element.get("value")))
             elif element.tag in CONTROLS:
-                sent.append((name, str(self.value(element))))
+                sent += [(name, text) for text in self._sent_values(element)]
         return sent
+
+    def _sent_values(self, control: Element) -> list[str]:
+        value = self.value(control)
+        values = cast("list[Json]", value) if isinstance(value, list) else [value]
+        if control.get("type") == "file":
+            return [PurePosixPath(str(path)).name for path in values] or [""]
+        return [str(item) for item in values]
 
     def controls(self, form: Element) -> Iterator[Element]:
         """Yield the elements of a form: those within, and those elsewhere that name it."""
@@ -85,7 +107,8 @@ class Form:
             if element.closest("form") is form or (own and element.get("form") == own):
                 yield element
 
-    def _group(self, radio: Element) -> Iterator[Element]:
+    def group(self, radio: Element) -> Iterator[Element]:
+        """Yield the radio buttons that exclude each other."""
         form, name = radio.closest("form"), radio.get("name")
         for element in self.root.walk():
             if element.get("type") == "radio" and element.get("name") == name and element.closest("form") is form:
@@ -96,12 +119,22 @@ class Form:
         if is_disabled(control) or control.has("readonly") or kind in BUTTONS or kind == "hidden":
             return False
         if kind == "radio":
-            group = [*self._group(control)]
+            group = [*self.group(control)]
             return any(radio.has("required") for radio in group) and not any(self.value(radio) for radio in group)
         value = self.value(control)
         if kind == "checkbox" or not value:
             return control.has("required") and not value
         return _breaks_rules(control, kind, str(value))
+
+
+def _range_value(control: Element) -> Json:
+    """Return where a slider is: within its limits, else in the middle."""
+    low, high = (_number(control.get(name)) for name in ("min", "max"))
+    low = 0.0 if low is None else low
+    high = max(low, 100.0 if high is None else high)
+    given = _number(control.get("value"))
+    number = (low + high) / 2 if given is None else min(max(given, low), high)
+    return int(number) if number == int(number) else number
 
 
 def _breaks_rules(control: Element, kind: str, text: str) -> bool:

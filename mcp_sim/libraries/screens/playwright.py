@@ -20,10 +20,16 @@ _ESCAPED = re.compile(r'[\\"\x00-\x1f\x7f-\x9f]')
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def snapshot(top: Item, reference: str = "") -> str:
-    """Return the items of a page as YAML, one line each; only the item with a reference, if one is given."""
+def snapshot(top: Item, reference: str = "", deepest: int = 0) -> str:
+    """Return the items of a page as YAML, one line each; only the item with a reference, if one is given.
+
+    `deepest`: how deep items are shown, counted from 0; 0 shows all.
+    """
     shown = [_find(top, reference)] if reference else top.children
-    return "\n".join(line for child in shown if child is not None for line in _lines(child, 0, may_point=True))
+    lines = (
+        line for child in shown if child is not None for line in _lines(child, 0, deepest or 10**9, may_point=True)
+    )
+    return "\n".join(lines)
 
 
 def _find(item: Item, reference: str) -> Item | None:
@@ -33,23 +39,25 @@ def _find(item: Item, reference: str) -> Item | None:
     return next((match for match in inner if match is not None), None)
 
 
-def _lines(child: Child, depth: int, *, may_point: bool) -> Iterator[str]:
+def _lines(child: Child, depth: int, deepest: int, *, may_point: bool) -> Iterator[str]:
     pad = "  " * depth
     if isinstance(child, str):
         yield f"{pad}- text: {_value(child)}"
         return
     points = child.has_pointer and may_point and bool(child.ref)
     key = f"{pad}- {_key(_head(child, points=points))}"
-    if not child.children and not child.properties:
+    has_text = len(child.children) == 1 and isinstance(child.children[0], str)
+    children = child.children if depth < deepest or has_text else []
+    if not children and not child.properties:
         yield key
-    elif not child.properties and len(child.children) == 1 and isinstance(child.children[0], str):
-        yield f"{key}: {_value(child.children[0])}"
+    elif not child.properties and len(children) == 1 and isinstance(children[0], str):
+        yield f"{key}: {_value(children[0])}"
     else:
         yield f"{key}:"
         for name, value in child.properties.items():
             yield f"{pad}  - /{name}: {_value(value)}"
-        for inner in child.children:
-            yield from _lines(inner, depth + 1, may_point=may_point and not points)
+        for inner in children:
+            yield from _lines(inner, depth + 1, deepest, may_point=may_point and not points)
 
 
 def _head(item: Item, *, points: bool) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from inspect import signature
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
@@ -13,7 +14,7 @@ from mcp_sim.libraries.store import LibraryError
 
 Handler = TypeVar("Handler", bound=Callable[..., str])
 _PARAMETER = re.compile(r"<(\w+)>")
-_REASONS = {200: "OK", 404: "Not Found"}
+_REASONS = {200: "OK", 302: "Found", 303: "See Other", 404: "Not Found"}
 
 
 _KEPT = "%/:?#[]@!$&'()*+,;=~"
@@ -24,6 +25,10 @@ _LONGEST_ADDRESS = 8_192
 
 class ScreenError(LibraryError):
     """An action that the page does not allow."""
+
+
+class NotReady(ScreenError):
+    """An action that the page does not allow as it is now: real browsers wait for it to change."""
 
 
 class Redirect(LibraryError):
@@ -38,6 +43,11 @@ class NotFound(LibraryError):
     """The answer of a page that does not exist."""
 
 
+def reason(status: int) -> str:
+    """Return the words of an HTTP status."""
+    return _REASONS.get(status, "")
+
+
 @dataclass(slots=True)
 class Answer:
     """The answer of a site: a page, or where to go instead."""
@@ -46,18 +56,14 @@ class Answer:
     status: int = 200
     location: str = ""
 
-    @property
-    def reason(self) -> str:
-        """The status with its words."""
-        return f"{self.status} {_REASONS.get(self.status, '')}".strip()
-
 
 @dataclass(slots=True)
 class Site:
     """The pages at one origin, such as `https://shop.example`.
 
     `@site.page("/parts/<id>")` and `@site.post("/cart")` add functions of the world and of the parameters: those of the
-    path, the query and the form. Unknown parameters are left out. They return HTML, or raise `Redirect` or `NotFound`.
+    path, the query and the form. Unknown parameters are left out; one whose default is a tuple gets all values of that
+    name. They return HTML, or raise `Redirect` or `NotFound`.
     """
 
     origin: str
@@ -82,26 +88,31 @@ class Site:
 
         return add
 
-    def answer(self, world: Any, method: str, path: str, query: str, form: Mapping[str, str]) -> Answer:
-        """Return the answer to a request."""
+    def answer(self, world: Any, method: str, path: str, query: str, form: Sequence[tuple[str, str]]) -> Answer:
+        """Return the answer to a request. `form`: names and values, as they were sent."""
         for known, pattern, handler in self._pages:
             match = pattern.fullmatch(path)
             if known == method and match is not None:
-                parameters = {**dict(parse_qsl(query, keep_blank_values=True)), **form, **match.groupdict()}
+                sent = [*parse_qsl(query, keep_blank_values=True), *form, *match.groupdict().items()]
                 try:
-                    return Answer(handler(world, **_taken(handler, parameters)))
+                    return Answer(handler(world, **_taken(handler, sent)))
                 except Redirect as redirect:
-                    return Answer(location=redirect.path)
+                    return Answer(status=303 if method == "POST" else 302, location=redirect.path)
                 except NotFound as error:
                     return _missing(str(error))
         return _missing(path)
 
 
-def _taken(handler: Callable[..., str], parameters: Mapping[str, str]) -> dict[str, str]:
+def _taken(handler: Callable[..., str], sent: Sequence[tuple[str, str]]) -> dict[str, str | tuple[str, ...]]:
     """Return the parameters that a function takes."""
-    code = handler.__code__
-    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    return {name: value for name, value in parameters.items() if name in names}
+    taken = dict[str, str | tuple[str, ...]]()
+    for name, parameter in [*signature(handler).parameters.items()][1:]:
+        values = tuple(value for key, value in sent if key == name)
+        if isinstance(parameter.default, tuple):
+            taken[name] = values
+        elif values:
+            taken[name] = values[-1]
+    return taken
 
 
 def _missing(what: str) -> Answer:

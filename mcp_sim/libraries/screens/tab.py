@@ -20,7 +20,7 @@ from mcp_sim.libraries.screens.forms import (
     squeezed,
 )
 from mcp_sim.libraries.screens.front import shown_page
-from mcp_sim.libraries.screens.site import ScreenError, resolved
+from mcp_sim.libraries.screens.site import NotReady, ScreenError, resolved
 from mcp_sim.types import Json, Record
 
 if TYPE_CHECKING:
@@ -29,6 +29,19 @@ if TYPE_CHECKING:
 BLANK = "about:blank"
 _MOST_PAGES = 5
 """How many earlier pages a tab goes back to. Their HTML is kept."""
+_MOST_REQUESTS = 100
+"""How many requests of a tab are known: as a browser's log, but it grows with each page."""
+KEYS = frozenset({
+    "Alt", "ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "Backspace", "CapsLock", "Control", "ControlOrMeta",
+    "Delete", "End", "Enter", "Escape", "Home", "Insert", "Meta", "PageDown", "PageUp", "Shift", "Space", "Tab",
+    *(f"F{number}" for number in range(1, 13)),
+})  # fmt: skip
+"""The names of keys, besides single characters."""
+_STEPS = {"ArrowDown": 1, "ArrowRight": 1, "ArrowUp": -1, "ArrowLeft": -1}
+_REFERENCE = re.compile(r"(?:f\d+)?e\d+")
+_SELECTOR = re.compile(
+    r"""(?P<tag>[a-z][a-z0-9]*)?(?:\#(?P<id>[\w-]+))?(?:\[(?P<name>[\w-]+)=(?P<q>["']?)(?P<value>[^"'\]]*)(?P=q)\])?(?<!^)"""
+)
 _MOST_TYPED = 100_000
 """Characters of a value. A field of a form takes more, but no task needs it."""
 
@@ -38,7 +51,7 @@ def new_tab(number: int) -> Record:
     return {
         "id": f"tab-{number}", "current": False, "url": BLANK, "title": "", "status": 200, "page": None, "update": "",
         "values": {}, "focus": None, "dialog": None, "references": {}, "given": 0, "loads": 0, "back": [],
-        "view": None,
+        "requests": [], "view": None,
     }  # fmt: skip
 
 
@@ -92,6 +105,7 @@ class Tab:
     def navigate(self, url: str) -> None:
         """Go to an address."""
         target = url if re.match(r"[a-z][a-z0-9+.-]*:", url, re.IGNORECASE) else f"https://{url}"
+        self.record["requests"] = []  # of what is opened by its address, a browser's log begins anew
         self._load("GET", target if urlsplit(resolved(target)).path else f"{target}/", ())
 
     def go_back(self) -> None:
@@ -117,13 +131,34 @@ class Tab:
         return top
 
     def element(self, reference: str) -> Element:
-        """Return the element of a reference. Raises `ScreenError` for one that the page does not show."""
+        """Return the element of a reference or plain CSS selector. Raises `ScreenError` if there is not just one."""
+        if not _REFERENCE.fullmatch(reference):
+            return self._selected(reference)
         if not self.shown["references"]:
             self.tree()
         places = {entry[0]: int(place) for place, entry in self.shown["references"].items()}
         if reference not in places:
             raise ScreenError(f"Ref {reference} not found in the current page snapshot. Try capturing new snapshot.")
         return next(element for element in self.root.walk() if element.place == places[reference])
+
+    def _selected(self, selector: str) -> Element:
+        """Return the only element of a selector such as `input#name` or `[name=q]`."""
+        match = _SELECTOR.fullmatch(selector)
+        if match is None:
+            raise ScreenError(f'"{selector}" does not match any elements.')
+        wanted = [("id", match["id"])] if match["id"] else []
+        wanted += [(match["name"], match["value"])] if match["name"] else []
+        matches = [
+            element
+            for element in self.root.walk()
+            if element.tag == (match["tag"] or element.tag)
+            and all(element.get(name) == value for name, value in wanted)
+        ]
+        if len(matches) > 1:
+            raise ScreenError(f"strict mode violation: locator('{selector}') resolved to {len(matches)} elements")
+        if not matches:
+            raise ScreenError(f'"{selector}" does not match any elements.')
+        return matches[0]
 
     def role_and_name(self, element: Element) -> tuple[str, str]:
         """Return what an element is called."""
@@ -141,7 +176,7 @@ class Tab:
         """Click an element: follow the link, press the button, toggle the box that it is or belongs to."""
         for target in element.above():
             if is_disabled(target):
-                raise ScreenError("element is not enabled")
+                raise NotReady("element is not enabled")
             if self._activate(target):
                 return
         self.shown["focus"] = None
@@ -160,6 +195,9 @@ class Tab:
             self.click(control)
         elif element.tag == "button" or (element.tag == "input" and kind in BUTTONS):
             self._press_button(element)
+        elif element.tag == "input" and kind == "file":
+            self._focus(element)
+            self.shown["dialog"] = {"files": element.place}
         elif element.tag == "input" and kind in ("checkbox", "radio"):
             self._focus(element)
             self.form.set(element, True if kind == "radio" else not self.form.value(element))
@@ -180,17 +218,34 @@ class Tab:
         target = element
         if element.tag == "label":
             target = Tree(self.form, None, "", {}, 0).labelled(element) or element
-        if not is_text_control(target):
+        if target.get("type") != "range" and not is_text_control(target):
             raise ScreenError(
                 "Element is not an <input>, <textarea>, <select> or [contenteditable] and does not have a role "
                 "allowing [aria-readonly]"
             )
         if is_disabled(target) or target.has("readonly"):
-            raise ScreenError("element is not enabled" if is_disabled(target) else "element is not editable")
+            raise NotReady("element is not enabled" if is_disabled(target) else "element is not editable")
         if target.get("type") == "number" and text and not re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", text):
             raise ScreenError("Cannot type text into input[type=number]")
         self.form.set(target, text[:_MOST_TYPED])
         self._focus(target)
+
+    def choose_files(self, paths: Sequence[str]) -> None:
+        """Answer the open file chooser; without paths it is cancelled. Raises `ScreenError` for too many files."""
+        chooser = self.chooser
+        if chooser is None:
+            raise ScreenError("no file chooser is open")
+        if len(paths) > 1 and not chooser.has("multiple"):
+            raise ScreenError("Non-multiple file input can only accept single file")
+        self.shown["dialog"] = None
+        self.form.set(chooser, [*paths])
+        self._changed(chooser)
+
+    @property
+    def chooser(self) -> Element | None:
+        """The file input whose chooser is open."""
+        place = self._dialog.get("files")
+        return next((element for element in self.root.walk() if element.place == place), None)
 
     def check(self, element: Element, *, on: bool) -> None:
         """Turn a checkbox or radio button on or off."""
@@ -200,35 +255,66 @@ class Tab:
             self.click(element)
 
     def choose(self, element: Element, values: Sequence[str]) -> None:
-        """Choose an option of a list by its value or text."""
+        """Choose options of a list by their values or texts; one, if it takes only one."""
         if element.tag != "select":
             raise ScreenError("Element is not a <select> element")
-        for option in element.walk():
-            if option.tag == "option" and {option_value(option), squeezed(option.text)} & {*values}:
-                self.form.set(element, option_value(option))
-                self._changed(element)
-                return
-        raise ScreenError("did not find some options")
+        options = [option for option in element.walk() if option.tag == "option"]
+        chosen = [option for option in options if {option_value(option), squeezed(option.text)} & {*values}]
+        if not chosen:
+            raise NotReady("did not find some options")
+        if any(map(is_disabled, chosen)):
+            raise NotReady("option being selected is not enabled")
+        named = [option_value(option) for option in chosen]
+        self.form.set(element, named if element.has("multiple") else named[0])
+        self._changed(element)
 
     def press(self, key: str) -> None:
-        """Press a key on the element that has the focus."""
+        """Press a key on the element that has the focus. Raises `ScreenError` for an unknown key."""
+        name = key.rpartition("+")[2] or key
+        if len(name) > 1 and name not in KEYS:
+            raise ScreenError(f'Unknown key: "{name}"')
         focus = self.focused
-        if (
-            key == "Enter"
-            and focus is not None
-            and focus.tag == "input"
-            and (form := focus.closest("form")) is not None
-        ):
+        if key in ("Tab", "Shift+Tab"):
+            self._move_focus(1 if key == "Tab" else -1)
+        elif focus is not None and not is_disabled(focus):
+            self._press_on(focus, " " if key == "Space" else key)
+
+    def _press_on(self, focus: Element, key: str) -> None:
+        kind = focus.get("type")
+        is_pressed = focus.tag in ("button", "summary") or kind in BUTTONS or (focus.tag == "a" and key == "Enter")
+        form = focus.closest("form")
+        if key in ("Enter", " ") and is_pressed:
+            self.click(focus)
+        elif key == "Enter" and focus.tag == "input" and form is not None:
             buttons = (element for element in self.form.controls(form) if _submits(element))
             self._submit(form, next(buttons, None))
-        elif key in ("Enter", " ", "Space") and focus is not None and focus.tag in ("a", "button", "summary"):
+        elif key == " " and kind in ("checkbox", "radio"):
             self.click(focus)
-        elif key in ("Tab", "Shift+Tab"):
-            self._move_focus(1 if key == "Tab" else -1)
-        elif key in ("Backspace", "Delete") and focus is not None and is_text_control(focus):
-            self.form.set(focus, str(self.form.value(focus))[:-1] if key == "Backspace" else self.form.value(focus))
-        elif len(key) == 1 and focus is not None and is_text_control(focus):
-            self.insert(key)
+        elif kind == "range" and key in _STEPS:
+            self.form.set(focus, self.form.stepped(focus, 1 if key in ("ArrowUp", "ArrowRight") else -1))
+        elif kind == "number" and key in ("ArrowUp", "ArrowDown"):
+            self.form.set(focus, self.form.stepped(focus, -_STEPS[key]))
+        elif key in _STEPS:
+            self._step(focus, _STEPS[key])
+        elif is_text_control(focus) and not focus.has("readonly"):
+            if key == "Backspace":
+                self.form.set(focus, str(self.form.value(focus))[:-1])
+            elif len(key) == 1 or (key == "Enter" and focus.tag == "textarea"):
+                self.insert("\n" if key == "Enter" else key)
+
+    def _step(self, control: Element, step: int) -> None:
+        """Go to the next or previous choice of radio buttons or a list."""
+        if control.get("type") == "radio":
+            group = [radio for radio in self.form.group(control) if not is_disabled(radio)]
+            self.click(group[(group.index(control) + step) % len(group)])
+        elif control.tag == "select" and not control.has("multiple"):
+            options = [option for option in control.walk() if option.tag == "option" and not is_disabled(option)]
+            values = [option_value(option) for option in options]
+            value = self.form.value(control)
+            at = min(max((values.index(value) if value in values else -1) + step, 0), len(values) - 1)
+            if values and values[at] != value:
+                self.form.set(control, values[at])
+                self._changed(control)
 
     def insert(self, text: str) -> None:
         """Type a text behind that of the field which has the focus, if any."""
@@ -238,8 +324,8 @@ class Tab:
 
     def answer(self, *, accept: bool) -> None:
         """Answer the open dialog. Raises `ScreenError` if none is open."""
-        dialog = self.shown["dialog"]
-        if dialog is None:
+        dialog = self._dialog
+        if "message" not in dialog:
             raise ScreenError("no dialog is open")
         self.shown["dialog"] = None
         if accept:
@@ -249,7 +335,11 @@ class Tab:
     @property
     def dialog(self) -> str | None:
         """The message of the open dialog."""
-        return self.shown["dialog"]["message"] if self.shown["dialog"] else None
+        return self._dialog.get("message")
+
+    @property
+    def _dialog(self) -> Record:
+        return self.shown["dialog"] or dict[str, Json]()
 
     @property
     def focused(self) -> Element | None:
@@ -341,7 +431,9 @@ class Tab:
 
     def _request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Record]:
         """Return the address and the page that answer a request. Raises `ScreenError` where no site answers."""
+        before = len(self._browser.sent)
         url, answer = self._browser.request(method, url, form)
+        self.record["requests"] = [*self.record["requests"], *self._browser.sent[before:]][-_MOST_REQUESTS:]
         title = parse(answer.html).first("title")
         return url, {
             "id": f"{self.record['id']} {url}", "title": squeezed(title.text) if title is not None else "",
@@ -353,7 +445,8 @@ class Tab:
         before = {entry["page"] for entry in (self.record, *self.record["back"]) if entry["page"]}
         self._browser.forget(before - {key} - {entry["page"] for entry in back})
         page = self._browser.page(key) or {}
-        fresh = {name: value for name, value in new_tab(1).items() if name not in ("id", "current", "loads")}
+        kept = ("id", "current", "loads", "requests")
+        fresh = {name: value for name, value in new_tab(1).items() if name not in kept}
         self.record.update(fresh, url=url, page=key, title=page["title"], status=page["status"], back=back)
         self.record["loads"] += 1
         if self._notice is None:
