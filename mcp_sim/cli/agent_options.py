@@ -42,9 +42,7 @@ def agent_options(parser: argparse.ArgumentParser) -> None:
         "--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)"
     )
     parser.add_argument(
-        "--world-model",
-        metavar="MODEL",
-        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+        "--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER"
     )
 
 

@@ -47,12 +47,7 @@ class _Values(BaseCompleter):
     """Returns the shipped names and files for an argument."""
 
     def __call__(
-        self,
-        *,
-        prefix: str,
-        action: argparse.Action,
-        parser: argparse.ArgumentParser,
-        parsed_args: argparse.Namespace,
+        self, *, prefix: str, action: argparse.Action, parser: argparse.ArgumentParser, parsed_args: argparse.Namespace
     ) -> list[str]:
         names = _NAMES.get(action.dest, lambda _: ())(parsed_args)
         return [*names, *FilesCompleter()(prefix)]

@@ -42,10 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     fiction_options(parser)
     parser.add_argument(
-        "--count",
-        metavar="N",
-        type=count,
-        help=f"total number of records in all tables; default {DEFAULT_TOTAL}",
+        "--count", metavar="N", type=count, help=f"total number of records in all tables; default {DEFAULT_TOTAL}"
     )
     trust_option(parser)
     parser.add_argument("--by", metavar="MODEL", help="builtin (the default), or openai:MODEL@URL")

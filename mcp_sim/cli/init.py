@@ -28,9 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with a list of tools or the configuration of an MCP client, a URL, or a shipped tool spec",
     )
     parser.add_argument(
-        "--program",
-        action="store_true",
-        help="also write a program for each server: what was inferred of it, to edit",
+        "--program", action="store_true", help="also write a program for each server: what was inferred of it, to edit"
     )
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="default: here")
 

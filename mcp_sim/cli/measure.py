@@ -37,10 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "of the same sessions, such as a second run of the real server",
     )
     parser.add_argument(
-        "recordings",
-        type=Path,
-        metavar="RECORDINGS",
-        help="a file with a recorded session, or a folder of them",
+        "recordings", type=Path, metavar="RECORDINGS", help="a file with a recorded session, or a folder of them"
     )
     parser.add_argument("--servers", metavar="GLOB", action="append", help="only servers that match; may be repeated")
     parser.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")

@@ -48,9 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
     parser.add_argument(
-        "--world-model",
-        metavar="MODEL",
-        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+        "--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER"
     )
     parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
     parser.add_argument("--answer", metavar="TEXT", help="with --grade: the final answer of the agent")

@@ -56,9 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--report", type=Path, metavar="FILE", help="write the verdicts on each world to FILE, as JSON, when it ends"
     )
     parser.add_argument(
-        "--world-model",
-        metavar="MODEL",
-        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+        "--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER"
     )
     parser.add_argument(
         "--compile",

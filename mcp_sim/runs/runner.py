@@ -112,11 +112,7 @@ class _Runner:
     """Makes one run after the other."""
 
     def __init__(
-        self,
-        scenario: Scenario,
-        simulators: Mapping[Condition, Simulator],
-        host: Host,
-        settings: Settings,
+        self, scenario: Scenario, simulators: Mapping[Condition, Simulator], host: Host, settings: Settings
     ) -> None:
         self._scenario, self._simulators, self._host, self._settings = scenario, simulators, host, settings
 

@@ -44,13 +44,7 @@ from mcp_sim.server.exchange import (
 )
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.older_http import MESSAGES, SESSION, STREAM, OlderHttp
-from mcp_sim.server.plain_calls import (
-    error_body,
-    parse_plain_call,
-    response_body,
-    response_headers,
-    whole_response,
-)
+from mcp_sim.server.plain_calls import error_body, parse_plain_call, response_body, response_headers, whole_response
 from mcp_sim.server.sessions import SessionOwner, Sessions
 from mcp_sim.server.turns import LONG, NEWCOMERS, Turn, Turns
 from mcp_sim.server.workers import Worker
@@ -340,11 +334,7 @@ class HttpServer:
         return None if plain is None else whole_response(*plain)
 
     def _answer_plain(
-        self,
-        addressee: Addressee,
-        headers: Sequence[tuple[bytes, bytes]],
-        table: Mapping[bytes, bytes],
-        body: bytes,
+        self, addressee: Addressee, headers: Sequence[tuple[bytes, bytes]], table: Mapping[bytes, bytes], body: bytes
     ) -> tuple[list[tuple[bytes, bytes]], bytes] | None:
         """Return the headers and the body of the response to a plain call, if it needs no wait; else None."""
         is_modern, names, server = addressee.is_modern, addressee.names, self._servers[addressee.server]
@@ -368,11 +358,7 @@ class HttpServer:
         return None if result is None else (kinds, response_body(call, result, is_modern=is_modern))
 
     def _addressee(
-        self,
-        path: str,
-        query: bytes,
-        headers: Sequence[tuple[bytes, bytes]],
-        table: Mapping[bytes, bytes],
+        self, path: str, query: bytes, headers: Sequence[tuple[bytes, bytes]], table: Mapping[bytes, bytes]
     ) -> Addressee:
         """Return where a request belongs. Raises `Refusal` for one that is not admitted, or that belongs nowhere."""
         if len(table) < len(headers):

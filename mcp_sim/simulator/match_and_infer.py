@@ -62,9 +62,7 @@ def _is_small(state: Json) -> bool:
 
 
 @lru_cache(maxsize=_KEPT)
-def _once(
-    known: ByText[tuple[ServerEvidence, Mapping[str, Entity], Programmed]],
-) -> tuple[Match, Inferred]:
+def _once(known: ByText[tuple[ServerEvidence, Mapping[str, Entity], Programmed]]) -> tuple[Match, Inferred]:
     return _anew(*known.value)
 
 

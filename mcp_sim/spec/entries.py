@@ -174,11 +174,7 @@ def read_expectations(
 
 
 def _expectation(
-    entry: _Entry,
-    domain: Domain | None,
-    faults: Mapping[str, Perturbation | None],
-    document: Path,
-    sources: Sources,
+    entry: _Entry, domain: Domain | None, faults: Mapping[str, Perturbation | None], document: Path, sources: Sources
 ) -> ExpectationEntry | None:
     keys, kind = cast("ExpectationKeys", entry.keys), cast("Expectation | None", entry.options)
     if kind is None:

@@ -360,11 +360,7 @@ class _Reader:
         return None
 
     def _add(
-        self,
-        functions: dict[str, ProgramFunction],
-        tool: str,
-        function: ProgramFunction,
-        tools: Mapping[str, Record],
+        self, functions: dict[str, ProgramFunction], tool: str, function: ProgramFunction, tools: Mapping[str, Record]
     ) -> None:
         path = function.name
         if tool in functions:

@@ -100,12 +100,7 @@ def is_spec(value: Json) -> bool:
 
 
 def read_spec(
-    place: Place,
-    path: Path,
-    sources: Sources,
-    server: str | None = None,
-    prefix: str = "",
-    program: Path | None = None,
+    place: Place, path: Path, sources: Sources, server: str | None = None, prefix: str = "", program: Path | None = None
 ) -> Spec:
     """Read the tool spec at the root of a document. `prefix` is put before the names of its tools to make their ids.
 

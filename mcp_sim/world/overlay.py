@@ -89,12 +89,7 @@ class Overlay:
     __slots__ = ("_newest", "_rows", "born", "count", "last_key", "recent", "segments")
 
     def __init__(
-        self,
-        segments: tuple[Segment, ...],
-        recent: HashTrieMap[Key, Row],
-        born: int,
-        count: int,
-        last_key: Key | None,
+        self, segments: tuple[Segment, ...], recent: HashTrieMap[Key, Row], born: int, count: int, last_key: Key | None
     ) -> None:
         self.segments = segments
         """Newest first."""

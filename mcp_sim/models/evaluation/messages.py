@@ -25,12 +25,7 @@ JUDGE_FILE = "judge_system_prompt.txt"
 
 _HEADING = re.compile(r"\A\s*\*\*Environment Observation:\*\*")
 _FENCES = re.compile(r"`{3,}")
-_REMARKS: Record = {
-    "type": "array",
-    "items": {"type": "string", "maxLength": MAX_REMARK},
-    "minItems": 0,
-    "maxItems": 5,
-}
+_REMARKS: Record = {"type": "array", "items": {"type": "string", "maxLength": MAX_REMARK}, "minItems": 0, "maxItems": 5}
 _SCORES: Record = {
     "type": "object",
     "properties": {name: {"type": "integer", "minimum": 1, "maximum": 5} for name in DIMENSIONS},

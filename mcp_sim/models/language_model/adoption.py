@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from mcp_sim.models.language_model.absorption import (
-    OMITTED,
-    Absorption,
-    Contradiction,
-    Unchecked,
-    corrected,
-    is_absent,
-)
+from mcp_sim.models.language_model.absorption import OMITTED, Absorption, Contradiction, Unchecked, corrected, is_absent
 from mcp_sim.models.language_model.asked_changes import ReportedChanges
 from mcp_sim.models.language_model.call_agreement import CallAgreement
 from mcp_sim.models.language_model.compiled_tools import CompiledTool

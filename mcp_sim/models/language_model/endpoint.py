@@ -12,12 +12,7 @@ from typing import Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
-from mcp_sim.models.language_model.completions import (
-    REDIRECTS,
-    TOO_LONG,
-    failure_reason,
-    read_completion,
-)
+from mcp_sim.models.language_model.completions import REDIRECTS, TOO_LONG, failure_reason, read_completion
 from mcp_sim.models.language_model.connection import (
     COMPLETIONS,
     KEYLESS,

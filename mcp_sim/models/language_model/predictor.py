@@ -21,12 +21,7 @@ from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.imagination import Imagination
-from mcp_sim.models.language_model.instructed_changes import (
-    MAX_CHANGES,
-    changes_between,
-    judgement_schema,
-    problems_of,
-)
+from mcp_sim.models.language_model.instructed_changes import MAX_CHANGES, changes_between, judgement_schema, problems_of
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reach import Reach
 from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, ended

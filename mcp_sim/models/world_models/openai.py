@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from mcp_sim.generate.invention import inventor
 from mcp_sim.models.language_model.cache import Cache
@@ -89,12 +81,10 @@ class Openai(WorldModel):
     )
     model: str = Field(description="The name of the model at the endpoint.", examples=["Qwen/Qwen-AgentWorld-35B-A3B"])
     preset: Preset | None = Field(
-        default=None,
-        description="The engine, for non-standard options. Default: inferred from the URL, else vllm.",
+        default=None, description="The engine, for non-standard options. Default: inferred from the URL, else vllm."
     )
     ask: Literal["always", "undetermined"] = Field(
-        default="always",
-        description="Ask for every call, or only if the world does not determine the answer.",
+        default="always", description="Ask for every call, or only if the world does not determine the answer."
     )
     arguments: Literal["strict", "model"] = Field(
         default="model",
@@ -122,8 +112,7 @@ class Openai(WorldModel):
         description="Maximum size of the conversation that is sent, in characters; less if the context is shorter.",
     )
     compile: bool = Field(
-        default=False,
-        description="`serve` has the model write a program in the background, whose tools then answer.",
+        default=False, description="`serve` has the model write a program in the background, whose tools then answer."
     )
     cache: CacheOption | None = Field(
         default=None,
@@ -261,12 +250,7 @@ class Openai(WorldModel):
             domain,
             conversation,
             inventor(domain),
-            PredictorSettings(
-                self.ask == "always",
-                self.max_attempts,
-                bounds,
-                self.withhold,
-            ),
+            PredictorSettings(self.ask == "always", self.max_attempts, bounds, self.withhold),
         )
 
     def line(self, environment: Mapping[str, str]) -> EndpointSettings:

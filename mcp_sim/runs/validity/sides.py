@@ -160,11 +160,7 @@ class _Started:
         documents = folder / ".mcp-sim"
         documents.mkdir(exist_ok=True)
         (documents / "tools.json").write_text(json.dumps({"tools": self._tools}), encoding="utf-8")
-        upstream = {
-            "command": _in_folder(self._words, folder),
-            "env": _filled(self._env, folder),
-            "cwd": str(folder),
-        }
+        upstream = {"command": _in_folder(self._words, folder), "env": _filled(self._env, folder), "cwd": str(folder)}
         scenario = {"mcp_sim": 1, "tools": "tools.json", "world_model": {"upstream": upstream}}
         path = documents / "scenario.json"
         path.write_text(json.dumps(scenario), encoding="utf-8")

@@ -61,11 +61,7 @@ class ControlServer:
             return Response(shown, media_type="application/json")
 
         routes.append(Route("/openapi.json", show))
-        handlers: Mapping[Any, Any] = {
-            ControlError: _refused,
-            HTTPException: _refused_by_router,
-            Exception: _failed,
-        }
+        handlers: Mapping[Any, Any] = {ControlError: _refused, HTTPException: _refused_by_router, Exception: _failed}
         self._app = Starlette(routes=routes, exception_handlers=handlers)
         self._app.router.redirect_slashes = False
 

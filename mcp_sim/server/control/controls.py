@@ -84,8 +84,7 @@ class Controls:
         names = self._worlds.names()
         page = [self.world(name) for name in names[query.offset : query.offset + query.limit]]
         return m.WorldList(
-            worlds=[summary(world_name, self._parents.get(world_name)) for world_name in page],
-            total=len(names),
+            worlds=[summary(world_name, self._parents.get(world_name)) for world_name in page], total=len(names)
         )
 
     def world(self, name: str) -> World:

@@ -184,9 +184,7 @@ def _options(entry: _Entry) -> dict[str, Any]:
     secrets = tuple(
         word for word, before in zip(words, written, strict=True) if word != before and "Folder}" not in before
     )
-    env = {
-        **_from_file(definition.get("envFile"), entry),
-    }
+    env = {**_from_file(definition.get("envFile"), entry)}
     for key in _VARIABLES:
         env |= _texts(command.get(key), entry)
     folder = definition.get("cwd")

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import jsonschema_rs
-from jsonschema_rs.canonical import (
-    Cause,
-    Satisfiability,
-    UnsatisfiableReason,
-    find_unsatisfiable,
-)
+from jsonschema_rs.canonical import Cause, Satisfiability, UnsatisfiableReason, find_unsatisfiable
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import resolve_reference
