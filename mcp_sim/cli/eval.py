@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from mcp_sim.cli.models import count, named_line, thinking
+from mcp_sim.cli.models import count, model_options, named_line, thinking_option
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.models.evaluation.messages import JudgePrompts, judging_messages
@@ -47,28 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--limit", metavar="N", type=count, help="at most the first N samples of each domain")
     parser.add_argument("--concurrency", metavar="N", type=count, default=16, help="requests at a time; default 16")
-    parser.add_argument(
-        "--thinking",
-        metavar="off|on|N",
-        type=thinking,
-        help="whether the world model reasons first, for at most N tokens",
-    )
-    parser.add_argument(
-        "--judge-thinking",
-        metavar="off|on|N",
-        type=thinking,
-        help="whether the judge reasons first, for at most N tokens",
-    )
-    parser.add_argument(
-        "--max-tokens",
-        metavar="N",
-        type=count,
-        default=32768,
-        help="maximum length of an answer in tokens; default 32768",
-    )
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
-    )
+    model_options(parser, 32_768)
+    thinking_option(parser, "--judge-thinking", "the judge")
     parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same for the judge")
     json_option(parser, "the report")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.models import count, named_line, thinking
+from mcp_sim.cli.models import count, model_options, named_line
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
@@ -46,21 +46,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     trust_option(parser)
     parser.add_argument("--by", metavar="MODEL", help="builtin (the default), or openai:MODEL@URL")
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
-    )
+    model_options(parser, 8_192)
     parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
     parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
-    parser.add_argument(
-        "--thinking", metavar="off|on|N", type=thinking, help="whether the model reasons first, for at most N tokens"
-    )
-    parser.add_argument(
-        "--max-tokens",
-        metavar="N",
-        type=count,
-        default=8192,
-        help="maximum length of an answer in tokens; default 8192",
-    )
 
 
 def run(args: argparse.Namespace) -> int:

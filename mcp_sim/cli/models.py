@@ -14,6 +14,22 @@ TIMEOUT = "30m"
 """The timeout of a request. No agent waits for its answer, and the engine may run on a CPU."""
 
 
+def model_options(parser: argparse.ArgumentParser, most_tokens: int) -> None:
+    """Add the options that configure a language model. `most_tokens` is the default of --max-tokens."""
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
+    )
+    thinking_option(parser, "--thinking", "the model")
+    limit = f"maximum length of an answer in tokens; default {most_tokens}"
+    parser.add_argument("--max-tokens", metavar="N", type=count, default=most_tokens, help=limit)
+
+
+def thinking_option(parser: argparse.ArgumentParser, name: str, who: str) -> None:
+    """Add an option that says whether a model reasons."""
+    described = f"whether {who} reasons first, for at most N tokens"
+    parser.add_argument(name, metavar="off|on|N", type=thinking, help=described)
+
+
 def named_line(text: str, option: str, **options: Json) -> EndpointSettings:
     """Return the endpoint that an option names, with these options of the world model `openai`. Raises `UsageError`."""
     from mcp_sim.models.world_models.openai import Openai  # noqa: PLC0415 (loads the models package only when needed)

@@ -17,7 +17,7 @@ from typing import cast
 import anyio
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.models import count, named_line, thinking
+from mcp_sim.cli.models import count, model_options, named_line
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette, StepProgress, first_few
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
@@ -64,19 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="take the program from a file, such as a reply from a chat; several files vote like --samples",
     )
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt, and ask nothing")
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
-    )
-    parser.add_argument(
-        "--thinking", metavar="off|on|N", type=thinking, help="whether the model reasons first, for at most N tokens"
-    )
-    parser.add_argument(
-        "--max-tokens",
-        metavar="N",
-        type=count,
-        default=MAX_TOKENS,
-        help=f"maximum length of a reply in tokens; default {MAX_TOKENS}",
-    )
+    model_options(parser, MAX_TOKENS)
     json_option(parser, "the report")
 
 
