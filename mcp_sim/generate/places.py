@@ -145,6 +145,10 @@ class Places:
         city, codes = city_of(record), airports()
         return chance.choice([code for code in codes if city is not None and codes[code] == city.name] or [*codes])
 
+    def home_currency(self, _chance: Chance, _record: Record, _moment: Moment) -> str:
+        """Return the currency of all amounts of the world, so that they can be added."""
+        return self._locale.currency
+
     def currency(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return self._locale.currency if chance.unit() < _AT_HOME else chance.choice(word_list("words", "currencies"))
 

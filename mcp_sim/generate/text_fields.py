@@ -147,6 +147,8 @@ def _by_kind(noun: str, last: str, name: str) -> str | None:
         return "codes.folder"
     if name == "host" and last in word_set("nouns", "hosted"):
         return "people.someone"
+    if name in {"currency", "currency_code"} and last in word_set("nouns", "of_currencies"):
+        return "places.currency"
     is_title = name == "summary" or (name == "content" and last in word_set("nouns", "short"))
     return "prose.title" if is_title and has_subject(noun) else None
 

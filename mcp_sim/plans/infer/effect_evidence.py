@@ -11,8 +11,16 @@ from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
 from mcp_sim.plans.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.plans.infer.given_state import Given, Membership
 from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
-from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
-from mcp_sim.plans.infer.verbs import STRONG, WEAK
+from mcp_sim.plans.infer.names import (
+    ParsedName,
+    Words,
+    first_nouns,
+    last_nouns,
+    last_segment,
+    noun_spans,
+    parse_noun_phrase,
+)
+from mcp_sim.plans.infer.verbs import STRONG, VERBS_OF_RECORDS, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -26,6 +34,7 @@ _QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
 _DETAILS = terms("nouns.details", "nouns.facets")
 _ENTERING = table("verbs.entering")
 _T = TypeVar("_T", bound=Hashable)
+_INTO = frozenset({("to",), ("into",), ("from",)})
 _ENVELOPE, _ROWS = terms("results.success"), terms("results.rows")
 _FEWEST_SHOWN = 3
 """Results of fewer properties are alike by chance: an id and a name."""
@@ -72,6 +81,8 @@ class ServerFacts:
     """The entities of records with these properties, as results of tools with sure names show them."""
     keys: Mapping[str, str]
     """The entities that tools get by an argument of this name alone, such as `sku`."""
+    contained: frozenset[tuple[str, str]]
+    """Nouns of creates, each with that of a record which they require: `comment` and `issue`."""
 
     @property
     def held(self) -> Container[str]:
@@ -96,7 +107,8 @@ class ServerFacts:
         }
         ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
         known = nouns, frozenset(once), ids, frozenset(entered), tables, *_made_and_shown(named), declared, given
-        return ServerFacts(*known, _unique(_shapes(tools)), _unique(_keys(tools)))
+        contained = frozenset(pair for facts in tools for pair in _contained(facts))
+        return ServerFacts(*known, _unique(_shapes(tools)), _unique(_keys(tools)), contained)
 
 
 def _unique(pairs: Iterable[tuple[_T, str]]) -> dict[_T, str]:
@@ -112,7 +124,8 @@ def _shapes(tools: Iterable[ToolFacts]) -> Iterator[tuple[frozenset[str], str]]:
     for facts in tools:
         parsed = facts.parsed
         shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
-        is_sure = parsed.verb in _SHOWING and parsed.word in STRONG and _named_owner(facts) is None
+        is_entered = parsed.word in _ENTERING and parsed.after[:1] in _INTO  # its result may be what is added to
+        is_sure = parsed.verb in _SHOWING and parsed.word in STRONG and _named_owner(facts) is None and not is_entered
         if shape and parsed.noun and is_sure:
             yield shape, "_".join(parsed.noun)
 
@@ -127,6 +140,19 @@ def _keys(tools: Iterable[ToolFacts]) -> Iterator[tuple[str, str]]:
         is_get = facts.parsed.verb == "get" and facts.parsed.sure and bool(facts.parsed.noun)
         if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS:
             yield snake(asked[0]), "_".join(facts.parsed.noun)
+
+
+def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
+    """Yield the noun of a create with that of each record which it requires, unless it only names its own."""
+    noun = "_".join(facts.parsed.noun)
+    if facts.parsed.verb == "create" and not any(_refers_to(noun, name) for name in required(facts.input)):
+        yield from ((noun, noun_of_id(snake(name))) for name in required(facts.input))
+
+
+def _refers_to(entity: str, argument: str) -> bool:
+    """Whether an argument is a key that is named after an entity: `song_id`."""
+    schema: Record = {"properties": {argument: {}}, "required": [argument]}
+    return snake(argument) not in GENERAL_KEYS | {entity} and key_argument("update", entity, "id", schema)[1] > 1
 
 
 def _named_owner(facts: ToolFacts) -> str | None:
@@ -194,6 +220,34 @@ def _owner(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that something without other tools is added to, if the result is such a record."""
     owner = _named_owner(facts) if facts.parsed.noun in server.once else None
     return owner if owner in server.nouns.values() and server.shapes.get(record_shape(facts.output)) == owner else None
+
+
+def _collection(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the record that a tool adds another one to, or removes it from: `playlist` of `add_song_to_playlist`.
+
+    The other one exists beside it, or the result is the changed record: its key is all that the tool takes besides.
+    """
+    noun, after = "_".join(facts.parsed.noun), facts.parsed.after
+    owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if after[:1] in _INTO else None
+    is_part = (noun, owner) in server.contained and server.shapes.get(record_shape(facts.output)) != owner
+    if facts.parsed.word not in _ENTERING or owner is None or is_part:
+        return None
+    names = [snake(name) for name in required(facts.input)]
+    others = [name for name in names if not _refers_to(owner, name)]
+    return owner if len(others) == 1 < len(names) and _refers_to(noun, others[0]) else None
+
+
+def _entry(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return what a verb that is not of records makes: the `score` with an id and a `film_id` of `score_film`.
+
+    Its result has an id of its own, the id of the record that the name is about, and another argument.
+    """
+    shown, names = record_shape(facts.output), [*map(snake, required(facts.input))]
+    ids = [name for name in names if name in shown and noun_of_id(name) in server.nouns.values()]
+    word = singular(next(iter(words(last_segment(facts.tool.name))), ""))
+    if "id" not in shown or not ids or len(shown.intersection(names)) < 2 or word in VERBS_OF_RECORDS:
+        return None
+    return server.shapes.get(shown, word)
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -355,7 +409,9 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
+    (_collection, "records are added to it or removed from it"),
     (_owner, "an argument names it, and its result is it"),
+    (_entry, "its result is a new record that refers to another"),
     (_same_shape, "its result is such a record"),
     (_issued, "it returns the id of such a record"),
     (_of_members, "the given state says which of them belong together"),
@@ -386,6 +442,8 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
         yield from _verb_of_shape(facts, server, entity)
         yield from _verb_of_schemas(facts, server, entity)
         yield from _verb_of_value(facts, server, entity)
+        if _entry(facts, server) == entity:
+            yield facts.evidence("verb", "create", 0.75, "its result has an id that no argument gives")
 
 
 def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
@@ -463,8 +521,8 @@ def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
 
 def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
     is_entered = facts.parsed.noun in server.entered and entity != "_".join(facts.parsed.noun)
-    if is_entered or _owner(facts, server) == entity:
-        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"no tool shows a {facts.parsed.noun[-1]}")
+    if is_entered or entity in {_owner(facts, server), _collection(facts, server)}:
+        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"it is not about a {facts.parsed.noun[-1]} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 
 

@@ -29,7 +29,7 @@ from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
 
-_SETTERS = terms("verbs.setting")
+_SETTERS, _REPEATABLE = terms("verbs.setting"), terms("verbs.repeatable")
 _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
 _CHANGES = terms("arguments.change")
@@ -70,7 +70,7 @@ class ToolFeatures:
     @property
     def is_upsert(self) -> bool:
         """Whether it creates a record or updates it if it exists."""
-        return self.verb == "create" and self.parsed.word in {"upsert", "put"}
+        return self.verb == "create" and self.parsed.word in _REPEATABLE
 
     @property
     def enters(self) -> How | None:

@@ -92,7 +92,8 @@ def _named_filter(field: Field, schema: Record, *, partially: bool) -> FoundFilt
 
 def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilter | None:
     """Return the filter of a day by the time of a record."""
-    field = _time_field(known) if argument in _DAYS and main_type(schema) == "string" else None
+    is_written = main_type(schema) == "string" or (argument == "year" and main_type(schema) == "integer")
+    field = _time_field(known) if argument in _DAYS and is_written else None
     if field is None or main_type(field.schema) != "string":
         return None
     return _found(field, "contains", f"'{argument}' is a day, and '{field.name}' a time")

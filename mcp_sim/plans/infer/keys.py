@@ -22,7 +22,8 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
     parts, asked = properties(schema), required(schema)
     scalars = [name for name, subschema in parts.items() if main_type(subschema) in {"string", "integer", "number", ""}]
     scored = [(_key_score(snake(name).removeprefix("old_"), entity, key), name in asked, name) for name in scalars]
-    best = max(scored, key=lambda entry: entry[:2], default=(0, False, ""))
+    needed_first = [entry for entry in scored if entry[1] and entry[0] > 1] or scored  # `id` may be in a body beside it
+    best = max(needed_first, key=lambda entry: entry[:2], default=(0, False, ""))
     if best[0]:
         return best[2], best[0]
     needed = [name for name in required_among(parts, schema) if name in scalars]

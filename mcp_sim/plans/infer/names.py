@@ -200,8 +200,13 @@ def _is_upsert(first: str, second: str = "") -> bool:
 def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[Words]) -> ParsedName:
     """Complete a parsed name with the verb of its description, and with that verb alone if it lacks one."""
     described_verb = find_described_verb(about)
-    if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns and STRONG.get(described_verb) in _READS:
-        parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
+    if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns:
+        if STRONG.get(described_verb) in _READS:
+            parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
+        elif parts[-1] in STRONG and len(parts) > 1:
+            parsed = _parse_with_verb(parts, len(parts) - 1)  # `link_update`, where other tools list links
+    if parsed.word == "post" and STRONG.get(described_verb) in _READS:
+        parsed = replace(parsed, verb=_of_number(STRONG[described_verb], parsed), word=described_verb)  # an HTTP method
     if parsed.verb == "unknown" and parts:
         parsed = _with_found_verb(parsed, parts, described_verb, nouns)
     pair = _TWO_VERBS.match(skip_opener(about).lower()) if parsed.verb == "create" else None

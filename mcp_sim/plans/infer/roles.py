@@ -28,7 +28,7 @@ from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
 from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -39,7 +39,8 @@ _ORDER = ("create", "update", "get", "list", "search")
 _COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), terms("verbs.moving")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
-_LEFT = ordered("fields.left")
+_IDS = frozenset({"id", "uid", "uuid"})
+_LEFT, _NUMBERS = ordered("fields.left"), frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -114,7 +115,7 @@ class RoleFinder:
         fields = {name: known.find(snake(name)) for name in arguments if self._is_parent(features, name)}
         parents = {name: Filter(value.name) for name, value in fields.items() if value is not None}
         is_all = features.verb == "update" and len(arguments) == len(parents) and features.parsed.status is None
-        return {} if is_all or features.parsed.word in _MOVING else parents
+        return {} if is_all or features.parsed.word in _MOVING or features.enters is not None else parents
 
     def _is_parent(self, features: ToolFeatures, argument: str) -> bool:
         """Whether a change requires an argument that is the id of a record of another entity."""
@@ -238,9 +239,12 @@ def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, argumen
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
+    if roles.key is not None:  # servers ignore the id of a record that is sent back with it
+        sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _remaining(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
+    sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
@@ -269,6 +273,30 @@ def _remaining(arguments: Mapping[str, Record], known: KnownFields, taken: Conta
         for path, form in forms
         if form in known.named and known.named[form].name not in taken
     }
+
+
+def _nearest_fields(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
+    """Return the only field that each argument of an update can mean: `status` of a `decision` with the same choices.
+
+    So do `apartment_id` of `to_apartment_id`, and `nights_allocated` of `nights`.
+    """
+    fields = {
+        name: field for name, field in known.named.items() if field.name not in taken and name != snake(known.key)
+    }
+    near = {
+        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field)]
+        for path, schema in arguments.items()
+    }
+    return {path: names[0] for path, names in near.items() if len(names) == 1}
+
+
+def _is_near(argument: str, schema: Record, name: str, field: Field) -> bool:
+    """Whether an argument may mean a field of another name: by its choices, or as words of the same type."""
+    if constants(schema):
+        return len(constants(schema)) > 1 and {*map(str, constants(schema))} <= {*map(str, constants(field.schema))}
+    asked, kinds = words(argument), {main_type(schema), main_type(field.schema)}
+    is_target = asked[:1] == ("to",) and words(name) == asked[1:]
+    return len(kinds) == 1 and (is_target or (kinds <= _NUMBERS and {*asked} < {*words(name)}))
 
 
 def _shown_in(schema: Record) -> frozenset[str]:
@@ -316,7 +344,7 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
     """
     setters: dict[str, str] = {}
     for path, leaf in leaves.items():
-        several = known.find(plural(singular(last_name(path)))) if is_listed else None
+        several = _list_of(last_name(path), known) if is_listed else None
         named = last_name(path)
         exact = known.fields.get(path)  # a name may have dots, or no letters
         field = several or exact or (known.find(named) if named else None)
@@ -325,6 +353,13 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
         elif field is not None and _may_hold(field, leaf, known.key):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
+
+
+def _list_of(argument: str, known: KnownFields) -> Field | None:
+    """Return the list that a value enters: `label_ids` or `labels` for a `label_id`, `tracks` for a `track_name`."""
+    noun = noun_of_id(argument) or argument.removesuffix("_name")
+    several = (known.find(plural(singular(name))) for name in (argument, noun))
+    return next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:

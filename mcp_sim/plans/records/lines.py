@@ -64,17 +64,29 @@ class _Lines:
         for name, entity in self.named.items():
             record = view.get(entity, item[name]) if isinstance(item.get(name), str | int) else None
             line |= {key: value for key, value in (record or {}).items() if key in shown and key not in line}
+            line |= _price_of(record or {}, [key for key in shown if key not in line])
         total = next((name for name in shown if _is_total(name) and name not in line), None)
         line = {**rest, **line}
         amount = amount_of({name: value for name, value in line.items() if name != total})
         return line if total is None or amount is None else {**line, total: amount}
 
 
+def _price_of(record: Record, asked: Sequence[str]) -> Record:
+    """Return the price of a line under its own name: `unit_price` for the only price of a record, `ticket_price`."""
+    prices = {key: value for key, value in record.items() if _is_price(key) and isinstance(value, int | float)}
+    names = [name for name in asked if _is_price(name) and not _is_total(name)]
+    return dict.fromkeys(names, next(iter(prices.values()))) if len(names) == len(prices) == 1 else {}
+
+
+def _is_price(name: str) -> bool:
+    return not _PRICES.isdisjoint(words(snake(name)))
+
+
 def amount_of(line: Record) -> float | None:
     """Return the total of a line, or its quantity times its price; None if it shows neither."""
     numbers = {snake(name): value for name, value in line.items() if isinstance(value, int | float)}
     total = next((value for name, value in numbers.items() if _is_total(name)), None)
-    price = next((value for name, value in numbers.items() if not _PRICES.isdisjoint(words(name))), None)
+    price = next((value for name, value in numbers.items() if _is_price(name)), None)
     quantity = next((value for name, value in numbers.items() if last_word(name) in _QUANTITIES), None)
     amount = total if total is not None or price is None or quantity is None else price * quantity
     return round(amount, _CENTS) if amount is not None and isfinite(amount) else None

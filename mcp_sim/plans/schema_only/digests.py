@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.acknowledgements import is_repeated
+from mcp_sim.plans.infer.fields import KnownFields
+from mcp_sim.plans.infer.filters import find_filters
+from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
@@ -26,7 +31,7 @@ _GROUPS, _AMOUNTS = terms("fields.groups"), terms("fields.amounts")
 _COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
 _TOTALS = terms("figures.total") | _COUNTS
 _PRICES, _QUANTITIES = terms("fields.price"), terms("fields.quantity")
-_VALUES, _DAYS = terms("figures.value"), terms("arguments.day")
+_VALUES, _RANKS, _LIMITS = terms("figures.value"), terms("figures.rank"), terms("arguments.limit")
 _MOST_GROUPS = 12
 """A field with more values than this identifies records, and does not group them."""
 
@@ -41,10 +46,12 @@ def digest_of(tool: Tool, domain: Domain) -> Digest | None:
     if not chosen:
         return None
 
+    selections = [(entity, _selection(tool, entity)) for entity in chosen]
+
     def digest(turn: Turn) -> Record:
         result: Record = {name: value for name, value in turn.call.arguments.items() if is_repeated(name, value)}
-        for entity in chosen:
-            rows = [*_matching(turn, entity)]
+        for entity, select in selections:
+            rows = select(turn)
             result[f"total_{snake(plural(entity.name))}"] = len(rows)
             result |= _figures(entity, rows, alone=len(chosen) == 1)
         return result
@@ -55,27 +62,40 @@ def digest_of(tool: Tool, domain: Domain) -> Digest | None:
 def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     """Return a function that computes what it can of a declared result: numbers, rows by a field, and sums of rows.
 
-    None if the tool's name promises no digest, or no property has a known meaning.
+    None if no property has a known meaning, or if the tool's name promises no digest and no rows have one.
     """
-    chosen = _chosen_entities(tool, domain)
-    others = [entity for entity in _known_entities(tool, domain) if entity not in chosen] if chosen else []
-    parts = properties(schema)
-    numbers = [name for name, part in parts.items() if main_type(part) in _NUMBERS]
+    parts, known = properties(schema), _known_entities(tool, domain)
+    promised = _chosen_entities(tool, domain)
+    chosen = _shown_entities(parts, promised or known)
+    others = [entity for entity in known if entity not in chosen]
+    asked = {*map(snake, properties(tool.input_schema))}
+    numbers = [name for name, part in parts.items() if main_type(part) in _NUMBERS and snake(name) not in asked]
     computed = {name: _figure(name, chosen) or _figure(name, others) for name in numbers}
     figures = {name: figure for name, figure in computed.items() if figure is not None}
-    grouped = {name: _table(properties(items(part)), chosen) for name, part in parts.items()}
+    listed = {
+        name: entity for name, part in parts.items() if (entity := _rows_of(properties(items(part)).keys(), chosen))
+    }
+    grouped = {
+        name: _table(properties(items(part)), chosen, domain.entities)
+        for name, part in parts.items()
+        if name not in listed
+    }
     tables = {name: table for name, table in grouped.items() if table is not None}
-    if not figures and not tables:
+    if not tables and not (promised and (figures or listed)):
         return None
-    texts = [name for name, part in properties(schema).items() if _is_free(part) and snake(name) in _TEXTS]
-    whole = {name for name, part in properties(schema).items() if main_type(part) == "integer"}
+    texts = [name for name, part in parts.items() if _is_free(part) and snake(name) in _TEXTS]
+    whole = {name for name, part in parts.items() if main_type(part) == "integer"}
+    selections = {entity.name: _selection(tool, entity) for entity in (*chosen, *others)}
 
     def digest(turn: Turn) -> Record:
-        rows = {entity.name: [*_matching(turn, entity)] for entity in (*chosen, *others)}
+        rows = {name: select(turn) for name, select in selections.items()}
         result: Record = {name: compute(rows[entity.name]) for name, (entity, compute) in figures.items()}
-        for name, (entity, group, columns) in tables.items():
-            result[name] = _grouped_rows(rows[entity.name], group, columns)
-            result |= _sums_of(as_list(result[name]), properties(schema), result)
+        for name, entity in listed.items():
+            shown = properties(items(parts[name]))
+            result[name] = [{field: row[field] for field in shown if field in row} for row in rows[entity.name]]
+        for name, table in tables.items():
+            result[name] = table.rows(turn, rows[table.entity.name], tool)
+            result |= _sums_of(as_list(result[name]), parts, result)
         result = {name: _whole(value) if name in whole else value for name, value in result.items()}
         sentence = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in result.items() if _is_number(value))
         return result | dict.fromkeys(texts, f"{sentence}.")
@@ -98,6 +118,18 @@ def _chosen_entities(tool: Tool, domain: Domain) -> list[Entity]:
     return next((entities for entities in several if entities), known)
 
 
+def _shown_entities(parts: Mapping[str, Record], entities: Sequence[Entity]) -> list[Entity]:
+    """Return the entities, those first whose records the lists of a result show, then those whose fields they have."""
+    columns = [{*properties(items(part))} for part in parts.values()]
+
+    def distance(entity: Entity) -> int:
+        if any(_rows_of(names, [entity]) for names in columns):
+            return 0
+        return 1 if any(entity.fields.keys() & names - {entity.key} for names in columns) else 2
+
+    return sorted(entities, key=distance)
+
+
 def _figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | None:
     """Return how a number is computed, and from which records: `open_orders`, `total_value`, `average_rating`."""
     parts = words(snake(name))
@@ -113,6 +145,8 @@ def _figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | No
 def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figure | None:
     """Return how the words of a number's name, without that of the entity, are computed from its records."""
     rest = [part for part in parts if part not in _TOTALS and part not in _MEANS]
+    if not rest and not _MEANS.isdisjoint(parts):
+        return _sum_of_field(entity, [last_word(entity.name)], is_mean=True)  # `average_score` of scores
     if not rest:
         return len if is_named else None
     state = "_".join(rest)
@@ -149,22 +183,50 @@ def _number(row: Mapping[str, Json], name: str) -> float:
     return value if isinstance(value, int | float) else 0
 
 
-def _table(parts: Mapping[str, Record], entities: Sequence[Entity]) -> tuple[Entity, str, dict[str, Figure]] | None:
-    """Return the entity and the field that rows are grouped by, and how their other columns are computed."""
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows with a value of a field, and figures of the records that have it."""
+
+    entity: Entity
+    group: str
+    columns: Mapping[str, Figure]
+    shown: Sequence[str]
+    """Columns that the record has to which the field refers."""
+
+    def rows(self, turn: Turn, records: Sequence[Record], tool: Tool) -> list[Json]:
+        """Return a row for each value, ranked and cut if the tool asks for the top."""
+        held = sorted({value for row in records if isinstance(value := row.get(self.group), str)})
+        link = self.entity.fields[self.group].link
+        table = list[Record]()
+        for value in held:
+            other = turn.view.get(link, value) if link is not None else None
+            mine = [row for row in records if row.get(self.group) == value]
+            figures = {name: compute(mine) for name, compute in self.columns.items()}
+            table.append({self.group: value, **{name: (other or {}).get(name) for name in self.shown}, **figures})
+        if not _RANKS.isdisjoint(words(f"{tool.name} {tool.description}".lower())):
+            table.sort(key=lambda row: _number(row, next(iter(self.columns))), reverse=True)
+        limit = next((value for name, value in turn.call.arguments.items() if snake(name) in _LIMITS), None)
+        return [*table[: limit if isinstance(limit, int) else None]]
+
+
+def _table(parts: Mapping[str, Record], entities: Sequence[Entity], others: Mapping[str, Entity]) -> _Table | None:
+    """Return how rows are grouped by a field of an entity, if all other columns can be computed or looked up."""
     for entity in entities:
         group = next((name for name in parts if name in entity.fields and name != entity.key), None)
-        columns = {name: _figure(name, [entity]) for name, part in parts.items() if main_type(part) in _NUMBERS}
-        if group is not None and main_type(parts[group]) == "string" and columns and all(columns.values()):
-            return entity, group, {name: figure[1] for name, figure in columns.items() if figure is not None}
+        if group is None or main_type(parts[group]) != "string":
+            continue
+        computed = {name: _figure(name, [entity]) for name, part in parts.items() if main_type(part) in _NUMBERS}
+        columns = {name: figure[1] for name, figure in computed.items() if figure is not None}
+        link = others.get(entity.fields[group].link or "")
+        shown = [name for name in parts if name != group and name not in computed]
+        if columns and len(columns) == len(computed) and all(link and name in link.fields for name in shown):
+            return _Table(entity, group, columns, shown)
     return None
 
 
-def _grouped_rows(rows: Sequence[Record], group: str, columns: Mapping[str, Figure]) -> list[Json]:
-    held = sorted({value for row in rows if isinstance(value := row.get(group), str)})
-    groups = {value: [row for row in rows if row.get(group) == value] for value in held}
-    return [
-        {group: value, **{name: compute(mine) for name, compute in columns.items()}} for value, mine in groups.items()
-    ]
+def _rows_of(names: AbstractSet[str], entities: Sequence[Entity]) -> Entity | None:
+    """Return the entity whose records a list shows with their keys."""
+    return next((entity for entity in entities if entity.key in names and entity.fields.keys() >= names), None)
 
 
 def _sums_of(rows: Sequence[Json], parts: Mapping[str, Record], known: Record) -> Record:
@@ -196,15 +258,18 @@ def _known_entities(tool: Tool, domain: Domain) -> list[Entity]:
     return [entity for entity in entities if not entity.singleton and entity.inside is None]
 
 
-def _matching(turn: Turn, entity: Entity) -> Iterator[Record]:
-    """Yield the records with the values that arguments name."""
-    asked = {name: value for name, value in turn.call.arguments.items() if name in entity.fields and value is not None}
-    days = [value for name, value in turn.call.arguments.items() if name in _DAYS and name not in asked]
-    times = [name for name, field in entity.fields.items() if time_meaning(field.name, field.schema) is not None][:1]
-    for _, row in turn.view.rows(entity.name):
-        is_then = all(str(row.get(name)).startswith(str(day)) for day in days for name in times)
-        if is_then and all(row.get(name) == value for name, value in asked.items()):
-            yield row
+def _selection(tool: Tool, entity: Entity) -> Callable[[Turn], list[Record]]:
+    """Compile the selection of the records that arguments ask for, as they would filter a list."""
+    asked = {name: schema for name, schema in properties(tool.input_schema).items() if snake(name) not in _LIMITS}
+    rules = find_filters(asked, KnownFields(entity.name, entity.key, entity.fields, frozenset()), is_search=False)
+    tests = [(filter_argument(tool, name, entity, found.rule), test_maker(found.rule)) for name, found in rules.items()]
+
+    def select(turn: Turn) -> list[Record]:
+        given = [(fetch(turn.call.arguments), make) for fetch, make in tests]
+        passed = [make(value) for value, make in given if value is not ABSENT and value is not None]
+        return [row for _, row in turn.view.rows(entity.name) if all(test(row) for test in passed)]
+
+    return select
 
 
 def _figures(entity: Entity, rows: Sequence[Record], *, alone: bool) -> Record:
