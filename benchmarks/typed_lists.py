@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ await client.close();
 SAMPLES = {
     "date-time": "2026-03-05T09:30:00Z", "date": "2026-03-05", "time": "09:30:00Z", "duration": "PT30M",
     "email": "ada@vos.example", "hostname": "shop.example", "uri": "https://shop.example/a", "ipv4": "192.0.2.7",
-    "ipv6": "2001:db8::7", "uuid": "7d1f4a2e-9f0c-4b51-8a3e-0c1b2d3e4f50",
+    "ipv6": "2001:db8::7",
 }  # fmt: skip
 WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
 ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
@@ -168,9 +169,11 @@ class Arguments:
                 return None if kind == "null" else self._random.random() < 0.5
             case _:
                 form = schema.get("format", "")
+                if form == "uuid" and not isinstance(known, str):
+                    return str(uuid.UUID(int=self._random.getrandbits(128), version=4))  # none is drawn twice
                 return (
                     known
-                    if isinstance(known, str) and form in {"", "uuid"}
+                    if isinstance(known, str) and form not in SAMPLES
                     else SAMPLES.get(form, self._random.choice(WORDS))
                 )
 

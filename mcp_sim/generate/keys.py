@@ -45,7 +45,7 @@ KeyMaker: TypeAlias = Callable[[int, Chance], Key]
 
 def key_maker(entity: Entity) -> KeyMaker:
     """Return the function that makes the keys of an entity."""
-    like, schema = entity.key_like, _schema(entity)
+    like, schema = _example(entity), _schema(entity)
     if isinstance(like, int):
         first = like
         return lambda index, _chance: first + index
@@ -60,8 +60,9 @@ def key_maker(entity: Entity) -> KeyMaker:
 
 def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     """Return the key of a new record."""
-    last = _latest(view.last_key(entity.name), entity.key_like)
-    following_key = _after(last, entity.key_like)
+    like = _example(entity)
+    last = _latest(view.last_key(entity.name), like)
+    following_key = _after(last, like)
     if following_key is not None and not is_used(view, entity.name, following_key):
         return following_key
     chance = Chance(draws.key + entity.name.encode())
@@ -70,7 +71,7 @@ def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     tries = 0
     while is_used(view, entity.name, key):
         index, tries = index + 1, tries + 1
-        following_key = _after(key, entity.key_like)
+        following_key = _after(key, like)
         key = following_key if following_key is not None else keys(index, chance)
         if tries > MAX_TRIES and following_key is None:
             return _new_by_number(key if last is None else last, entity, view)
@@ -144,8 +145,17 @@ def _schema(entity: Entity) -> Record:
     return entity.fields[entity.key].schema if entity.key in entity.fields else {}
 
 
+def _example(entity: Entity) -> Key | None:
+    """Return the example of a key, unless the schema does not allow what follows it: `bank_a-1` after `bank_a`."""
+    like = entity.key_like
+    if not isinstance(like, str) or _is_random(like) or _NUMBERED.fullmatch(like) is not None:
+        return like
+    return like if validity_test(_schema(entity))(f"{like}-1") else None
+
+
 def _is_numbered(entity: Entity) -> bool:
-    return isinstance(entity.key_like, int) or (isinstance(entity.key_like, str) and not _is_random(entity.key_like))
+    like = _example(entity)
+    return isinstance(like, int) or (isinstance(like, str) and not _is_random(like))
 
 
 def _numbered(like: str) -> KeyMaker:

@@ -114,7 +114,7 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
 
 
 def _may_hold_objects(field: Field) -> bool:
-    return field.link is None and main_type(field.schema) in {"object", "array"}
+    return field.link is None and main_type(field.schema) in {"object", "array", ""}
 
 
 def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:

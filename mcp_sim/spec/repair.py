@@ -83,13 +83,26 @@ def _repaired(tool: Json, where: str, doubts: list[str]) -> Json:
 
 
 def _answerable(tool: Record, where: str, doubts: list[str]) -> Record:
-    """Return the tool without an outputSchema that no result fits."""
+    """Return the tool without an outputSchema that no result fits, and with `anyOf` for `oneOf` if that is unknown.
+
+    Alternatives that overlap are a usual slip, and a value that fits several is what their authors meant.
+    """
     schema = as_object(tool.get("outputSchema"))
-    if is_satisfiable(schema) is not False:
-        return tool
+    is_possible = is_satisfiable(schema)
+    if is_possible is not False:
+        return tool if is_possible else {**tool, "outputSchema": _inclusive(schema)}
     reason = impossible_parts(schema)[()]
     doubts.append(f"{where}{_named(tool)}.outputSchema: no result fits, since {reason}; it is left out")
     return {key: value for key, value in tool.items() if key != "outputSchema"}
+
+
+def _inclusive(schema: Json) -> Json:
+    """Return a schema with `anyOf` for each `oneOf`, except beside an `anyOf`."""
+    if isinstance(schema, list):
+        return [_inclusive(item) for item in as_list(cast("Json", schema))]
+    body = as_object(schema)
+    words = {"oneOf": "anyOf"} if isinstance(body.get("oneOf"), list) and "anyOf" not in body else {}
+    return {words.get(name, name): _inclusive(value) for name, value in body.items()} if body else schema
 
 
 def _repair_hints(body: Record, at: str, doubts: list[str]) -> None:

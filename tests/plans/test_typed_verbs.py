@@ -205,3 +205,104 @@ async def test_an_unknown_verb_on_keys_reports_each_and_is_guessed(tmp_path: Pat
         shown = (await answered(world, "audit_trips", trip_ids=[trip["trip_id"], "none"]))["results"]
         assert [(row["trip_id"], row["audited"]) for row in shown] == [(trip["trip_id"], True), ("none", False)]
         assert world.ledger.steps[-1]["guessed"]
+
+
+PAIRS = [("song", "playlist"), ("driver", "route"), ("volunteer", "shift")]
+
+
+@pytest.mark.parametrize(("part", "whole"), PAIRS)
+async def test_removing_a_record_from_another_keeps_both(tmp_path: Path, part: str, whole: str) -> None:
+    one, all_of = {"id": TEXT, "label": TEXT, "place": TEXT}, {"id": TEXT, "name": TEXT, f"{part}_ids": rows(TEXT)}
+    named = {f"{whole}_id": TEXT, f"{part}_id": TEXT}
+    tools = [
+        tool(f"create_{part}", needed="label place", label=TEXT, place=TEXT, output=thing(**one)),
+        tool(f"get_{part}", needed=f"{part}_id", output=thing(**one), **{f"{part}_id": TEXT}),
+        tool(f"create_{whole}", needed="name", name=TEXT, output=thing(**all_of)),
+        tool(f"add_{part}_to_{whole}", needed=" ".join(named), output=thing(**all_of), **named),
+        tool(f"remove_{part}_from_{whole}", needed=" ".join(named), output=thing(**all_of), **named),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        keys = [(await answered(world, f"create_{part}", label=text, place="x"))["id"] for text in ("A", "B")]
+        at = {f"{whole}_id": (await answered(world, f"create_{whole}", name="W"))["id"]}
+        for key in keys:
+            shown = await answered(world, f"add_{part}_to_{whole}", **at, **{f"{part}_id": key})
+        assert shown[f"{part}_ids"] == keys
+        shown = await answered(world, f"remove_{part}_from_{whole}", **at, **{f"{part}_id": keys[0]})
+        assert (shown["id"], shown[f"{part}_ids"]) == (at[f"{whole}_id"], keys[1:])
+        assert (await answered(world, f"get_{part}", **{f"{part}_id": keys[0]}))["label"] == "A"
+
+
+PLOT = {"id": TEXT, "garden_id": TEXT, "status": STATES, "beds_planned": WHOLE}
+PLOTS = [
+    tool("create_garden", needed="name", name=TEXT, output=thing(id=TEXT, name=TEXT)),
+    tool("create_plot", needed="garden_id", garden_id=TEXT, output=thing(**PLOT)),
+    tool("get_plot", needed="plot_id", plot_id=TEXT, output=thing(**PLOT)),
+    tool("move_plot", needed="plot_id to_garden_id", plot_id=TEXT, to_garden_id=TEXT, output=thing(**PLOT)),
+    tool("judge_plot", needed="plot_id verdict", plot_id=TEXT, verdict={**STATES, "enum": ["held", "approved"]},
+         output=thing(**PLOT)),
+    tool("allot_beds", needed="plot_id beds", plot_id=TEXT, beds=WHOLE, output=thing(**PLOT)),
+]  # fmt: skip
+
+
+async def test_arguments_of_other_names_set_the_only_field_that_they_can_mean(tmp_path: Path) -> None:
+    async with simulator(tmp_path, PLOTS).open() as world:
+        first, second = [(await answered(world, "create_garden", name=name))["id"] for name in ("N", "S")]
+        key = (await answered(world, "create_plot", garden_id=first))["id"]
+        await answered(world, "move_plot", plot_id=key, to_garden_id=second)
+        await answered(world, "judge_plot", plot_id=key, verdict="approved")
+        await answered(world, "allot_beds", plot_id=key, beds=4)
+        shown = await answered(world, "get_plot", plot_id=key)
+        assert shown == {"id": key, "garden_id": second, "status": "approved", "beds_planned": 4}
+
+
+ENTRY = {"id": TEXT, "cake_id": TEXT, "judge": TEXT, "score": WHOLE}
+CAKES = [
+    tool("add_cake", needed="title baker", title=TEXT, baker=TEXT, output=thing(id=TEXT, title=TEXT, baker=TEXT)),
+    tool("score_cake", "Give a score.", needed="cake_id judge score", cake_id=TEXT, judge=TEXT, score=WHOLE,
+         output=thing(**ENTRY)),
+    tool("ranking", "Rank the cakes.", needed="", limit=WHOLE,
+         output=thing(cakes=rows(thing(cake_id=TEXT, title=TEXT, average_score=AMOUNT, scores=WHOLE)))),
+]  # fmt: skip
+
+
+async def test_a_verb_of_its_own_makes_entries_and_a_ranking_sums_them_up(tmp_path: Path) -> None:
+    async with simulator(tmp_path, CAKES, world={"records": {"cake": 0, "score": 0}}).open() as world:
+        keys = [(await answered(world, "add_cake", title=title, baker="Ada"))["id"] for title in ("Tart", "Roll")]
+        for key, points in ((keys[0], 4), (keys[0], 5), (keys[1], 9)):
+            shown = await answered(world, "score_cake", cake_id=key, judge="Bo", score=points)
+            assert (shown["cake_id"], shown["score"]) == (key, points)
+            assert shown["id"] != key
+        best = {"cake_id": keys[1], "title": "Roll", "average_score": 9, "scores": 1}
+        assert (await answered(world, "ranking"))["cakes"][0] == best
+        assert (await answered(world, "ranking", limit=1))["cakes"] == [best]
+
+
+HARVEST = {"id": TEXT, "picked_on": {"type": "string", "format": "date"}, "kg": AMOUNT}
+HARVESTS = [
+    tool("log_harvest", needed="picked_on kg", output=thing(**HARVEST), picked_on=HARVEST["picked_on"], kg=AMOUNT),
+    tool("harvest_report", needed="year", year=WHOLE,
+         output=thing(year=WHOLE, total_kg=AMOUNT, harvest_count=WHOLE, harvests=rows(thing(**HARVEST)))),
+]  # fmt: skip
+
+
+async def test_a_report_of_a_year_has_its_records_and_their_sums(tmp_path: Path) -> None:
+    async with simulator(tmp_path, HARVESTS, world={"records": {"harvest": 0}}).open() as world:
+        made = [await answered(world, "log_harvest", picked_on=day, kg=kg) for day, kg in
+                (("2031-05-01", 4), ("2031-06-01", 3), ("2032-05-01", 9))]  # fmt: skip
+        report = await answered(world, "harvest_report", year=2031)
+        assert report == {"year": 2031, "total_kg": 7, "harvest_count": 2, "harvests": made[:2]}
+
+
+async def test_lines_cost_what_the_records_that_they_name_cost(tmp_path: Path) -> None:
+    shown = thing(id=TEXT, seat=TEXT, ticket_price=AMOUNT)
+    line = thing(show_id=TEXT, quantity=WHOLE, unit_price=AMOUNT, line_total=AMOUNT)
+    tools = [
+        tool("create_show", needed="seat ticket_price", seat=TEXT, ticket_price=AMOUNT, output=shown),
+        tool("place_order", needed="lines", lines=rows(thing(show_id=TEXT, quantity=WHOLE)),
+             output=thing(id=TEXT, lines=rows(line), total=AMOUNT)),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools).open() as world:
+        key = (await answered(world, "create_show", seat="A", ticket_price=9.5))["id"]
+        order = await answered(world, "place_order", lines=[{"show_id": key, "quantity": 3}])
+        assert order["lines"] == [{"show_id": key, "quantity": 3, "unit_price": 9.5, "line_total": 28.5}]
+        assert order["total"] == 28.5

@@ -15,6 +15,9 @@ from mcp_sim.types.lexicon.english import noun_of_id, singular_phrase, snake, wo
 _OF_KEYS = frozenset({"string", "integer", "number"})
 """Types of keys."""
 
+_PREFIXED = re.compile(r"\^?[A-Za-z]{2,}[_-]")
+"""The beginning of a pattern of keys that only records of one kind have."""
+
 _ID = re.compile(r"\b(?:id|ID|identifier)\b")
 
 
@@ -26,13 +29,29 @@ def link_of(entity: str, field: Field, keys: Mapping[str, Field]) -> str | None:
     many = main_type(field.schema) == "array" and snake(field.name).endswith("_ids")
     schema = items(field.schema) if many else field.schema
     stem = _referred_noun(snake(field.name).removesuffix("s") if many else snake(field.name), schema, keys)
-    if field.link is not None or stem in {entity, ""}:
+    if field.link is not None:
         return field.link
+    of_pattern = _keyed_by_pattern(items(field.schema) or field.schema, keys)
+    if of_pattern is not None or stem in {entity, ""}:
+        return of_pattern if of_pattern != entity else None
     nouns = ("_".join(noun) for noun in last_nouns(tuple(stem.split("_"))))
     stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
     target = next((candidate for candidate in stems if candidate in keys), None)
+    if target is not None and len({_pattern(schema), _pattern(keys[target].schema)} - {""}) > 1:
+        return None  # keys have another form: the number that a carrier gives a campaign
     kinds = {main_type(schema), main_type(keys[target].schema)} - {""} if target is not None else set[str]()
     return target if len(kinds) < 2 and kinds <= _OF_KEYS and not constants(schema) else None
+
+
+def _keyed_by_pattern(schema: Record, keys: Mapping[str, Field]) -> str | None:
+    """Return the only entity whose keys have the pattern of a field, if that has a prefix: `^card_[a-zA-Z0-9]+$`."""
+    pattern = _pattern(schema)
+    matching = [name for name, key in keys.items() if _pattern(key.schema) == pattern]
+    return matching[0] if len(matching) == 1 and _PREFIXED.match(pattern) else None
+
+
+def _pattern(schema: Record) -> str:
+    return str(schema.get("pattern", ""))
 
 
 def _referred_noun(name: str, schema: Record, keys: Mapping[str, Field]) -> str:

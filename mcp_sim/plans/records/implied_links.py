@@ -9,12 +9,14 @@ from typing import TypeAlias
 from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record
-from mcp_sim.types import Change, Record, Turn
+from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_nullable, items, main_type, properties
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.views import find_key
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
@@ -62,7 +64,8 @@ def implied_links(entity: Entity, domain: Domain) -> Imply:
 def linked_records(entity: Entity, domain: Domain) -> Complete:
     """Compile the records that a new record needs and that nothing else creates: the booking of a booked flight.
 
-    They are created while there are no records that a required link can refer to.
+    They are created while there are no records that a required link can refer to. So are those which a call names,
+    where only a name suggests the link and nothing specifies the records.
     """
     plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
     created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given
@@ -74,8 +77,15 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
         if target is not None and target.inside is None and target.name not in {*created, entity.name}
     }
 
+    closed = {name: target for name, target in domain.entities.items() if name in domain.given or target.inside}
+    named = [
+        (field.name, target)
+        for field in entity.fields.values()
+        if (target := _named_by(field, domain)) is not None and target.name not in {*closed, entity.name}
+    ]
+
     def complete(turn: Turn, invent: Invent, values: Record) -> list[Change]:
-        puts: list[Change] = []
+        puts = [put for name, target in named for put in _named(turn, invent, target, values.get(name))]
         for name, (target, keys) in free.items():
             if name in values or turn.view.count(target.name):
                 continue
@@ -84,7 +94,30 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
             puts.append(Change("put", target.name, key, generate_record(turn, target, key, invent), expected=0))
         return puts
 
-    return complete if free else lambda _turn, _invent, _values: []
+    return complete if free or named else lambda _turn, _invent, _values: []
+
+
+def _named_by(field: Field, domain: Domain) -> Entity | None:
+    """Return the entity whose records the values of a field name: by their keys, or as objects with these."""
+    if field.link is not None:
+        return domain.entities.get(field.link) if field.link_is_guessed else None
+    target = domain.entities.get(singular(snake(field.name)))
+    return target if target is not None and target.key in properties(items(field.schema) or field.schema) else None
+
+
+def _named(turn: Turn, invent: Invent, target: Entity, value: Json) -> Iterator[Change]:
+    """Yield the records that a call names and that do not exist: they are known from then on.
+
+    Deleted ones are not created again, nor those whose keys have another form.
+    """
+    schema = target.fields[target.key].schema if target.key in target.fields else {}
+    for item in as_list(value) if isinstance(value, list) else [value]:
+        known = {name: inner for name, inner in as_object(item).items() if name in target.fields}
+        key: Json = known.get(target.key) if isinstance(item, dict) else item
+        is_key = isinstance(key, str | int) and not isinstance(key, bool) and validity_test(schema)(key)
+        if is_key and find_key(turn.view, target.name, key) is None and not turn.view.version(target.name, key):
+            record = generate_record(turn, target, key, invent, known)
+            yield Change("put", target.name, key, record, expected=0)
 
 
 def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:

@@ -76,7 +76,7 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
         name: entity for name, part in parts.items() if (entity := _rows_of(properties(items(part)).keys(), chosen))
     }
     grouped = {
-        name: _table(properties(items(part)), chosen, domain.entities)
+        name: _table(properties(items(part)), [*chosen, *others], domain.entities)
         for name, part in parts.items()
         if name not in listed
     }

@@ -162,7 +162,7 @@ class _Source:
     `reached` is the greatest depth so far.
     """
 
-    __slots__ = ("deepest", "dialect", "left", "reached", "root")
+    __slots__ = ("_recursive", "deepest", "dialect", "left", "reached", "root")
 
     def __init__(self, root: Record, deepest: int) -> None:
         self.root = root
@@ -170,6 +170,18 @@ class _Source:
         self.deepest = deepest
         self.left = _MOST
         self.reached = 0
+        self._recursive: dict[str, bool] = {}
+
+    def leads_back(self, reference: str) -> bool:
+        """Whether a definition refers to itself, by way of others or not. A mere base of several does not."""
+        if reference not in self._recursive:
+            waiting, seen = [reference], set[str]()
+            while waiting and reference not in seen:
+                others = {*_all_references(resolve_reference(self.root, waiting.pop()))} - seen
+                seen |= others
+                waiting += others
+            self._recursive[reference] = reference in seen
+        return self._recursive[reference]
 
 
 def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
@@ -225,7 +237,7 @@ def _without_references(schema: Record, source: _Source, trail: tuple[str, ...])
         pending = [*as_list(modern.pop("allOf", [])), *pending]
         for word in modern.keys() & _REFERENCES:
             reference: Json = modern.pop(word)
-            if reference in trail:
+            if reference in trail and source.leads_back(reference):
                 return IMPOSSIBLE, trail
             if isinstance(reference, str) and reference not in here:
                 here[reference] = None
