@@ -36,17 +36,19 @@ def given_documents(
     rows, rest = _taken(state, _NAMES, "name")
     documents = [_document(row) for row in rows]
     if is_named:
-        return documents or (_whole(state) if is_whole else []), None if is_whole and not documents else rest
-    if len(documents) == 1:
+        whole = _whole(state) if is_whole and not documents else []
+        return (whole, None) if whole else (documents, rest)
+    alone = _the_only_one(state, kinds)
+    if alone is None and len(documents) == 1:
         return [{**documents[0], "name": DEFAULT_NAME}], rest
-    return _the_only_one(state, kinds)
+    return alone or ([], state)
 
 
-def _the_only_one(state: Json, kinds: Collection[str]) -> tuple[Sequence[Record], Json]:
-    """Return the single document that a list of parts is, with what the state has of it beside the list."""
+def _the_only_one(state: Json, kinds: Collection[str]) -> tuple[Sequence[Record], Json] | None:
+    """Return the document that a list of parts is, with what the state has of it beside the list; None without one."""
     rows, rest = _taken(state, {*kinds, "checklist"}, "title")
     if not rows:
-        return [], state
+        return None
     beside = as_object(rest)
     place = next((name for name, value in beside.items() if name in _NAMES and isinstance(value, dict)), "")
     facts = as_object(beside.get(place))  # `notebook: {kernel: ...}` beside `cells: [...]`
