@@ -61,7 +61,7 @@ class Entity:
 
 @frozen
 class Example:
-    """A recorded call and its result: evidence for format and wording, and a demonstration for a language model."""
+    """A recorded call and its result: evidence for the format, and a demonstration for a language model."""
 
     tool: str
     arguments: dict[str, Json]

@@ -16,7 +16,6 @@ from mcp_sim.plans.records.filters import sets_any_field
 from mcp_sim.plans.records.nearest_record import nearest_record
 from mcp_sim.plans.records.parts import part_page, part_write
 from mcp_sim.plans.records.record_lookup import find_inside, finder
-from mcp_sim.plans.records.recorded_texts import with_recorded_failures
 from mcp_sim.plans.records.removal import removal
 from mcp_sim.plans.records.result_values import Facts, Render
 from mcp_sim.plans.records.results import reports_failures, result_renderer
@@ -54,7 +53,6 @@ class Records(Backend):
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
         show = _shower(result_renderer(tool, plan, domain), tool, plan, domain)
-        tool = with_recorded_failures(tool, plan, domain)
         if entity.inside is not None and plan.verb != "get":
             return _with_parts(tool, plan, domain, show)
         if plan.verb not in _ANSWERS:

@@ -11,7 +11,6 @@ from typing import Literal, cast
 
 from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.plans.records.filling import Filler
-from mcp_sim.plans.records.recorded_results import recorded_writer
 from mcp_sim.plans.records.result_schemas import example_of, result_form
 from mcp_sim.plans.records.result_scope import scope_maker
 from mcp_sim.plans.records.result_values import Facts, Fill, Render, record_value
@@ -67,7 +66,7 @@ def _as_text(observation: Observation, place: str) -> Observation:
 def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     bare = tool.output_schema is None and example_of(tool, domain) is None
     is_one = plan.verb == "create" and plan.each is None
-    if is_one and returns_key(tool.description) and not recorded_writer(tool, plan, domain):
+    if is_one and returns_key(tool.description):
         alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
@@ -156,18 +155,18 @@ def _bare_result(fill: Fill) -> Render:
 
 
 def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render | None:
-    """Return what renders results in words, or None if recorded results and the description show data."""
+    """Return what renders results in words, or None if an example or the description shows data."""
     place = text_place(tool)
     if (plan.each is not None and plan.verb in DONE) or not (bare or place is not None):
         return None
-    words = recorded_writer(tool, plan, domain) or _unrecorded_writer(tool, plan, domain, place, bare=bare)
+    words = _writer(tool, plan, domain, place, bare=bare)
     if words is None or place is not None:
         return None if words is None else lambda facts: Observation(ToolResult({place: words(facts)}))
     return lambda facts: Observation(ToolResult(words(facts), form="text"))
 
 
-def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: bool) -> WriteText | None:
-    """Return what words the results of a tool that has no recorded ones, None if it answers with data."""
+def _writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: bool) -> WriteText | None:
+    """Return what words the results of a tool, None if it answers with data."""
     in_words = bare and plan.envelope.key != "" and tool.prose
     in_place = place is not None and snake(place) in TEXT_NAMES
     if not (in_words or in_place) or (place or "") in plan.envelope.shows:

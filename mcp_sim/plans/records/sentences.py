@@ -1,4 +1,4 @@
-"""Word results in sentences, for tools without recorded texts."""
+"""Word results in sentences, for tools that answer in prose."""
 
 from __future__ import annotations
 
