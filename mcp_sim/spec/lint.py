@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, cast
 
 from mcp_sim.spec.messages import shown
@@ -19,14 +20,14 @@ from mcp_sim.types.json_schema.shapes import KEYWORDS, as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator, compiled, enforceable
 
 _COMMON_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
-_OPTIONAL: Mapping[str, tuple[type, str]] = {
+OPTIONAL: Mapping[str, tuple[type, str]] = {
     "title": (str, "a string"),
     "description": (str, "a string"),
     "annotations": (dict, "a mapping"),
     "icons": (list, "a list"),
     "_meta": (dict, "a mapping"),
 }
-_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
 _SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
@@ -84,12 +85,12 @@ def _check_name(tool: Place) -> None:
 
 
 def _check_optional_keys(tool: Place) -> None:
-    for key, (kind, expected) in _OPTIONAL.items():
+    for key, (kind, expected) in OPTIONAL.items():
         value = tool.value.get(key)
         if value is not None and not isinstance(value, kind):
             tool.at(key).error(f"expected {expected}, got {shown(value)}")
     annotations = tool.at("annotations").mapping
-    for hint in _HINTS:
+    for hint in HINTS:
         value = annotations.get(hint)
         if value is not None and not isinstance(value, bool):
             tool.at("annotations", hint).error(f"expected true or false, got {shown(value)}")
@@ -147,17 +148,21 @@ def _note_refused_type(schema: Place, kind: str) -> None:
 
 def _note_invalid(schema: Place, reason: str) -> None:
     """Note each error of a schema; `reason` is why it could not be compiled, used if no other error is found."""
-    from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 (80 ms, errors only)
-
-    is_named = isinstance(schema.value.get("$schema", ""), str)
-    dialect = validator_for(schema.value if is_named else {}, default=Draft202012Validator)
-    noted = 0
-    for error in dialect(dialect.META_SCHEMA).iter_errors(schema.value):
-        if noted < MOST_SCHEMA_PROBLEMS:
-            schema.at(*error.absolute_path).error(f"is not a valid JSON Schema: {error.message[:200]}")
-            noted += 1
+    noted = [*islice(meta_problems(schema.value), MOST_SCHEMA_PROBLEMS)]
+    for path, message in noted:
+        schema.at(*path).error(f"is not a valid JSON Schema: {message[:200]}")
     if not noted:
         schema.error(f"is not a usable JSON Schema: {reason}")
+
+
+def meta_problems(schema: Record) -> Iterator[tuple[list[str | int], str]]:
+    """Yield what is wrong with a schema by its dialect, with the paths."""
+    from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 (80 ms, errors only)
+
+    is_named = isinstance(schema.get("$schema", ""), str)
+    dialect = validator_for(schema if is_named else {}, default=Draft202012Validator)
+    for error in dialect(dialect.META_SCHEMA).iter_errors(schema):
+        yield list(error.absolute_path), error.message
 
 
 def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:

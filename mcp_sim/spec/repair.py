@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.foreign.dialects import to_json_schema
-from mcp_sim.spec.lint import usable_tools
+from mcp_sim.spec.lint import HINTS, OPTIONAL, meta_problems, usable_tools
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.satisfiability import impossible_parts, is_satisfiable
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import compiled
+from mcp_sim.types.result_parts import without_part
 
-_TYPES = {"title": str, "description": str, "annotations": dict, "icons": list, "_meta": dict}
-_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _MOST_ROUNDS = 50  # each round removes one error; a schema with more is beyond repair
 
 
@@ -71,7 +70,7 @@ def _repaired(tool: Json, where: str, doubts: list[str]) -> Json:
         return tool
     body = dict(cast("Record", tool))
     at = f"{where}{_named(body)}"
-    for key, kind in _TYPES.items():
+    for key, (kind, _) in OPTIONAL.items():
         if body.get(key) is not None and not isinstance(body[key], kind):
             doubts.append(f"{at}: its {key} is not of type {kind.__name__}, and is left out")
             del body[key]
@@ -107,7 +106,7 @@ def _inclusive(schema: Json) -> Json:
 
 def _repair_hints(body: Record, at: str, doubts: list[str]) -> None:
     hints = as_object(body.get("annotations"))
-    wrong = [hint for hint in _HINTS if hints.get(hint) is not None and not isinstance(hints[hint], bool)]
+    wrong = [hint for hint in HINTS if hints.get(hint) is not None and not isinstance(hints[hint], bool)]
     if wrong:
         doubts.append(f"{at}: {', '.join(wrong)} must be true or false, and is left out")
         body["annotations"] = {name: value for name, value in hints.items() if name not in wrong}
@@ -130,7 +129,7 @@ def _repaired_schema(schema: Json, at: str, doubts: list[str]) -> Json:
         doubts.append(f"{at}{''.join(f'.{segment}' for segment in path)}: {message[:120]}; it is left out")
         if not path:
             return {"type": "object"}
-        body = as_object(_without(body, path))
+        body = as_object(without_part(body, tuple(path)))
     return {"type": "object"}
 
 
@@ -139,26 +138,5 @@ def _fault(schema: Record) -> tuple[list[str | int], str] | None:
     try:
         compiled(schema)
     except ValueError as error:
-        return next(_faults(schema), None) or ([], str(error))
+        return next(meta_problems(schema), None) or ([], str(error))
     return None
-
-
-def _faults(schema: Record) -> Iterator[tuple[list[str | int], str]]:
-    from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 (80 ms, errors only)
-
-    dialect = validator_for(schema, default=Draft202012Validator)
-    for error in dialect(dialect.META_SCHEMA).iter_errors(schema):
-        yield list(error.absolute_path), error.message
-
-
-def _without(value: Json, path: list[str | int]) -> Json:
-    """Return a copy of a value without the part at a path."""
-    first, *rest = path
-    if isinstance(value, dict):
-        body = dict(cast("Record", value))
-        kept = {key: inner for key, inner in body.items() if key != first}
-        return {**body, first: _without(body[str(first)], rest)} if rest else kept
-    items = as_list(value)
-    if not rest:
-        return [inner for index, inner in enumerate(items) if index != first]
-    return [_without(inner, rest) if index == first else inner for index, inner in enumerate(items)]

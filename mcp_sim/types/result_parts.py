@@ -40,6 +40,20 @@ def replace_part(value: Json, path: Path, new: Json) -> Json:
     return {**body, cast("str", step): replace_part(body.get(cast("str", step)), tuple(rest), new)}
 
 
+def without_part(value: Json, path: Path) -> Json:
+    """Return the value without the part at a path, and unchanged if there is no such part."""
+    if not path or get_part(value, path) is MISSING:
+        return value
+    *parents, last = path
+    parent: Json = get_part(value, tuple(parents))
+    kept: Json = (
+        [item for at, item in enumerate(cast("list[Json]", parent)) if at != last]
+        if isinstance(parent, list)
+        else {name: inner for name, inner in cast("Record", parent).items() if name != last}
+    )
+    return replace_part(value, tuple(parents), kept)
+
+
 def replace_shown(value: Json, path: str | None, new: Json) -> Json:
     """Return the value with another total, cursor and so on, if it has one at this dotted path."""
     where = None if path is None else split_path(path)

@@ -19,6 +19,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR, scope_of
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, canonical, decode, value_at
+from mcp_sim.types.result_parts import split_path, without_part
 from mcp_sim.world.trace import observation_bytes, observation_of
 
 KEPT = 1000
@@ -117,14 +118,7 @@ def key_given(tool: str, arguments: Record, domain: Domain) -> Json:
 def without_key(tool: str, arguments: Record, domain: Domain) -> Record:
     """Return the arguments of a call without its idempotency key."""
     path = _path(tool, domain)
-    return _without(arguments, path.split(".")) if path else arguments
-
-
-def _without(value: Record, path: Sequence[str]) -> Record:
-    """Return an object without what is at a path."""
-    name, *inner = path
-    kept = {field: held for field, held in value.items() if field != name}
-    return {**kept, name: _without(as_object(value[name]), inner)} if inner and name in value else kept
+    return as_object(without_part(arguments, split_path(path)))
 
 
 def _path(tool: str, domain: Domain) -> str:

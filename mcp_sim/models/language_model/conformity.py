@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import reduce
 from typing import cast
 
 from mcp_sim.models.language_model.readable import Readable
@@ -18,7 +19,7 @@ from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
-from mcp_sim.types.result_parts import Path, get_part, replace_part
+from mcp_sim.types.result_parts import Path, get_part, replace_part, without_part
 
 FACTS = ("likely", "written")
 PHRASES = ("related records", "since the last turn", "invalid arguments")
@@ -57,7 +58,7 @@ def conform(
 
 def _without_parts(body: ToolResult, paths: list[Path]) -> ToolResult:
     readable = Readable.of(Observation(body)) if paths else None
-    return body if readable is None else readable.write(_without(readable.value, paths))
+    return body if readable is None else readable.write(reduce(without_part, paths, readable.value))
 
 
 def _copied_facts(body: ToolResult, schema: Record | None) -> Iterator[str]:
@@ -101,7 +102,7 @@ def _mended(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     for in_type in _in_other_types(get_part(value, path)):
         yield path, replace_part(value, path, in_type)
     for part_of in _enclosing(path):
-        yield part_of, _without(value, [part_of])
+        yield part_of, without_part(value, part_of)
 
 
 def _in_other_types(value: Json) -> Iterator[Json]:
@@ -119,23 +120,3 @@ def _enclosing(path: Path) -> Iterator[Path]:
     """Yield a path and those of the parts around it, without the whole."""
     for length in range(len(path), 0, -1):
         yield path[:length]
-
-
-def _without(value: Json, paths: list[Path]) -> Json:
-    """Return the value without these parts."""
-    for path in paths:
-        value = _removed(value, path)
-    return value
-
-
-def _removed(value: Json, path: Path) -> Json:
-    step, *rest = path
-    if isinstance(value, list) and isinstance(step, int):
-        items = cast("list[Json]", value)
-        new = [_removed(items[step], tuple(rest))] if rest else []
-        return [*items[:step], *new, *items[step + 1 :]]
-    body = cast("Record", value)
-    name = cast("str", step)
-    if rest:
-        return {**body, name: _removed(body[name], tuple(rest))}
-    return {other: kept for other, kept in body.items() if other != name}
