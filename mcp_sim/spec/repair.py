@@ -14,7 +14,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.satisfiability import impossible_parts, is_satisfiable
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import compiled
 from mcp_sim.types.result_parts import without_part
 
