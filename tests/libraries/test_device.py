@@ -224,7 +224,8 @@ def test_odd_pages_have_a_layout(html: str) -> None:
 
 def test_a_picture_is_a_valid_png_of_the_asked_size() -> None:
     device, _ = phone()
-    data = picture.png(device.views(), 1024)
+    data, size = picture.png(device.views(), 1024)
+    assert size == (461, 1024)
     assert (data[:8], data[12:16]) == (b"\x89PNG\r\n\x1a\n", b"IHDR")
     assert (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) == (461, 1024)
     start = data.index(b"IDAT") + 4

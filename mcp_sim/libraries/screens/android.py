@@ -37,7 +37,7 @@ class View:
     description: str = ""
     hint: str = ""
     identifier: str = ""
-    flags: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset({"enabled"})
     children: list[View] = field(default_factory=list["View"])
 
     def walk(self) -> Iterator[View]:
@@ -178,11 +178,10 @@ def uiautomator(root: View, package: str, rotation: int = 0) -> str:
 
 def _nodes(view: View, index: int, package: str) -> Iterator[str]:
     x, y, width, height = view.area
-    flags = {"enabled", *view.flags} if view.class_name.endswith("FrameLayout") else view.flags
     values = {
         "index": str(index), "text": view.text, "resource-id": view.identifier, "class": view.class_name,
         "package": package, "content-desc": view.description,
-        **{flag: str(flag in flags).lower() for flag in _FLAGS},
+        **{flag: str(flag in view.flags).lower() for flag in _FLAGS},
         "bounds": f"[{x},{y}][{x + width},{y + height}]", "hint": view.hint,
     }  # fmt: skip
     attributes = " ".join(f'{name}="{escape(value.translate(_CONTROLS))}"' for name, value in values.items())

@@ -111,12 +111,12 @@ class Task(Tab):
             field = self.focused
             if field is not None and is_text_control(field):
                 self.look(keyboard=True)
-            elif field is None and self.record["loads"] == loads and not self.has_notice:
-                self.record["focus"] = focus  # a tap beside all controls leaves the focus where it is
+            elif not self.has_notice:  # only fields take the focus
+                self.record["focus"] = focus if self.record["loads"] == loads else None
 
     def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
         """Show another screen. A form that is sent ends its screen, and one to which a link leads back is not new."""
-        here, scroll = _screen_of(self.url), self.view["scroll"]
+        here, scroll, field = _screen_of(self.url), self.view["scroll"], self._field()
         is_first = self.record["page"] is None
         super()._load(method, url, form)
         back = self.record["back"]
@@ -127,10 +127,30 @@ class Task(Tab):
             scroll = stack[screens.index(target)]["scroll"]
             del stack[screens.index(target) :]
         elif target != here:
-            scroll = 0
+            scroll, field = 0, None
         self._browser.forget({entry["page"] for entry in back} - {entry["page"] for entry in (self.record, *stack)})
         self.record["back"] = stack
         self.look(scroll=scroll)
+        self._keep_field(field)
+
+    def _request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Record]:
+        answer = super()._request(method, url, form)
+        self.record["requests"] = []  # nothing shows them, and each look at the screen makes one
+        return answer
+
+    def _field(self) -> tuple[Any, bool]:
+        """Return the name of the field with the focus, and whether the keyboard is shown."""
+        place = self.record["focus"]
+        names = () if self.has_notice or place is None else named_controls(self.root).items()
+        return next((name for name, control in names if control.place == place), None), self.view["keyboard"]
+
+    def _keep_field(self, field: tuple[Any, bool] | None) -> None:
+        """Keep the focus in a field of the same screen."""
+        name, keyboard = field or (None, False)
+        control = None if name is None else named_controls(self._form_of_page().root).get(name)
+        if control is not None and is_text_control(control):
+            self.record["focus"] = control.place
+            self.look(keyboard=keyboard)
 
 
 class Device:
@@ -243,7 +263,8 @@ class Device:
         if self.window.tap is None:
             field = self.task.focused
             is_number = field is not None and field.get("type") == "number"
-            self.task.insert(re.sub(r"[^\d.eE+-]", "", text) if is_number else text)
+            keys = text.replace("\n", "")  # the input command of Android drops ends of lines
+            self.task.insert(re.sub(r"[^\d.eE+-]", "", keys) if is_number else keys)
             self.task.save()
 
     def press(self, button: str) -> None:

@@ -15,8 +15,8 @@ _CONTROL = 0x90
 """The grey of what can be tapped."""
 
 
-def png(root: View, longest: int) -> bytes:
-    """Return a screen as a PNG file, whose longer side has at most `longest` pixels."""
+def png(root: View, longest: int) -> tuple[bytes, tuple[int, int]]:
+    """Return a screen as a PNG file, whose longer side has at most `longest` pixels, and its width and height."""
     _, _, width, height = root.area
     scale = min(1.0, longest / max(width, height))
     size = max(1, round(width * scale)), max(1, round(height * scale))
@@ -25,7 +25,7 @@ def png(root: View, longest: int) -> bytes:
     lines = b"".join(b"\0" + row for row in rows)
     header = struct.pack(">IIBBBBB", *size, 8, 0, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 1)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks), size
 
 
 def _paint(rows: list[bytearray], view: View, scale: float, grey: int) -> None:

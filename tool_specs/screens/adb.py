@@ -1,0 +1,112 @@
+"""Android's debug bridge to the simulated phone, for servers that drive a phone through `adb`."""
+
+import base64
+import re
+
+from apps import AVD, HEIGHT, MODEL, SERIAL, VERSION, WIDTH, device, fill
+
+from mcp_sim.libraries.screens import android, picture
+from mcp_sim.programs import Refused, Result, initial, tool
+
+tables = {
+    "contact": {"ids": "1", "fields": {"name": "", "phone": "", "email": ""}},
+    "message": {
+        "ids": "1", "links": {"contact": "contact"}, "fields": {"contact": "", "text": "", "incoming": False, "at": ""},
+    },
+    "network": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "joined": False}},
+    "setting": {
+        "singleton": True,
+        "fields": {
+            "wifi": True, "bluetooth": False, "airplane": False, "dark": False, "brightness": 60, "ringtone": "",
+            "name": "", "landscape": False,
+        },
+    },
+    "part": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "price": 1.0, "stock": 0, "text": ""}},
+    "cart": {"key": "part", "natural": True, "links": {"part": "part"}, "fields": {"part": "", "quantity": 1}},
+    "order": {
+        "ids": "1001",
+        "fields": {
+            "email": "", "name": "", "street": "", "country": "", "speed": "", "note": "", "items": [], "total": 0.0,
+        },
+    },
+    "account": {"key": "email", "natural": True, "fields": {"email": "", "password": "", "name": ""}},
+    "session": {"singleton": True, "fields": {"email": ""}},
+}  # fmt: skip
+MAIN = ".Main"
+"""The activity that an app begins with."""
+PROPERTIES = {
+    "ro.build.version.release": VERSION, "ro.boot.qemu.avd_name": AVD, "ro.product.model": MODEL,
+}  # fmt: skip
+
+
+def unescaped(text):
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def launched(phone, package):
+    if not phone.launch(package):
+        raise Refused("** No activities found to run, monkey aborted.")
+
+
+def dump(phone):
+    return f"{android.uiautomator(phone.views(), phone.package)}UI hierchary dumped to: /dev/tty\n"
+
+
+def listed(phone):
+    return "".join(f"  packageName={package}\n" for package in phone.apps)
+
+
+def resolved(phone, package):
+    return f"{package}/{MAIN}\n" if package in phone.apps else "No activity found\n"
+
+
+def screenshot(phone):
+    data = base64.b64encode(picture.png(phone.views(), max(phone.size))[0]).decode()
+    return Result(blocks=[{"type": "image", "data": data, "mimeType": "image/png"}])
+
+
+COMMANDS = (
+    (r"input tap (\d+) (\d+)", lambda phone, x, y: phone.tap(int(x), int(y))),
+    (r"input swipe (\d+) (\d+) \1 \2 \d+", lambda phone, x, y: phone.long_press(int(x), int(y))),
+    (r"input swipe -?\d+ (-?\d+) -?\d+ (-?\d+) \d+", lambda phone, top, end: phone.swipe(int(top), int(end))),
+    (r"input text (.*)", lambda phone, text: phone.type(unescaped(text).replace("%s", " "))),
+    (r"input keyevent KEYCODE_(\w+)", lambda phone, key: phone.press(key)),
+    (r"am start -n ([\w.]+)/\S+", launched),
+    (r"monkey -p ([\w.]+) .*", launched),
+    (r"am start -a android.intent.action.VIEW -d (.*)", lambda phone, url: phone.open_url(unescaped(url))),
+    (r"am force-stop ([\w.]+)", lambda phone, package: phone.terminate(package)),
+    (r"uiautomator dump /dev/tty", dump),
+    (r"wm size", lambda _phone: f"Physical size: {WIDTH}x{HEIGHT}\n"),
+    (r"wm density", lambda _phone: "Physical density: 420\n"),
+    (r"getprop (\S+)", lambda _phone, name: f"{PROPERTIES.get(name, '')}\n"),
+    (r"cmd package query-activities .*", listed),
+    (r"cmd package resolve-activity .*?(\S+)", resolved),
+    (r"dumpsys window displays", lambda phone: f"  mCurrentFocus=Window{{1f u0 {phone.package}/{MAIN}}}\n"),
+    (r"dumpsys package .*|cmd locale set-app-locales .*", lambda _phone: ""),
+    (r"settings get system user_rotation", lambda phone: f"{int(phone.size[0] > phone.size[1])}\n"),
+    (r"screencap -p", screenshot),
+)
+"""Commands of the phone's shell, and what they do."""
+
+
+@initial
+def begin(given, world):
+    """Fill the phone with the `contacts`, `messages`, `networks`, `settings` and shop of `world.state`."""
+    fill(world, given)
+
+
+@tool(verb="update", entity="tab")
+def adb(world, arguments):
+    line = re.sub(rf"^-s {SERIAL} ", "", " ".join(arguments))
+    if line == "devices":
+        return f"List of devices attached\n{SERIAL}\tdevice\n\n"
+    rotation = re.fullmatch(r"shell content insert .*name:s:user_rotation --bind value:i:(\d)", line)
+    if rotation or line.startswith("shell settings put system accelerometer_rotation"):
+        world.setting["landscape"] = bool(rotation and rotation[1] in "13")
+        return ""
+    command = re.sub(r"^(shell|exec-out) ", "", line)
+    for pattern, answer in COMMANDS:
+        match = re.fullmatch(pattern, command, re.DOTALL)
+        if match:
+            return answer(device(world), *match.groups()) or ""
+    raise Refused(f"/system/bin/sh: {command}: not found")
