@@ -163,7 +163,7 @@ def effects_of(
     return tuple(sure[:MOST_EFFECTS])
 
 
-def _display(domain: Domain, name: str) -> frozenset[str] | None:
+def _display(domain: Domain, name: str) -> tuple[str, ...] | None:
     """Return the fields of an entity that say on purpose what is shown; None for records of the world itself."""
     entity = domain.entities.get(name)
     return None if entity is None else entity.display
@@ -196,7 +196,7 @@ class _Reader:
         entity = self.domain.entities.get(write.entity)
         is_only = entity is not None and entity.singleton
         display = _display(self.domain, write.entity)
-        if display == frozenset():
+        if display == ():
             return
         if write.old is None and write.new is not None:
             yield self._created(write, write.new, entity), True

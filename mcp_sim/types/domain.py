@@ -55,7 +55,7 @@ class Entity:
     """The place of its records, if they are parts of others; then the entity has no table of its own."""
     open: bool = False
     """Whether a record exists for whatever key is requested (the weather of any city): generated once, then kept."""
-    display: frozenset[str] | None = None
+    display: tuple[str, ...] | None = None
     """Of records that only say what is shown, such as tabs: the fields that an agent sets on purpose."""
 
 

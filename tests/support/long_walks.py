@@ -79,7 +79,7 @@ def plans_json(domain: Domain) -> dict[str, Any]:
     """Return plans and entities as `mcp-sim plan --json` prints them."""
     tools = {plan.tool: {**asdict(plan), "guessed": plan.guessed} for plan in domain.plans.values()}
     entities = {entity.name: asdict(entity) for entity in domain.entities.values()}
-    return json.loads(json.dumps({"tools": tools, "entities": entities}, default=sorted))  # of sets
+    return json.loads(json.dumps({"tools": tools, "entities": entities}))
 
 
 async def walked(scenario: Scenario, seed: int, calls: int) -> Walked:

@@ -49,15 +49,15 @@ library = Screens
 def entities(_state: Json) -> list[Entity]:
     """Return the entities of tabs, of their pages, of notices in front of them, and of the layout."""
     records = {
-        TAB: (new_tab(1), {"url", "values", "dialog"}),
+        TAB: (new_tab(1), ("url", "values", "dialog")),
         PAGE: ({"id": "", "title": "", "html": "", "status": 200}, ()),
-        NOTICE: (notice_record(1, "", "", "", ()), {"answer"}),
+        NOTICE: (notice_record(1, "", "", "", ()), ("answer",)),
         LAYOUT: (layout_record(None, names=False), ()),
     }
     return [
         Entity(
             table, "id", None, {name: Field(name, {}) for name in record}, natural=True,  # numbers are used again
-            display=frozenset(display),
+            display=display,
         )
         for table, (record, display) in records.items()
     ]  # fmt: skip
