@@ -16,7 +16,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import nearest
 from mcp_sim.types.json_schema.merge import NEVER
 from mcp_sim.types.json_schema.satisfiability import impossible_parts
-from mcp_sim.types.json_schema.shapes import KEYWORDS, as_list, as_object
+from mcp_sim.types.json_schema.shapes import KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_PARTS, as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator, compiled, enforceable
 
 _COMMON_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
@@ -28,9 +28,6 @@ OPTIONAL: Mapping[str, tuple[type, str]] = {
     "_meta": (dict, "a mapping"),
 }
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-_SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
-_SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 MOST_SCHEMA_PROBLEMS = 5  # one mistake causes several, and the first ones name it
 
 
@@ -178,12 +175,12 @@ def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]
 
 def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
     """Yield the schemas directly in a schema, with their paths."""
-    for key in _SCHEMA_PARTS:
+    for key in SCHEMA_PARTS:
         if key in schema:
             yield (key,), schema[key]
-    for key in _SCHEMA_MAPS:
+    for key in SCHEMA_MAPS:
         for name, value in as_object(schema.get(key)).items():
             yield (key, name), value
-    for key in _SCHEMA_LISTS:
+    for key in SCHEMA_LISTS:
         for index, value in enumerate(as_list(schema.get(key))):
             yield (key, index), value

@@ -14,11 +14,19 @@ def own_alone(file: int) -> None:
     """
     if not S_ISREG(os.fstat(file).st_mode):
         return
+    try:
+        lock(file)
+    except BlockingIOError:
+        raise OSError(0, "another process writes to it; give each server a file of its own") from None
+    os.ftruncate(file, 0)
+
+
+def lock(file: int) -> None:
+    """Keep other processes from locking an open file until it is closed. Raises `BlockingIOError` if one has.
+
+    Windows has no such locks.
+    """
     if sys.platform != "win32":
         import fcntl  # noqa: PLC0415 (missing on Windows)
 
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OSError(0, "another process writes to it; give each server a file of its own") from None
-    os.ftruncate(file, 0)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from io import FileIO
 from itertools import islice
@@ -13,6 +12,7 @@ from typing import Any, Self, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.world.owned_files import lock
 
 PROGRAMS = "programs"
 """The key of a header under which the agent's programs are, as `program_hashes` returns them."""
@@ -100,23 +100,13 @@ def _opened(path: Path) -> FileIO:
         file = FileIO(path, "a")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    if not _is_locked(file):
-        file.close()
-        raise UsageError(f"{path}: another hunt writes this journal; wait for it, or name another file with --journal")
-    return file
-
-
-def _is_locked(file: FileIO) -> bool:
-    """Lock a file until it is closed. Return whether no other process had. Windows has no such locks."""
-    if sys.platform == "win32":
-        return True
-    import fcntl  # noqa: PLC0415 (not on Windows)
-
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(file.fileno())
     except BlockingIOError:
-        return False
-    return True
+        file.close()
+        reason = "another hunt writes this journal; wait for it, or name another file with --journal"
+        raise UsageError(f"{path}: {reason}") from None
+    return file
 
 
 def _read(path: Path) -> str:

@@ -8,7 +8,8 @@ from typing import TypeAlias, cast
 
 from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.dialects import dialect_of, modernised
+from mcp_sim.types.json_schema.shapes import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_PARTS, as_list, as_object
 
 Doubt: TypeAlias = Callable[[str], None]
 """Takes a message about something that was not understood."""
@@ -24,14 +25,6 @@ _TYPES: Mapping[str, str | None] = {
 }  # fmt: skip
 """Type names that JSON Schema does not have; None stands for any type."""
 
-MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-"""Keywords whose value maps names to schemas."""
-
-_PARTS = (
-    *("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"),
-    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-)
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _ONLY_OPENAPI = ("example", "xml", "externalDocs", "discriminator")
 
 
@@ -39,9 +32,9 @@ def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
     """Return the schema as JSON Schema. A value that is not a schema is returned unchanged."""
     if not isinstance(schema, dict):
         return schema
-    body = _with_required(_without_tuples(cast("Record", schema)))
+    body = _with_required(modernised(cast("Record", schema), dialect_of({})))
     body = {key: value for key, value in _with_nested(body, doubt, path).items() if key not in _ONLY_OPENAPI}
-    body = _with_values_of_type(_with_bounds(_with_type(body, doubt, path)))
+    body = _with_values_of_type(_with_type(body, doubt, path))
     return _with_null(body) if body.pop("nullable", False) is True else body
 
 
@@ -49,14 +42,14 @@ def _with_nested(body: Record, doubt: Doubt, path: str) -> Record:
     """Return the schema with its nested schemas converted."""
     inner: Record = {}
     for key, value in body.items():
-        if key in MAPS and isinstance(value, dict):
+        if key in SCHEMA_MAPS and isinstance(value, dict):
             inner[key] = {
                 name: to_json_schema(inner_schema, doubt, f"{path}.{name}")
                 for name, inner_schema in as_object(value).items()
             }
-        elif key in _PARTS:
+        elif key in SCHEMA_PARTS:
             inner[key] = to_json_schema(value, doubt, f"{path}.{key}")
-        elif key in _LISTS and isinstance(value, list):
+        elif key in SCHEMA_LISTS and isinstance(value, list):
             inner[key] = [
                 to_json_schema(inner_schema, doubt, f"{path}.{key}[{n}]")
                 for n, inner_schema in enumerate(as_list(value))
@@ -64,15 +57,6 @@ def _with_nested(body: Record, doubt: Doubt, path: str) -> Record:
         else:
             inner[key] = value
     return inner
-
-
-def _without_tuples(body: Record) -> Record:
-    """Return the schema with `prefixItems` for a list of `items`, which older drafts have."""
-    if not isinstance(body.get("items"), list):
-        return body
-    rest = {"items": body["additionalItems"]} if "additionalItems" in body else {}
-    kept = {key: member for key, member in body.items() if key not in {"items", "additionalItems"}}
-    return {**kept, "prefixItems": body["items"], **rest}
 
 
 def _with_required(body: Record) -> Record:
@@ -129,16 +113,6 @@ def _with_type(body: Record, doubt: Doubt, path: str) -> Record:
 def _type(name: Json) -> str | None:
     lower = name.lower() if isinstance(name, str) else ""
     return lower if lower in TYPES else _TYPES.get(lower)
-
-
-def _with_bounds(body: Record) -> Record:
-    """Replace `exclusiveMinimum: true` beside a minimum by an exclusive minimum, and the same for maximum."""
-    for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(body.get(exclusive), bool):
-            is_open = body.pop(exclusive) and bound in body
-            if is_open:
-                body[exclusive] = body.pop(bound)
-    return body
 
 
 def _with_null(body: Record) -> Record:

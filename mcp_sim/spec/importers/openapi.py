@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mcp_sim.spec.foreign.dialects import MAPS, to_json_schema
+from mcp_sim.spec.foreign.dialects import to_json_schema
 from mcp_sim.spec.foreign.files import distinct, file_name
 from mcp_sim.spec.foreign.openapi import Missing, Operation, operations, read_document, target_of, tokens_of
 from mcp_sim.spec.foreign.rest import Resource, entity_entry, resources, sim_entry
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 from mcp_sim.types.lexicon.english import plural
 
@@ -279,7 +279,7 @@ class _References:
 
     def _member(self, key: str, member: Json) -> Json:
         """Return the value of a keyword: a map from names to schemas, plain values, or schemas."""
-        if key in MAPS:
+        if key in SCHEMA_MAPS:
             return {name: self.localised(schema) for name, schema in as_object(member).items()}
         return member if key in _VALUES else self.localised(member)
 

@@ -9,51 +9,36 @@ from urllib.parse import unquote
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.dialects import dialect_of, modernised
 from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
-from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required, required_among, types_of
+from mcp_sim.types.json_schema.shapes import (
+    SCHEMA_LISTS,
+    SCHEMA_PARTS,
+    as_list,
+    as_object,
+    properties,
+    required,
+    required_among,
+    types_of,
+)
 
 IMPOSSIBLE: Record = NEVER
 """The schema of no value at all. The expansion ends with it where a schema refers back to itself."""
 
-
 _DEEPEST = (12, 8, 5, 3)
 """Depths below which only required properties are expanded. The first one that keeps within `_MOST` is used."""
-
 
 _BOTTOM = 80
 """Nothing is expanded below this depth. What reads schemas takes several frames for each level, and Python allows a
 thousand."""
 
-
 _MOST = 5_000
 """The most schemas of an expansion. Definitions that hold each other twice come to 2^n of them."""
 
-
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-
 
 _BRANCHES = ("anyOf", "oneOf")
 _TYPELESS = frozenset({"not", "oneOf", "anyOf", "if"})
 
-
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
-
-
-_INNER = (
-    "items",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "additionalProperties",
-    "contains",
-    "propertyNames",
-    "not",
-    "if",
-    "then",
-    "else",
-)
-
-
-_LISTED = (*_BRANCHES, "prefixItems", "allOf")
-
 
 _MOST_KNOWN = 2048  # bounds the memory of processes that load catalogue after catalogue
 _known = dict[int, tuple[Record, Record]]()
@@ -200,10 +185,10 @@ def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int)
             if depth >= source.deepest:
                 parts = {name: parts[name] for name in required_among(parts, flat)}
             nested[word] = {name: _part(value, source, trail, depth) for name, value in parts.items()}
-    for word in _INNER:
+    for word in SCHEMA_PARTS:
         if isinstance(flat.get(word), dict):
             nested[word] = _part(flat[word], source, trail, depth)
-    for word in _LISTED:
+    for word in SCHEMA_LISTS:
         if isinstance(flat.get(word), list):
             nested[word] = [_part(branch, source, trail, depth) for branch in as_list(flat[word])]
     return {

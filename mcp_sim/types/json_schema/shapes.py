@@ -29,6 +29,15 @@ KEYWORDS = LIMITS | {
 """All keywords of JSON Schema, and those that other formats of schemas add."""
 
 
+SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
+SCHEMA_PARTS = (
+    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
+    "unevaluatedProperties", "contentSchema",
+)  # fmt: skip
+"""Keywords whose values are lists of schemas, schemas by name, and schemas."""
+
+
 def as_object(value: Json) -> Record:
     """Return the value if it is an object, else an empty one."""
     return cast("Record", value) if isinstance(value, dict) else {}
