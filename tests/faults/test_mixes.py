@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.effort import THOROUGH
 from support.walking import Walker
 
 from mcp_sim import Simulator
@@ -27,7 +26,7 @@ ALWAYS = ("auth_expiry", "outage", "permission_denied", "quota_exhausted", "rate
 """Kinds that see to it themselves when they apply."""
 
 CALLS = 400
-MIXES = [(0, 2000 if THOROUGH else 800), *((seed, CALLS) for seed in range(1, 8))]
+MIXES = [(0, 2000), *((seed, CALLS) for seed in range(1, 8))]
 
 OPTIONS: dict[str, list[Any]] = {
     "auth_expiry": [{"after": "7 calls", "refresh": "list_companies"}, {"after": "30s", "refresh": "list_deals"}],

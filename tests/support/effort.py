@@ -9,7 +9,7 @@ THOROUGH = os.environ.get("MCP_SIM_THOROUGH") == "1"
 EXAMPLES = 200 if THOROUGH else 40
 """Examples of a property, where the test does not say otherwise."""
 
-SEEDS = range(1, 40 if THOROUGH else 4)
+SEEDS = range(1, 40 if THOROUGH else 8)
 """Seeds under which a shipped scenario is played, beside seed 0."""
 
 WALKS = range(3 if THOROUGH else 1)
