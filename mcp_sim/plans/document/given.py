@@ -34,7 +34,8 @@ def given_documents(
     document (`is_named`), the only one may be a list of parts of one of `kinds`. `is_whole`: nothing else may be meant.
     """
     rows, rest = _taken(state, _NAMES, "name")
-    documents = [_document(row) for row in rows]
+    only_kind = "" if is_named else next(iter(kinds), "")
+    documents = [_document(row, only_kind) for row in rows]
     if is_named:
         whole = _whole(state) if is_whole and not documents else []
         return (whole, None) if whole else (documents, rest)
@@ -63,17 +64,23 @@ def _taken(value: Json, names: Collection[str], key: str, depth: int = _DEPTH) -
     taken: list[Record] = []
     left: Record = {}
     for name, inner in as_object(value).items():
+        rest: Json = inner
         rows = rows_of(inner, key, "text") if singular(last_word(name)) in names else None
-        if rows is not None:
-            taken += rows
-            rest: Json = unwrap_rows(inner)[1] or None
+        if rows is not None and key == "name" and _is_document(name, inner):
+            taken, rest = [*taken, as_object(inner)], None
+        elif rows is not None:
+            taken, rest = [*taken, *rows], unwrap_rows(inner)[1] or None
         elif depth and isinstance(inner, dict):
             more, rest = _taken(inner, names, key, depth - 1)
             taken += more
-        else:
-            rest = inner
         left |= {name: rest} if rest is not None or inner is None else {}
     return taken, (left or None) if taken else value
+
+
+def _is_document(name: str, value: Json) -> bool:
+    """Return whether an object under a name in the singular has a list of parts: `notebook: {cells: [...]}`."""
+    row = as_object(value)
+    return last_word(name) == singular(last_word(name)) and isinstance(row.get(_held(row)), list)
 
 
 def _whole(state: Json) -> list[Record]:
@@ -98,19 +105,19 @@ def _held(row: Record) -> str:
     return next((key for key in row if singular(last_word(key)) in _HELD and isinstance(row[key], list | str)), "")
 
 
-def _document(row: Record) -> Record:
-    """Return an object as a document."""
+def _document(row: Record, kind: str = "") -> Record:
+    """Return an object as a document. Its parts are of a kind, unless the name of their list says another one."""
     held = _held(row)
     fields = {key: value for key, value in row.items() if key != held}
-    return {**fields, "name": _name(row) or DEFAULT_NAME, "parts": _parts(held, row.get(held))}
+    return {**fields, "name": _name(row) or DEFAULT_NAME, "parts": _parts(held, row.get(held), kind)}
 
 
-def _parts(held: str, value: Json) -> list[Record]:
+def _parts(held: str, value: Json, kind: str) -> list[Record]:
     """Return the parts that a list or a text holds."""
     if isinstance(value, str):
-        return [{"kind": "paragraph", "text": line} for line in value.splitlines() if line.strip()]
-    kind = singular(last_word(held)) if held else ""
-    return [_part(kind if kind in PARTS else "", item) for item in as_list(value)]
+        return [{"kind": kind or "paragraph", "text": line} for line in value.splitlines() if line.strip()]
+    named = singular(last_word(held)) if held else ""
+    return [_part(named if named in PARTS else kind, item) for item in as_list(value)]
 
 
 def _part(kind: str, value: Json) -> Record:
