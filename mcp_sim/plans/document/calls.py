@@ -111,8 +111,9 @@ class DocumentCall:
         first, count = self._conventions.first, len(places)
         if self._conventions.counts_back and isinstance(index, int) and -count <= index < 0:
             return places[index]
-        is_whole = isinstance(index, int) or (isinstance(index, float) and index.is_integer())
-        at = int(index) - first if is_whole else -1
+        at = -1
+        if isinstance(index, int) or (isinstance(index, float) and index.is_integer()):
+            at = int(index) - first
         if not 0 <= at < count:
             last = f" ({first}-{count - 1 + first})" if count else ""
             raise Refused("invalid", f"Invalid {kind} index: {index}. There are {count} {kind}s{last}.")
