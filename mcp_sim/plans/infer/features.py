@@ -16,17 +16,18 @@ from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName
-from mcp_sim.plans.infer.result_schemas import find_json_texts, infer_output
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton
 from mcp_sim.plans.infer.verbs import COUNT
-from mcp_sim.types import Record, Tool
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, main_type, properties
+from mcp_sim.types.json_schema.shapes import at, is_open, main_type, properties, schema_of
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
+from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
 from mcp_sim.types.scenario import Example
 
 _SETTERS, _REPEATABLE = terms("verbs.setting"), terms("verbs.repeatable")
@@ -105,13 +106,13 @@ def collect_features(
     given: Given | None = None,
 ) -> list[ToolFeatures]:
     """Return the features of all tools. Lists of given records are rendered without an envelope."""
-    shown, texts = {example.tool: example.result for example in reversed(examples)}, find_json_texts(tools)
+    shown, texts = {example.tool: example.result for example in reversed(examples)}, _json_texts(tools)
     facts = [
         ToolFacts(
             tool,
             parsed_names[id_],
             expanded(tool.input_schema),
-            infer_output(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
+            _output_of(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
             overrides.get(id_, {}),
             texts.get(id_),
         )
@@ -119,6 +120,23 @@ def collect_features(
     ]
     server = ServerFacts.of(parsed_names.values(), declared, given or Given(), facts)
     return _with_compounds_as_one(_with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared))
+
+
+def _json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
+    """Return tool id -> the only property of its result, a text that is JSON unless the tool answers in sentences."""
+    places = {id_: text_place(tool) or "" for id_, tool in tools.items()}
+    return {id_: at for id_, at in places.items() if snake(at) in TEXT_NAMES and not tools[id_].prose}
+
+
+def _output_of(tool: Tool, example: Json, *, is_text: bool) -> Record:
+    """Return the outputSchema, else the shape of an example, else the form that the description shows, else {}.
+
+    `is_text`: the result is JSON in a text, whose form the outputSchema does not declare.
+    """
+    if tool.output_schema is None and isinstance(example, dict | list):
+        return schema_of(example)
+    schema = {} if is_text else result_schema(tool)
+    return schema if schema and not is_open(schema) else shown_form(tool.description)
 
 
 def _with_setters_as_creates(feature_list: list[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from mcp_sim.plans.choices import choice_answer
 from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.records.allowed_values import declared_values_check
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
@@ -21,7 +20,7 @@ from mcp_sim.plans.records.result_values import Facts, Render
 from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
-from mcp_sim.plans.refusal import invalid, not_found, noun, sentence_of
+from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
 from mcp_sim.types import Json, Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
@@ -48,7 +47,7 @@ class Records(Backend):
 
     def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.choice is not None:
-            return choice_answer(tool, plan, lambda variant: backends[variant.backend]().compile(tool, variant, domain))
+            return _choice_answer(tool, plan, domain)
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
@@ -58,6 +57,41 @@ class Records(Backend):
         if plan.verb not in _ANSWERS:
             raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
         return _ANSWERS[plan.verb](tool, plan, domain, show)
+
+
+def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """Return the answer of a tool whose argument `plan.choice` selects one of `plan.choices`.
+
+    Without the argument, the default of its schema is meant, or the first choice if the argument is optional.
+    Transitions of a guessed choice are marked as guessed.
+    """
+    name = plan.choice or ""
+    answers = {
+        value: _marked(choice, backends[choice.backend]().compile(tool, _with_result(choice, plan), domain))
+        for value, choice in plan.choices.items()
+    }
+    first = None if name in required(tool.input_schema) else next(iter(answers), None)
+    usual: Json = properties(tool.input_schema).get(name, {}).get("default", first)
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        asked = turn.call.arguments.get(name, usual)
+        chosen = answers.get(asked) if isinstance(asked, str) else None
+        if chosen is not None:
+            return chosen(turn, invent)
+        return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
+
+    return answer
+
+
+def _with_result(variant: Plan, plan: Plan) -> Plan:
+    """Return the plan of a choice with the result templates of the tool, unless it has its own."""
+    return variant if variant.result or not plan.result else replace(variant, result=plan.result)
+
+
+def _marked(plan: Plan, answer: Answer) -> Answer:
+    if not plan.guessed:
+        return answer
+    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
 
 
 def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:

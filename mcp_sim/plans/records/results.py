@@ -6,20 +6,21 @@ Compiled once per tool into closures. Rendered values are always new objects, ne
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, cast
 
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.plans.records.filling import Filler
 from mcp_sim.plans.records.result_schemas import example_of, result_form
-from mcp_sim.plans.records.result_scope import scope_maker
 from mcp_sim.plans.records.result_values import Facts, Fill, Render, record_value
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.plans.rendering.described_results import returns_key
-from mcp_sim.plans.rendering.templates import template_renderer
-from mcp_sim.types import Json, Observation, Tool, ToolResult
+from mcp_sim.plans.rendering.templates import Scope, template_renderer
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
@@ -44,12 +45,47 @@ def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
 def _declared_result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     """Return what renders the results that a spec declares; others have the inferred form."""
     usual = result_renderer(tool, replace(plan, result=()), domain)
-    shows, render = scope_maker(plan, domain), template_renderer(tool, plan.result)
+    shows, render = _scope_maker(plan, domain), template_renderer(tool, plan.result)
 
     def declared(facts: Facts) -> Observation:
         return render(shows(facts)) or usual(facts)
 
     return declared
+
+
+def _scope_maker(plan: Plan, domain: Domain) -> Callable[[Facts], Scope]:
+    """Return what makes the scope of the templates of a tool."""
+    entity = domain.entities[plan.entity or ""]
+    defaults = {name: field.schema["default"] for name, field in entity.fields.items() if "default" in field.schema}
+    times = {
+        name: time_formatter(name, field.schema)
+        for name, field in entity.fields.items()
+        if name not in defaults and time_meaning(name, field.schema) in {"created", "updated"}
+    }
+
+    def scope(facts: Facts) -> Scope:
+        batch = facts.batch
+        rows = [effect.record for _, effect in batch.done] if batch else [row for _, row in facts.page.rows]
+        before = facts.turn.view.get(entity.name, facts.key) if facts.key is not None else None
+        page = facts.page
+        shown: Record = {
+            "key": facts.key,
+            "before": before or {},
+            "count": len(rows),
+            "total": len(rows) if batch else page.total,
+            "failed": len(batch.failed) if batch else 0,
+            "offset": page.offset,
+            "limit": page.limit,
+            "cursor": page.cursor,
+            "more": page.has_more,
+        }
+        begun = {name: write(facts.turn.start) for name, write in times.items()}
+        record = facts.record or {}
+        turn = facts.turn
+        listed = [row or {} for row in rows]
+        return Scope(turn.call.arguments, turn.now, turn.start, record, listed, shown, {**defaults, **begun})
+
+    return scope
 
 
 def _undeclared(tool: Tool) -> Tool:
