@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.item_coherence import has_price
+from mcp_sim.generate.coherence import has_price
 from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make
 from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
