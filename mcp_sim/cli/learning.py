@@ -6,11 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 import anyio
 
+from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import print_json, table_lines
 from mcp_sim.cli.terminal import Palette, StepProgress, first_few
@@ -35,7 +37,8 @@ def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace,
         raise UsageError(f"-o {output}: the folder {output.parent} does not exist")
     progress = StepProgress()
     try:
-        learnt = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)
+        ranks = anyio.run(ranking.ranking, replace(subject, held=sessions), args, progress.say)
+        learnt = anyio.run(learn, Draft.of(subject.document), sessions, progress.say, ranks)
     finally:
         progress.clear()
     notes = _write(learnt, output)
@@ -85,6 +88,8 @@ def _print(report: Record) -> None:
     scores = report["score"]
     print(f"{report['kept']} of {len(report['tools'])} tools; {where}: {scores['learnt']:.3f}, "
           f"inferred {scores['inferred']:.3f}.")  # fmt: skip
+    for line in ranking.lines(report["validity"]):
+        print(line)
     if report.get("guesses"):
         guesses = ", ".join(first_few(report["guesses"]))
         print(f"Plans that are still guesses: {guesses}; `mcp-sim plan {quote(report['spec'])}` shows why.")

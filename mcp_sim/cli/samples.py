@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,8 +12,7 @@ import anyio
 from mcp_sim.cli.drift import live_server
 from mcp_sim.recordings.compiling.samples import documented_calls, live_calls, sessions_in_order, with_samples
 from mcp_sim.recordings.compiling.subject import Subject
-from mcp_sim.spec.sessions import RecordedCall, read_sessions
-from mcp_sim.types import Record
+from mcp_sim.spec.sessions import RecordedCall, Session, read_sessions
 from mcp_sim.types.errors import UsageError
 
 _SECONDS = 60.0
@@ -41,8 +41,9 @@ def sampled(subject: Subject, args: argparse.Namespace) -> Subject:
     source: str | None = args.samples_from
     if source is None:
         return subject
-    calls, state = _calls(subject, source, args.sample_tools)
-    sampled_subject = with_samples(subject, calls, state)
+    sessions = _sessions(Path(source))
+    calls = sessions_in_order(sessions) if sessions else _calls(subject, source, args.sample_tools)
+    sampled_subject = with_samples(replace(subject, held=sessions), calls, sessions[0].state if sessions else {})
     if not sampled_subject.samples:
         raise UsageError(
             f"--samples-from {source}: has no answer of a tool of {subject.server}; expected recorded sessions, a "
@@ -51,20 +52,22 @@ def sampled(subject: Subject, args: argparse.Namespace) -> Subject:
     return sampled_subject
 
 
-def _calls(subject: Subject, source: str, allowed: list[str]) -> tuple[list[RecordedCall], Record]:
+def _sessions(path: Path) -> list[Session]:
+    """Return the sessions that a source is, by which the gate also judges behaviour."""
+    return read_sessions(path) if path.is_dir() or path.suffix == ".jsonl" else []
+
+
+def _calls(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:
     path = Path(source)
-    if path.is_dir() or path.suffix == ".jsonl":
-        sessions = read_sessions(path)
-        return sessions_in_order(sessions), sessions[0].state
     if path.is_file():
         try:
-            return documented_calls(path.read_text(encoding="utf-8-sig"), subject.tools), {}
+            return documented_calls(path.read_text(encoding="utf-8-sig"), subject.tools)
         except UnicodeDecodeError as error:
             raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
     words = shlex.split(source)
     if not words or (len(words) == 1 and path.suffix in {".md", ".txt", ".json"}):
         raise UsageError(f"--samples-from {source}: no such file or folder")
-    return anyio.run(_asked, subject, source, allowed), {}
+    return anyio.run(_asked, subject, source, allowed)
 
 
 async def _asked(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:

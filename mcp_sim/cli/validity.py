@@ -17,18 +17,13 @@ from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
-from mcp_sim.runs.validity.recorded_task import recorded_task
+from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording
 from mcp_sim.runs.validity.sides import is_document, open_side, open_simulation
 from mcp_sim.runs.validity.skills import SKILLS
 from mcp_sim.runs.validity.task import read_task
-from mcp_sim.spec.sessions import Session, read_sessions
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.errors import UsageError
 from mcp_sim.types.readable import printable
-from mcp_sim.types.tools import Tool
 
 STREAMS = 6  # with 16 agents 96 runs on each side; a real server that starts in a second needs two minutes
-READING = ("get", "list", "search", "compute")
 VALID = 0.8
 """The rank correlation from which on a simulation is called valid for a task."""
 
@@ -86,18 +81,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _compared(args: argparse.Namespace, progress: Progress) -> Validity:
-    task, session = read_task(args.task), None
-    if task.recording is not None:
-        session = _session(task.recording)
-        if task.state is None and not task.prepare:
-            task = task.model_copy(update={"state": session.state})
+    task, session = with_recording(read_task(args.task))
     empty = not is_document(args.against)
     async with AsyncExitStack() as stack:
         progress.show(0, f"starting {args.against}")
         real = await stack.enter_async_context(open_side(args.against, task, args.trust, empty=empty))
         spec = await stack.enter_async_context(open_simulation(args.spec, task, args.trust, empty=empty))
         if session is not None:
-            reads = {tool.name for tool in real.tools.values() if _seems_to_read(real.domain, tool)}
+            reads = {tool.name for tool in real.tools.values() if seems_to_read(real.domain, tool)}
             task = recorded_task(task, session, reads.__contains__)
         done = count(step=args.jobs)
 
@@ -106,20 +97,6 @@ async def _compared(args: argparse.Namespace, progress: Progress) -> Validity:
 
         real_runs = await run_real(real, task, args.streams, args.jobs, notify)
         return compare(await run_simulation(spec, task, real_runs, args.streams, args.jobs, notify), real_runs)
-
-
-def _session(place: Path) -> Session:
-    sessions = read_sessions(place)
-    if len(sessions) > 1:
-        raise UsageError(f"{place}: has {len(sessions)} sessions; name the file of one")
-    return sessions[0]
-
-
-def _seems_to_read(domain: Domain, tool: Tool) -> bool:
-    """Whether a tool changes nothing, as far as it is known: a guess only decides what becomes a step."""
-    plan = domain.plans.get(tool.id)
-    is_guessed = plan is not None and all(variant.verb in READING for variant in plan.variants)
-    return domain.only_reads(tool) or (is_guessed and "readOnlyHint" not in tool.annotations)
 
 
 def _lines(validity: Validity) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import cast
 
 import anyio
 
+from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, model_options, named_line
 from mcp_sim.cli.output import json_option, print_json, table_lines
@@ -65,6 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt, and ask nothing")
     model_options(parser, MAX_TOKENS)
+    ranking.arguments(parser)
     json_option(parser, "the report")
 
 
@@ -90,8 +92,9 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
             "and its answer back with --reply FILE"
         )
     began, file, source = monotonic(), _output_file(subject, output), _source(args)
-    gate, progress = Gate(subject), StepProgress()
+    progress = StepProgress()
     try:
+        gate = Gate(subject, anyio.run(ranking.ranking, subject, args, progress.say))
         outcome = anyio.run(_written, gate, source, args.rounds, progress, args.samples)
     except Unanswered as error:
         progress.clear()
@@ -239,6 +242,8 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
             print(f"Held back for the gate: {', '.join(first_few(report['sessions']['held_back']))}.")
         if report["sessions"]["scored"]:
             print(f"Held back for the score: {', '.join(first_few(report['sessions']['scored']))}.")
+        for line in ranking.lines(report["validity"]):
+            print(line)
         if outcome.votes:
             print("\n".join(["Programs agree:", *_vote_lines(outcome)]))
     if shows_complaints and outcome.complaints and not as_json:

@@ -84,7 +84,7 @@ def _constant_tools(scores: Sequence[CallScore]) -> Iterator[str]:
     """
     by_tool = defaultdict[str, list[CallScore]](list)
     for score in scores:
-        if not observe(score.recorded).is_error:
+        if not observe(score.recorded).failed:
             by_tool[score.tool].append(score)
     for tool, calls in by_tool.items():
         recorded, bare = {canonical(call.recorded) for call in calls}, {_without_arguments(call) for call in calls}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.notebook_program import PROGRAM, write_specs
 
 from mcp_sim.cli import main
 from mcp_sim.recordings import session_lines
@@ -253,3 +254,78 @@ def test_recordings_outrank_an_output_schema_and_some_sessions_only_score(
     assert [len(found["sessions"][part]) for part in ("shown", "held_back", "scored")] == [4, 1, 1]
     assert (dropped(found), found["scored"]["program"]) == ([], 1.0)
     assert main(["measure", "counter.yaml", "recorded", "--trust", ".", "--no-cold", "--at-least", "1"]) == 0
+
+
+TASK = """\
+steps:
+  - call: create_note
+    arguments: {title: Milk, text: two litres}
+    check: {call: list_notes, shows: [Milk]}
+goal:
+  - {tool: list_notes, where: {title: Milk}, count: 1}
+"""
+PING = """
+
+@tool
+def ping(world):
+    return "pong"
+"""
+
+
+@pytest.mark.parametrize(("refused", "kept"), [("Tar", 5), ("Milk", 1)])
+def test_tools_with_which_agents_rank_worse_than_with_plans_are_dropped_and_no_others(
+    refused: str, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    titles = {"title": {"type": "string"}, "text": {"type": "string"}}
+    schemas: dict[str, Any] = {
+        "create_note": {"properties": titles, "required": ["title"]},
+        "get_note": {"properties": {"note_id": {"type": "string"}}, "required": ["note_id"]},
+        "delete_note": {"properties": {"note_id": {"type": "string"}}, "required": ["note_id"]},
+        "list_notes": {},
+        "ping": {},
+    }
+    tools = [{"name": name, "inputSchema": {"type": "object", **schema}} for name, schema in schemas.items()]
+    Path("tools.json").write_text(json.dumps({"tools": tools}))
+    Path("task.yaml").write_text(TASK)
+    write_specs(tmp_path, real=PROGRAM + PING)
+    head = 'def create_note(world, title, text=""):'
+    refusal = f'{head}\n    if title == "{refused}":\n        raise Refused("No")'
+    reply = (PROGRAM + PING).replace(head, refusal)
+    found = judged(
+        capfd, reply, "compile", "tools.json", "-o", "out.py", "--against", "real.yaml", "--task", "task.yaml",
+        "--trust", ".",
+    )  # fmt: skip
+    (validity,) = found["validity"]
+    assert (found["kept"], found["tools"]["ping"]["kept"]) == (kept, True)
+    assert validity["program"]["rho"] >= validity["plans"]["rho"] - 0.1
+    why = found["tools"]["create_note"]["why"]
+    assert ("create_note fails, but succeeds on the other side" in str(why)) == (kept == 1)
+
+
+def test_recorded_sessions_that_give_samples_also_judge_behaviour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without them, a function that refuses every call is kept: it may be right."""
+    monkeypatch.chdir(tmp_path)
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    tools = [{"name": name, "inputSchema": schema} for name in ("greet", "say")]
+    Path("tools.json").write_text(json.dumps({"tools": tools}))
+    answer = {"content": [{"type": "text", "text": "Good morning, Ada"}]}
+    calls = [{"tool": tool["name"], "arguments": {"name": "Ada"}, "result": answer} for tool in tools]
+    Path("a.jsonl").write_text("\n".join(session_lines({"server": "tools", "session": "a"}, calls)))
+    reply = """from mcp_sim.programs import Refused, tool
+
+tables = {}
+
+@tool
+def greet(world, name):
+    return f"Good morning, {name}"
+
+@tool
+def say(world, name):
+    raise Refused("Not now")
+"""
+    for options, expected in ([], []), (["--samples-from", "a.jsonl"], ["say"]):
+        found = judged(capfd, reply, "compile", "tools.json", "-o", "out.py", *options)
+        assert dropped(found) == expected

@@ -17,7 +17,7 @@ from support.notebook_server import record
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.recordings import measure, read_sessions, session_lines
-from mcp_sim.recordings.learning.selection import lower_behaviour
+from mcp_sim.recordings.learning.selection import lower_sessions
 from mcp_sim.types import ToolResult
 
 DUNE, EMMA = {"title": "Dune", "author": "Frank Herbert", "shelf": "B2"}, {"title": "Emma", "author": "Jane Austen"}
@@ -388,7 +388,7 @@ async def test_nothing_lowers_the_behaviour_of_a_held_back_session(recorded: Pat
     sessions = read_sessions(recorded)
     report = await measure("reading.yaml", sessions)
     assert report.cold is not None
-    assert [*lower_behaviour(report.cold, report)] == []
+    assert [*lower_sessions(report.cold, report)] == []
 
 
 async def test_tools_whose_plans_are_still_guesses_are_named(

@@ -25,6 +25,7 @@ from mcp_sim.recordings.compiling.removal import (
 from mcp_sim.recordings.compiling.static_checks import misfitting_calls, static_problems
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, write_server
 from mcp_sim.recordings.compiling.trial import job_of, known_of
+from mcp_sim.recordings.ranking import Rank, Ranking
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
@@ -194,8 +195,9 @@ class Judged:
 class Gate:
     """Judges programs for one server."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
+    def __init__(self, subject: Subject, ranking: Ranking | None = None) -> None:
+        self.subject, self._ranking = subject, ranking
+        self._ranks = dict[str | None, Sequence[Rank]]()
 
     @cached_property
     def plans(self) -> Judged:
@@ -225,6 +227,16 @@ class Gate:
                 return Agreement.of(self._confined(job, folder, _HASH_SEEDS[0])["held"]).score
             except Stopped:
                 return None
+
+    def ranks(self, text: str | None) -> Sequence[Rank]:
+        """Return how agents rank on a program, or on the plans; empty without a real server to compare with."""
+        if self._ranking is None:
+            return ()
+        if text not in self._ranks:
+            with TemporaryDirectory(prefix="mcp-sim-") as name:
+                write_server(self.subject, Path(name), text)
+                self._ranks[text] = self._ranking(Path(name) / "server.json")
+        return self._ranks[text]
 
     def judge(self, text: str) -> Judged:
         """Return what is wrong with a program."""

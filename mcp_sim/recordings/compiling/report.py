@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.rounds import Outcome
+from mcp_sim.recordings.ranking import validity_report
 from mcp_sim.types import Record
 
 
@@ -13,7 +14,8 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
     """Return what happened, as JSON."""
     judged, plans = outcome.judged, gate.plans
     tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
-    held = None if judged is None else judged.held.score
+    held, ranks = None if judged is None else judged.held.score, gate.ranks(None)
+    ours = [None] * len(ranks) if judged is None else gate.ranks(judged.text)
     return {
         "server": gate.subject.server,
         "kept": sum(tool["kept"] for tool in tools.values()),
@@ -27,6 +29,7 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "held_back": {"program": held, "plans": plans.held.score},
         "scored": {"program": None if judged is None else gate.score(judged.text), "plans": gate.score(None)},
         "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
+        "validity": validity_report(zip(ours, ranks, strict=True)),
         "rounds": outcome.tally.rounds,
         "tokens": outcome.tally.tokens,
         "complaints": outcome.complaints,

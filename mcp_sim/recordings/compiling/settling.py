@@ -10,6 +10,8 @@ from anyio import to_thread
 
 from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.removal import without_tools
+from mcp_sim.recordings.compiling.votes import clusters
+from mcp_sim.recordings.ranking import Rank, is_clearly_less, mean_rho, reason
 from mcp_sim.types.frozen import frozen
 
 _TOLERANCE = 1e-6  # equal scores may differ by rounding
@@ -52,6 +54,7 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
         if unusable is not None:
             return Settled(None, dropped | {tool: [unusable] for tool in current.functions})
     kept = await _better(gate, current, dropped, excused, notify)
+    kept = None if kept is None else await _ranking_agents(gate, kept, dropped, notify)
     return Settled(kept, dropped, {} if kept is None else excused)
 
 
@@ -113,18 +116,22 @@ async def _better(
 ) -> Judged | None:
     """Take out what answers recordings worse than the plans, as long as the whole does not suffer.
 
-    All such functions go at once if that helps, else one after the other.
+    All such functions go at once if that helps, else one after the other, else with those that share their tables.
     """
     plans, tried = gate.plans, set[str]()
     while worse := [tool for tool in _worse(current, plans) if tool not in tried]:
         tried |= {*worse}
-        for tools in (worse, *([tool] for tool in worse if len(worse) > 1)):
+        groups = [sorted(group) for group in clusters(current) if not group.isdisjoint(worse)]
+        for tools in (worse, *([tool] for tool in worse if len(worse) > 1), *groups):
+            if not current.functions.keys() >= {*tools}:
+                continue
             notify(f"trying without {', '.join(tools)}")
             without = await _without(gate, current, tools)
             is_worse = without is not None and (without.failing().keys() - {*excused} or _left_alone(without, current))
             if without is None or is_worse or _is_less(without, current):
                 continue
-            dropped |= {tool: [_comparison(current, plans, tool)] for tool in tools}
+            shown = next(tool for tool in tools if tool in worse)
+            dropped |= {tool: [_comparison(current, plans, tool if tool in worse else shown)] for tool in tools}
             current = without
             if tools is worse:
                 break
@@ -134,6 +141,40 @@ async def _better(
     figures = f"behaviour {behaviour:.3f} and score {score:.3f}, the plans {plan_behaviour:.3f} and {plan:.3f}"
     dropped |= {tool: [f"{current.basis()}: the program as a whole has {figures}"] for tool in current.functions}
     return None
+
+
+async def _ranking_agents(gate: Gate, current: Judged, dropped: dict[str, list[str]], notify: Notify) -> Judged | None:
+    """Take out the groups of tools with which agents rank clearly worse than with the plans.
+
+    The program goes as a whole if that is true of it and no group helps.
+    """
+
+    async def ranks(text: str | None) -> Sequence[Rank]:
+        return await to_thread.run_sync(gate.ranks, text)
+
+    plans = await ranks(None)
+    if not plans:
+        return current
+    notify("letting agents try what is kept")
+    ours = await ranks(current.text)
+    while is_clearly_less(ours, plans):
+        why = reason(ours, plans)
+        best: tuple[float, frozenset[str], Judged] | None = None
+        for group in clusters(current):
+            notify(f"letting agents try the rest without {', '.join(sorted(group))}")
+            without = await _without(gate, current, sorted(group))
+            if without is None or without.failing().keys() - current.failing().keys():
+                continue
+            rho = mean_rho(await ranks(without.text))
+            if rho > mean_rho(ours) and (best is None or rho > best[0]):
+                best = rho, group, without
+        if best is None:
+            dropped |= {tool: [why] for tool in current.functions}
+            return None
+        _, group, current = best
+        dropped |= {tool: [why] for tool in sorted(group)}
+        ours = await ranks(current.text)
+    return current
 
 
 def _is_less(judged: Judged, other: Judged) -> bool:
@@ -157,22 +198,22 @@ def _comparison(judged: Judged, plans: Judged, tool: str) -> str:
 def _worse(judged: Judged, plans: Judged) -> list[str]:
     """Return the tools that agree less with recordings than their plans, the worst first.
 
-    Behaviour decides; with the same behaviour, the score. Sessions that the author has seen count for tools that no
-    others have.
+    Behaviour decides; with the same behaviour, the score. Sessions that the author has seen decide where those that are
+    held back make no difference.
     """
-    lost = dict[str, tuple[float, float]]()
-    for tool in judged.functions:
-        ours, theirs = _figures_of(judged, tool), _figures_of(plans, tool)
-        if ours is not None and theirs is not None:
-            lost[tool] = _rounded(theirs[0] - ours[0]), _rounded(theirs[1] - ours[1])
-    worse = [tool for tool, loss in lost.items() if loss > (0.0, 0.0)]
-    return sorted(worse, key=lambda tool: lost[tool], reverse=True)
+    losses = {tool: _losses(judged, plans, tool) for tool in judged.functions}
+    worse = [tool for tool, loss in losses.items() if next(filter(None, loss), 0.0) > 0]
+    return sorted(worse, key=losses.__getitem__, reverse=True)
 
 
-def _figures_of(judged: Judged, tool: str) -> tuple[float, float] | None:
-    """Return the behaviour and the score of a tool; None if no session calls it."""
-    agreement = judged.held if tool in judged.held.tools else judged.shown
-    return (agreement.behaviours.get(tool, 0.0), agreement.tools[tool]) if tool in agreement.tools else None
+def _losses(judged: Judged, plans: Judged, tool: str) -> tuple[float, ...]:
+    """Return what a tool loses against its plan, what decides first; nothing if no session calls it."""
+    return tuple(
+        _rounded(theirs - values[tool])
+        for ours, plan in ((judged.held, plans.held), (judged.shown, plans.shown))
+        for values, theirs in ((ours.behaviours, plan.behaviours.get(tool)), (ours.tools, plan.tools.get(tool)))
+        if tool in values and theirs is not None
+    )
 
 
 def _rounded(loss: float) -> float:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from math import exp, log
 from statistics import median, pstdev
 
-from mcp_sim.recordings.learning.drafts import Draft
+from anyio import to_thread
+
+from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, Piece, taught
-from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, lower_behaviour, score, scores_by_tool
+from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, lower_sessions, score, scores_by_tool
+from mcp_sim.recordings.ranking import Rank, Ranking, is_clearly_less, reason, validity_report
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
@@ -34,6 +37,8 @@ class Learnt:
     """Why nothing was kept; '' if something was."""
     unexplained: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tool -> why its answers have no template."""
+    ranks: Sequence[tuple[Rank, Rank]] = ()
+    """How agents rank on what was learnt and on what is inferred, by task."""
 
     @property
     def is_empty(self) -> bool:
@@ -54,6 +59,7 @@ class Learnt:
             "kept": sum(tool["learnt"] != [] for tool in tools.values()),
             "why": self.why,
             "entities": [*self.draft.entities],
+            "validity": validity_report(self.ranks),
             "tools": tools,
         }
 
@@ -75,12 +81,34 @@ def _described(key: str, value: Json) -> str:
     return f"errors ({', '.join(as_object(value))})" if key == "errors" else key
 
 
-async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Learnt:
-    """Learn what sessions show beyond a draft. What held-back sessions do not bear out is left out."""
+async def learn(
+    plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None], ranking: Ranking | None = None
+) -> Learnt:
+    """Learn what sessions show beyond a draft. What held-back sessions do not bear out is left out.
+
+    With `ranking`, nothing is learnt on which agents rank clearly worse than on the draft.
+    """
+    learnt = await _learnt(plain, sessions, notify)
+    if ranking is None:
+        return learnt
+    notify("letting agents try what is learnt")
+    before, after = [await _ranks(draft, ranking) for draft in (plain, learnt.draft)]
+    ranked = replace(learnt, ranks=[*zip(after, before, strict=True)])
+    if is_clearly_less(after, before):
+        return replace(ranked, draft=plain, why=reason(after, before))
+    return ranked
+
+
+async def _ranks(draft: Draft, ranking: Ranking) -> Sequence[Rank]:
+    with written(draft) as file:
+        return await to_thread.run_sync(ranking, file)
+
+
+async def _learnt(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Learnt:
     judgement = await judged(plain, sessions, notify)
-    worse = next(lower_behaviour(judgement.plain, judgement.learnt), None)
+    worse = next(lower_sessions(judgement.plain, judgement.learnt), None)
     if worse is not None:
-        return Learnt(plain, plain, judgement, sessions, f"session {worse[0]}, held back, behaves worse than inferred")
+        return Learnt(plain, plain, judgement, sessions, f"session {worse}, held back, behaves worse than inferred")
     if judgement.learnt.score < judgement.plain.score - TOLERANCE:
         scores = f"{judgement.learnt.score:.3f}, inferred {judgement.plain.score:.3f}"
         return Learnt(plain, plain, judgement, sessions, f"held-back sessions: {scores}")

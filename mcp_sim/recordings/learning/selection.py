@@ -97,26 +97,44 @@ async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[st
 
 
 async def _keep_behaviour(judgement: Judgement, trials: _Trials) -> None:
-    """Leave out what lowers the behaviour of any held-back session: first answers of tools, then what all share."""
+    """Leave out what lowers the behaviour of any tool in any held-back session, then what all share.
+
+    Sessions of other users differ more than those at hand: what lowers a tool in one of these lowers others in those.
+    """
     why = "lowers the behaviour of a held-back session"
-    while worse := {*lower_behaviour(judgement.plain, judgement.learnt)}:
-        pieces = [(tool, kind) for _, tool in worse if tool for kind in (RESULT, ERRORS)]
-        fresh = [piece for piece in pieces if piece not in judgement.left_out]
-        fresh = fresh or [("", kind) for kind in WHOLE if ("", kind) not in judgement.left_out]
+    while True:
+        worse = [tool for session in _by_session(judgement.plain, judgement.learnt) for tool in _lower_tools(*session)]
+        fresh = _fresh(judgement, [(tool, kind) for tool in worse for kind in (RESULT, ERRORS)])
+        if not fresh and next(lower_sessions(judgement.plain, judgement.learnt), None) is not None:
+            fresh = _fresh(judgement, [("", kind) for kind in WHOLE])
         if not fresh:
             return
         judgement.left_out |= dict.fromkeys(fresh, why)
         judgement.learnt = await trials.report(judgement.left_out)
 
 
-def lower_behaviour(before: Report, after: Report) -> Iterator[tuple[str, str]]:
-    """Yield the sessions that behave worse, each with the tools that do; with '' if no tool does by itself."""
+def _fresh(judgement: Judgement, pieces: Sequence[Piece]) -> list[Piece]:
+    return [piece for piece in pieces if piece not in judgement.left_out]
+
+
+def lower_sessions(before: Report, after: Report) -> Iterator[str]:
+    """Yield the sessions that behave worse."""
+    for plain, learnt in _by_session(before, after):
+        if _behaviour(learnt.overall) < _behaviour(plain.overall) - TOLERANCE:
+            yield plain.calls[0].session
+
+
+def _by_session(before: Report, after: Report) -> Iterator[tuple[Report, Report]]:
     for session in dict.fromkeys(call.session for call in before.calls):
         plain, learnt = (Report(call for call in report.calls if call.session == session) for report in (before, after))
-        if _behaviour(learnt.overall) < _behaviour(plain.overall) - TOLERANCE:
-            pairs = ((key[1], scores, learnt.tools[key]) for key, scores in plain.tools.items())
-            worse = [tool for tool, first, then in pairs if _behaviour(then) < _behaviour(first) - TOLERANCE]
-            yield from ((session, tool) for tool in worse or [""])
+        yield plain, learnt
+
+
+def _lower_tools(before: Report, after: Report) -> Iterator[str]:
+    """Yield the tools that behave worse."""
+    for key, scores in before.tools.items():
+        if _behaviour(after.tools[key]) < _behaviour(scores) - TOLERANCE:
+            yield key[1]
 
 
 def _behaviour(scores: Scores) -> float:
@@ -137,7 +155,7 @@ class _Trials:
 
 async def _leave_out(judgement: Judgement, trials: _Trials, pieces: Sequence[Piece], least: float = _CLEARLY) -> None:
     """Leave pieces out if held-back calls are answered better without them, by more than `least`."""
-    fresh = [piece for piece in pieces if piece not in judgement.left_out]
+    fresh = _fresh(judgement, pieces)
     if not fresh:
         return
     report = await trials.report({**judgement.left_out, **dict.fromkeys(fresh, "")})

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 import anyio
+from pydantic import TypeAdapter
 
 from mcp_sim.runs.statistics import Interval, spearman, spearman_interval
 from mcp_sim.runs.validity.sides import Side
@@ -20,6 +21,8 @@ from mcp_sim.types.frozen import frozen
 MOST_PARTINGS = 5
 
 BEST = SKILLS["golden"]
+
+_RUN = TypeAdapter(Run)
 
 Notify = Callable[[str], None]
 """Gets what is in progress, each time that some runs begin."""
@@ -100,6 +103,17 @@ class SideRuns:
         for (name, _), run in self.runs.items():
             scores.setdefault(name, []).append(run.score)
         return scores
+
+    def to_json(self) -> dict[str, Any]:
+        runs = [[name, stream, _RUN.dump_python(run)] for (name, stream), run in self.runs.items()]
+        reads = sorted(self.reads)
+        return {"name": self.name, "faultless": _RUN.dump_python(self.faultless), "runs": runs, "reads": reads}
+
+    @classmethod
+    def of_json(cls, row: Mapping[str, Any]) -> SideRuns:
+        """Return what `to_json` has written. Raises `ValidationError` for anything else."""
+        runs = {(str(name), int(stream)): _RUN.validate_python(run) for name, stream, run in row["runs"]}
+        return cls(str(row["name"]), _RUN.validate_python(row["faultless"]), runs, frozenset(map(str, row["reads"])))
 
 
 async def run_real(side: Side, task: Task, streams: int, jobs: int, notify: Notify) -> SideRuns:

@@ -10,12 +10,14 @@ from typing import cast
 from mcp_sim.grading.expectations.probe import occurrences, shown_text, shown_value
 from mcp_sim.runs.agents.script import Check, Step, around, find_shown
 from mcp_sim.runs.validity.task import Goal, Task
-from mcp_sim.spec.sessions import RecordedCall, Session
+from mcp_sim.spec.sessions import RecordedCall, Session, read_sessions
 from mcp_sim.types import Json, Observation, Record
 from mcp_sim.types.call_results import observation_of_answer
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.tools import Tool
 
 MOST_GOALS = 12
 """The most reads that are made at the end of each run."""
@@ -26,6 +28,30 @@ _CONTEXT = 12
 
 Reads = Callable[[str], bool]
 """Whether a tool changes nothing."""
+
+
+READING = ("get", "list", "search", "compute")
+
+
+def seems_to_read(domain: Domain, tool: Tool) -> bool:
+    """Whether a tool changes nothing, as far as it is known: a guess only decides what becomes a step."""
+    plan = domain.plans.get(tool.id)
+    is_guessed = plan is not None and all(variant.verb in READING for variant in plan.variants)
+    return domain.only_reads(tool) or (is_guessed and "readOnlyHint" not in tool.annotations)
+
+
+def with_recording(task: Task) -> tuple[Task, Session | None]:
+    """Return a task with the state that its recording begins with, and that session; as it is without a recording.
+
+    Raises `UsageError` if the recording has several sessions.
+    """
+    if task.recording is None:
+        return task, None
+    sessions = read_sessions(task.recording)
+    if len(sessions) > 1:
+        raise UsageError(f"{task.recording}: has {len(sessions)} sessions; name the file of one")
+    is_given = task.state is not None or task.prepare
+    return task if is_given else task.model_copy(update={"state": sessions[0].state}), sessions[0]
 
 
 def recorded_task(task: Task, session: Session, only_reads: Reads) -> Task:
