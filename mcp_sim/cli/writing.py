@@ -28,9 +28,10 @@ from mcp_sim.recordings.compiling.gate import Gate
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
 from mcp_sim.recordings.compiling.report import report_of
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
-from mcp_sim.recordings.compiling.subject import Subject, can_be_edited
+from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, can_be_edited
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
+from mcp_sim.spec.programs import modules_beside
 from mcp_sim.spec.sources import display
 from mcp_sim.spec.tool_specs import is_tool_list
 from mcp_sim.types import Record
@@ -62,7 +63,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         action="append",
-        help="take the program from a file, such as a reply from a chat; several files vote like --samples",
+        help="take the program from a file: a reply from a chat, or Python with modules beside it; several files vote "
+        "like --samples",
     )
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt, and ask nothing")
     model_options(parser, MAX_TOKENS)
@@ -92,6 +94,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
             "and its answer back with --reply FILE"
         )
     began, file, source = monotonic(), _output_file(subject, output), _source(args)
+    subject = replace(subject, modules=_modules(args.reply or ()))
     progress = StepProgress()
     try:
         gate = Gate(subject, anyio.run(ranking.ranking, subject, args, progress.say))
@@ -115,6 +118,16 @@ def _source(args: argparse.Namespace) -> list[str] | EndpointSettings:
         return [_text_of(reply) for reply in args.reply]
     options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
     return named_line(args.by, "--by", **options)
+
+
+def _modules(replies: Iterable[Path]) -> dict[str, str]:
+    """Return the modules beside programs that are given as Python files. Raises `UsageError` if two differ."""
+    modules = dict[str, str]()
+    for reply in replies:
+        for name, text in modules_beside(reply).items() if reply.suffix == ".py" else ():
+            if modules.setdefault(name, text) != text or name == PROGRAM:
+                raise UsageError(f"--reply {reply}: the module {name} beside it needs another name")
+    return modules
 
 
 async def _written(
@@ -184,8 +197,13 @@ def _write(subject: Subject, outcome: Outcome, file: Path) -> list[str]:
 
 
 def _files(subject: Subject, file: Path, notes: list[str]) -> Iterator[tuple[Path, str | None]]:
-    """Yield the files to write, the program (None) first. What the user has to do is added to `said`."""
+    """Yield the files to write, the program (None) first. What the user has to do is added to `notes`."""
     yield file, None
+    for name, module in subject.modules.items():
+        path = file.parent / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != module:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield path, module
     spec = subject.file if can_be_edited(subject.file) else None
     if spec is None or spec.parent.resolve() != file.parent.resolve():
         tools = file.with_suffix(".tools.json")

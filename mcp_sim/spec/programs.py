@@ -17,6 +17,7 @@ from mcp_sim.spec.program_resources import add_resource
 from mcp_sim.spec.program_state import module_state
 from mcp_sim.spec.program_tables import TooManyProblems, read_tables, why_no_json
 from mcp_sim.spec.sources import Sources, display
+from mcp_sim.spec.trust import Trust
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import Problem, Severity, did_you_mean
@@ -121,6 +122,18 @@ def read_trusted_program(file: Path, sources: Sources, tools: Mapping[str, Recor
         return None
     declared = _Reader(file, module, {}, sources, _digest({file: data})).read(tools)
     return replace(declared, program=replace(declared.program, code={file: data}))
+
+
+def modules_beside(file: Path) -> dict[str, str]:
+    """Return the modules beside a program that it imports, by their paths there; empty if it is not Python."""
+    sources = Sources(Trust([file]))
+    data = sources.bytes_of(file) or b""
+    try:
+        code, _ = _local_modules(file, data, ast.parse(data, file.name), sources)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    paths = (path for path in code if path != file)
+    return {path.relative_to(file.parent).as_posix(): code[path].decode("utf-8", "replace") for path in paths}
 
 
 def read_check(place: Place, value: str, document: Path, sources: Sources) -> Mapping[Path, bytes] | None:

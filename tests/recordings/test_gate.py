@@ -329,3 +329,22 @@ def say(world, name):
     for options, expected in ([], []), (["--samples-from", "a.jsonl"], ["say"]):
         found = judged(capfd, reply, "compile", "tools.json", "-o", "out.py", *options)
         assert dropped(found) == expected
+
+
+@pytest.mark.parametrize(("head", "kept"), [("", 5), ("import os\n", 0)])
+def test_a_program_of_several_files_passes_the_gate_with_the_modules_beside_it(
+    head: str, kept: int, pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    function = re.search(r"def known\(.*?\n\n\n", REPLY, re.DOTALL)
+    code = re.search(r"```python\n(.*?)```", REPLY, re.DOTALL)
+    assert function is not None
+    assert code is not None
+    (pantry / "mine").mkdir()
+    (pantry / "mine/lookup.py").write_text(f"{head}from mcp_sim.programs import Refused\n\n\n{function[0]}")
+    program = code[1].replace(function[0], "").replace("from mcp", "from lookup import known\nfrom mcp", 1)
+    (pantry / "mine/pantry.py").write_text(program)
+    main(["compile", "pantry_at_home.yaml", "--reply", "mine/pantry.py", "--json"])
+    found = json.loads(capfd.readouterr().out)
+    assert found["kept"] == kept
+    assert (pantry / "lookup.py").exists() == (kept > 0)
+    assert kept or "lookup.py:1: imports os, which programs may not" in str(found["tools"]["get_item"]["why"])

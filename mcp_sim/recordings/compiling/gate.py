@@ -242,15 +242,33 @@ class Gate:
         """Return what is wrong with a program."""
         try:
             text = without_waiting(text)
-            static = [*static_problems(text)]
+            static = [*static_problems(text, self._beside)]
             flaws = [f"{PROGRAM}:{line}: {why}" for line, why in misfitting_calls(text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             at = getattr(error, "lineno", None) or 1
             return Judged(text, whole=[f"{PROGRAM}:{at}: is not valid Python: {getattr(error, 'msg', error)}"])
+        if self._module_problems:
+            return Judged(text, whole=self._module_problems)
         with TemporaryDirectory(prefix="mcp-sim-") as name:
             folder = Path(name)
             write_server(self.subject, folder, text)
             return replace(self._judge(text, folder, static), flaws=flaws)
+
+    @property
+    def _beside(self) -> set[str]:
+        """The names under which a program imports the modules beside it."""
+        return {name.partition("/")[0].removesuffix(".py") for name in self.subject.modules}
+
+    @cached_property
+    def _module_problems(self) -> list[str]:
+        """What the modules beside a program may not do."""
+        problems = list[str]()
+        for name, text in self.subject.modules.items():
+            try:
+                problems += [f"{name}:{line}: {why}" for line, why in static_problems(text, self._beside)]
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                problems.append(f"{name}: is not valid Python: {getattr(error, 'msg', error)}")
+        return problems
 
     def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
         problems = [*static]

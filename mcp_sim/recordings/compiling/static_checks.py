@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
 
@@ -33,14 +33,17 @@ _CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
 _WAITS = "uses `async for` or `async with`: programs wait for nothing"
 
 
-def static_problems(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines and problems of a program. Raises `SyntaxError` or `ValueError` if it is not Python."""
+def static_problems(text: str, beside: Collection[str] = ()) -> Iterator[tuple[int, str]]:
+    """Yield the lines and problems of a program, or of a module beside it. `beside`: the names of these modules.
+
+    Raises `SyntaxError` or `ValueError` if it is not Python.
+    """
     module = ast.parse(text)
     bound, imported = {*_bound(module)}, _imported_modules(module)
     yield from module_state(module)
     for node in ast.walk(module):
         yield from _waits(node)
-        yield from _imports(node)
+        yield from _imports(node, beside)
         yield from _reaches(node, imported)
         line = getattr(node, "lineno", 0)
         match node:
@@ -80,11 +83,16 @@ def is_importable(module: str) -> bool:
     return module in MODULES
 
 
-def _imports(node: ast.AST) -> Iterator[tuple[int, str]]:
+def _imports(node: ast.AST, beside: Collection[str]) -> Iterator[tuple[int, str]]:
     """Yield what a statement imports and may not."""
     match node:
         case ast.Import(names=names):
-            yield from ((node.lineno, _not_importable(alias.name)) for alias in names if not is_importable(alias.name))
+            refused = [alias.name for alias in names if not is_importable(alias.name)]
+            yield from (
+                (node.lineno, _not_importable(name)) for name in refused if name.partition(".")[0] not in beside
+            )
+        case ast.ImportFrom(module=str(source), level=0) if source.partition(".")[0] in beside:
+            pass
         case ast.ImportFrom(module="pathlib", level=0, names=names) if {alias.name for alias in names} <= _PURE_PATHS:
             pass
         case ast.ImportFrom(module=source, level=level, names=names):

@@ -47,6 +47,8 @@ class Subject:
     """Calls with answers of the real server, one of each tool, which the model and the gate see."""
     sample_state: Record = field(default_factory=dict[str, Json])
     """The state that the samples begin with, if it is known."""
+    modules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The modules beside a given program, by their paths there."""
     shown: Sequence[Session] = ()
     """Recorded sessions that the model may see."""
     held: Sequence[Session] = ()
@@ -143,14 +145,16 @@ def _by_name(sessions: Sequence[Session]) -> list[Session]:
 
 
 def write_server(subject: Subject, folder: Path, program: str | None = None) -> None:
-    """Write a server into a folder: its tool spec, the document `scenario.json`, and the program, if there is one."""
+    """Write a server into a folder: its tool spec, the document `scenario.json`, and the program with its modules."""
     spec = {**subject.document, **({} if program is None else {"program": PROGRAM})}
     scenario = {"mcp_sim": 1, "name": "trial", "tools": {subject.server: "server.json"}}
     scenario |= {"world": subject.world} if subject.world else {}
     (folder / "server.json").write_text(json.dumps(spec), encoding="utf-8")
     (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
-    if program is not None:
-        (folder / PROGRAM).write_text(program, encoding="utf-8")
+    files = {} if program is None else {**subject.modules, PROGRAM: program}
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def can_be_edited(file: Path | None) -> bool:
