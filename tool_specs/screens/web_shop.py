@@ -6,7 +6,7 @@ from shop import fill, site
 
 from mcp_sim.libraries.patterns import PatternError, search_test
 from mcp_sim.libraries.screens import NotReady, ScreenError, playwright, reason
-from mcp_sim.programs import Refused, initial, tool
+from mcp_sim.programs import Refused, fail, initial, tool
 
 tables = {
     "part": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "price": 1.0, "stock": 0, "text": ""}},
@@ -321,7 +321,11 @@ def browser_type(world, target, text, submit=False, slowly=False):
     session = opened(world, "browser_type")
     element = act(session.tab.element, target)
     locator = session.locator(element)
-    act(session.tab.fill, element, text)
+    try:
+        act(session.tab.fill, element, text)
+    except Refused as refused:
+        session.tab.save()
+        return fail(refused.value)
     session.code = [f"await {locator}.{'pressSequentially' if slowly else 'fill'}({quoted(text)});"]
     if submit:
         session.code.append(f"await {locator}.press('Enter');")
@@ -333,19 +337,27 @@ def browser_type(world, target, text, submit=False, slowly=False):
 def browser_fill_form(world, fields):
     session = opened(world, "browser_fill_form")
     for field in fields:
-        element = act(session.tab.element, field["target"])
-        locator, value = session.locator(element), field["value"]
-        if field["type"] in ("checkbox", "radio"):
-            on = value == "true"
-            session.code.append(f"await {locator}.{'check' if on else 'uncheck'}();")
-            act(session.tab.check, element, on=on)
-        elif field["type"] == "combobox":
-            session.code.append(f"await {locator}.selectOption('{value}');")
-            act(session.tab.choose, element, [value])
-        else:
-            session.code.append(f"await {locator}.fill('{value}');")
-            act(session.tab.fill, element, value)
+        try:
+            fill_field(session, field)
+        except Refused as refused:
+            session.tab.save()  # the fields before stay filled
+            return fail(refused.value)
     return session.done(shows_page=False)
+
+
+def fill_field(session, field):
+    element = act(session.tab.element, field["target"])
+    locator, value = session.locator(element), field["value"]
+    if field["type"] in ("checkbox", "radio"):
+        on = value == "true"
+        session.code.append(f"await {locator}.{'check' if on else 'uncheck'}();")
+        act(session.tab.check, element, on=on)
+    elif field["type"] == "combobox":
+        session.code.append(f"await {locator}.selectOption({quoted(value)});")
+        act(session.tab.choose, element, [value])
+    else:
+        session.code.append(f"await {locator}.fill({quoted(value)});")
+        act(session.tab.fill, element, value)
 
 
 @tool(verb="update", entity="tab")

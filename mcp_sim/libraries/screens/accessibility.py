@@ -240,9 +240,9 @@ class Tree:
         item.flags = [*self._flags(element, role)]
         if is_text_control(element) or element.get("type") == "range":
             item.children = [str(self._form.value(element) or "")]
-        is_link = role == "link" and element.has("href")
+        is_link = element.tag == "a" and element.has("href")
         item.has_pointer = is_link or element.get("type") == "image"
-        if is_link:
+        if is_link and role == "link":
             item.properties["url"] = element.get("href")
         placeholder = element.get("placeholder")
         if role == "textbox" and placeholder and placeholder != name:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from math import isfinite
 from pathlib import PurePosixPath
 from typing import cast
@@ -14,6 +15,15 @@ from mcp_sim.types import Json
 CONTROLS = ("input", "select", "textarea")
 BUTTONS = frozenset({"submit", "image", "button", "reset"})
 _TIMES = frozenset({"date", "time", "month", "week", "datetime-local"})
+_FORMATS = {
+    "date": r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", "time": r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?",
+    "month": r"\d{4}-(0[1-9]|1[0-2])", "week": r"\d{4}-W(0[1-9]|[1-4]\d|5[0-3])",
+    "datetime-local": r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?",
+    "color": r"#[0-9a-f]{6}", "number": r"-?\d*\.?\d+(?:[eE][-+]?\d+)?",
+}  # fmt: skip
+"""Type of a field -> the form of its texts."""
+_MOST_TYPED = 100_000
+"""Characters of a value. A field of a form takes more, but no task needs it."""
 _EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0\u2002-\u200a\u202f\u205f\u3000]+")
@@ -52,7 +62,10 @@ class Form:
         return str(_range_value(control)) if kind == "range" else control.get("value")
 
     def set(self, control: Element, value: Json) -> None:
-        """Enter a value. A radio button that is chosen turns off the others of its name."""
+        """Enter a value, as much as fits. A radio button that is chosen turns off the others of its name."""
+        most = control.get("maxlength")
+        if isinstance(value, str) and is_text_control(control):
+            value = value[: min(int(most) if most.isdigit() else _MOST_TYPED, _MOST_TYPED)]
         if control.get("type") == "radio":
             for other in self.group(control):
                 self.values[str(other.place)] = False
@@ -98,6 +111,10 @@ class Form:
         values = cast("list[Json]", value) if isinstance(value, list) else [value]
         if control.get("type") == "file":
             return [PurePosixPath(str(path)).name for path in values] or [""]
+        if control.tag == "select":
+            options = (element for element in control.walk() if element.tag == "option" and is_disabled(element))
+            unsent = {option_value(option) for option in options}
+            values = [value for value in values if value not in unsent]
         return [str(item) for item in values]
 
     def controls(self, form: Element) -> Iterator[Element]:
@@ -124,6 +141,9 @@ class Form:
         value = self.value(control)
         if kind == "checkbox" or not value:
             return control.has("required") and not value
+        least = control.get("minlength")
+        if least.isdigit() and len(str(value)) < int(least) and str(control.place) in self.values:
+            return True  # what the page gave may be shorter
         return _breaks_rules(control, kind, str(value))
 
 
@@ -168,6 +188,21 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if isfinite(number) else None
+
+
+def is_well_formed(control: Element, text: str) -> bool:
+    """Whether a field can have a text, whatever its limits."""
+    kind = control.get("type") if control.tag == "input" else ""
+    if not text or kind not in _FORMATS:
+        return True
+    if not re.fullmatch(_FORMATS[kind], text):
+        return False
+    if kind in ("date", "datetime-local"):
+        try:
+            date.fromisoformat(text[:10])
+        except ValueError:
+            return False
+    return True
 
 
 def option_value(option: Element) -> str:

@@ -16,6 +16,7 @@ from mcp_sim.libraries.screens.forms import (
     Form,
     is_disabled,
     is_text_control,
+    is_well_formed,
     option_value,
     squeezed,
 )
@@ -42,8 +43,6 @@ _REFERENCE = re.compile(r"(?:f\d+)?e\d+")
 _SELECTOR = re.compile(
     r"""(?P<tag>[a-z][a-z0-9]*)?(?:\#(?P<id>[\w-]+))?(?:\[(?P<name>[\w-]+)=(?P<q>["']?)(?P<value>[^"'\]]*)(?P=q)\])?(?<!^)"""
 )
-_MOST_TYPED = 100_000
-"""Characters of a value. A field of a form takes more, but no task needs it."""
 
 
 def new_tab(number: int) -> Record:
@@ -113,6 +112,9 @@ class Tab:
         if not self.record["back"]:
             return
         *earlier, entry = self.record["back"]
+        if entry["entered"] is None:  # another place on the same page
+            self.record.update(url=entry["url"], back=earlier)
+            return
         self._show(entry["url"], entry["page"], back=earlier)
         page = self._form_of_page()
         for *name, value in entry["entered"]:
@@ -225,9 +227,12 @@ class Tab:
             )
         if is_disabled(target) or target.has("readonly"):
             raise NotReady("element is not enabled" if is_disabled(target) else "element is not editable")
-        if target.get("type") == "number" and text and not re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", text):
-            raise ScreenError("Cannot type text into input[type=number]")
-        self.form.set(target, text[:_MOST_TYPED])
+        if not is_well_formed(target, text):
+            self.form.set(target, "")
+            self._focus(target)
+            number = target.get("type") == "number"
+            raise ScreenError("Cannot type text into input[type=number]" if number else "Malformed value")
+        self.form.set(target, text)
         self._focus(target)
 
     def choose_files(self, paths: Sequence[str]) -> None:
@@ -262,8 +267,6 @@ class Tab:
         chosen = [option for option in options if {option_value(option), squeezed(option.text)} & {*values}]
         if not chosen:
             raise NotReady("did not find some options")
-        if any(map(is_disabled, chosen)):
-            raise NotReady("option being selected is not enabled")
         named = [option_value(option) for option in chosen]
         self.form.set(element, named if element.has("multiple") else named[0])
         self._changed(element)
@@ -320,7 +323,7 @@ class Tab:
         """Type a text behind that of the field which has the focus, if any."""
         field = self.focused
         if field is not None and is_text_control(field) and not is_disabled(field) and not field.has("readonly"):
-            self.form.set(field, (str(self.form.value(field) or "") + text)[:_MOST_TYPED])
+            self.form.set(field, str(self.form.value(field) or "") + text)
 
     def answer(self, *, accept: bool) -> None:
         """Answer the open dialog. Raises `ScreenError` if none is open."""
@@ -406,7 +409,8 @@ class Tab:
     def _follow(self, address: str) -> None:
         target = resolved(self.url, address)
         if urldefrag(target).url == urldefrag(self.url).url and "#" in address:
-            self.record["url"] = target  # a place on the same page
+            back = [*self.record["back"], {"url": self.url, "page": self.record["page"], "entered": None}]
+            self.record.update(url=target, focus=None, back=back[-_MOST_PAGES:])
             return
         self._load("GET", target, ())
 
@@ -435,8 +439,10 @@ class Tab:
         url, answer = self._browser.request(method, url, form)
         self.record["requests"] = [*self.record["requests"], *self._browser.sent[before:]][-_MOST_REQUESTS:]
         title = parse(answer.html).first("title")
+        is_own = self._browser.sent[-1][0] == "POST"  # what was sent belongs to the answer; others share an address
+        number = f" {self.record['loads']}" if is_own else ""
         return url, {
-            "id": f"{self.record['id']} {url}", "title": squeezed(title.text) if title is not None else "",
+            "id": f"{self.record['id']} {url}{number}", "title": squeezed(title.text) if title is not None else "",
             "html": answer.html, "status": answer.status,
         }  # fmt: skip
 
