@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, unified_diff
@@ -157,7 +157,7 @@ def tables_of(program: str) -> str:
 
 
 @contextmanager
-def served(world: World) -> Iterator[str]:
+def served(world: World) -> Generator[str]:
     """Serve the pages of a world over HTTP. Yields the origin."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -328,8 +328,9 @@ async def compare_all(cli: Path, sites: list[str], chromium: str, *, verbose: bo
         async with stdio_client(parameters) as (read, write), ClientSession(read, write) as client:
             await client.initialize()
             await compare(client, name, folder, counts, verbose=verbose)
-            if name == sites[-1]:
-                equal, total = await compare_pages(client, verbose=verbose)
+    async with stdio_client(parameters) as (read, write), ClientSession(read, write) as client:
+        await client.initialize()
+        equal, total = await compare_pages(client, verbose=verbose)
     print(f"{equal} of {total} lines of varied pages are equal")
     steps = f"{counts.steps - counts.differing} of {counts.steps} steps"
     print(f"{steps} and {counts.equal_lines} of {counts.lines} lines are equal")

@@ -225,3 +225,84 @@ def test_a_page_of_many_elements_takes_time_in_proportion() -> None:
     start = time.process_time()
     assert shown(f"<body><table>{rows}</table></body>").count("button") == 4_000
     assert time.process_time() - start < 30
+
+
+FIELDS = (
+    "<body><a href='#end'>End</a><form action='/echo' method='post'><label>Day <input type='date' name='day'></label>"
+    "<label>Short <input name='short' maxlength='3' minlength='2'></label>"
+    "<label>Many <select name='many' multiple><option>a</option><option>b</option><option disabled>c</option></select>"
+    "</label>"
+    "<label>Level <input type='range' name='level' min='0' max='4'></label>"
+    "<label>File <input type='file' name='file' multiple></label>"
+    "<label><input type='radio' name='size' value='s' checked> Small</label>"
+    "<label><input type='radio' name='size' value='l'> Large</label><button>Send</button></form></body>"
+)
+
+
+def fields() -> tuple[Browser, list[Any]]:
+    site, heard = Site("https://f.example"), list[Any]()
+
+    @site.page("/")
+    def home(_world: Any) -> str:
+        return FIELDS
+
+    @site.post("/echo")
+    def echo(
+        _world: Any, day: str, short: str, level: str, size: str, many: tuple[str, ...] = (), file: tuple[str, ...] = ()
+    ) -> str:
+        heard.append((day, short, many, level, file, size))
+        return f"<body><p>Heard {len(heard)}</p><a href='/'>Again</a></body>"
+
+    browser = Browser(new_store(), None, [site])
+    tab = browser.tab
+    tab.navigate("https://f.example/")
+    tab.save()
+    return browser, heard
+
+
+def test_fields_take_and_send_what_those_of_a_browser_do() -> None:
+    browser, heard = fields()
+    for text in ("3 May", "2030-02-30"):
+        with pytest.raises(ScreenError, match="Malformed value"):
+            act(browser, 'textbox "Day"', "fill", text)
+    act(browser, 'textbox "Day"', "fill", "2030-05-03")
+    act(browser, 'textbox "Short"', "fill", "x")
+    act(browser, 'button "Send"', "click")
+    assert heard == [], "the text is shorter than minlength"
+    act(browser, 'textbox "Short"', "fill", "wxyz")
+    act(browser, 'listbox "Many"', "choose", ["b", "c"])
+    act(browser, 'slider "Level"', "click")
+    act(browser, 'radio "Small"', "click")
+    tab = browser.tab
+    tab.press("ArrowDown")
+    tab.save()
+    act(browser, 'button "File"', "click")
+    tab = browser.tab
+    tab.choose_files(["/tmp/a.txt", "/tmp/b.txt"])
+    tab.save()
+    act(browser, 'button "Send"', "click")
+    assert heard == [("2030-05-03", "wxy", ("b",), "2", ("a.txt", "b.txt"), "l")]
+
+
+def test_answers_to_a_post_and_places_on_a_page_are_steps_of_the_history() -> None:
+    browser, _ = fields()
+    act(browser, 'textbox "Short"', "fill", "wx")
+    act(browser, 'link "End"', "click")
+    assert browser.tab.url == "https://f.example/#end"
+    for text in ("Heard 1", "Heard 2"):
+        act(browser, 'button "Send"', "click")
+        assert browser.tab.text().startswith(text)
+        act(browser, 'link "Again"', "click")
+    shown = list[tuple[str, str]]()
+    for _ in range(4):
+        tab = browser.tab
+        tab.go_back()
+        tab.save()
+        shown.append((tab.url, tab.text()[:7]))
+    echo = "https://f.example/echo"
+    assert shown == [
+        (echo, "Heard 2"),
+        ("https://f.example/", "End Day"),
+        (echo, "Heard 1"),
+        ("https://f.example/#end", "End Day"),
+    ]

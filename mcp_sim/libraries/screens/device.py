@@ -93,7 +93,7 @@ class Task(Tab):
         self._browser.keep(page)
         self.record["back"] = [*earlier, {**left, "url": url, "page": page["id"]}]
         super().go_back()
-        self.look(scroll=left["scroll"])
+        self.look(scroll=left.get("scroll", 0))
 
     def tap(self, element: Element, at: float) -> None:
         """Tap an element. `at` is how far to the right of its left edge, from 0 to 1."""
