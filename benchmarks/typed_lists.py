@@ -79,7 +79,7 @@ SAMPLES = {
 WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
 ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
 WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
-REMOVES = re.compile(r"(delete|remove|destroy|cancel|archive|revoke)(_|$)")
+REMOVES = re.compile(r"(^|.*_)(delete|remove|destroy|cancel|archive|revoke)(_|$)")
 NEXT = re.compile(r"_(for|by|of|to|from|in|on|with|and)(_|$).*")
 UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
@@ -110,11 +110,12 @@ class Arguments:
     def __init__(self, seed: int) -> None:
         self._random, self._ids = random.Random(seed), defaultdict[tuple[str, str], list[Json]](list)
         self._compiled: dict[str, tuple[Json, Instances]] = {}
-        self._shown, self._gone = set[str](), set[str]()
+        self._taken, self._gone = set[str](), set[str]()
 
     def drawn(self, tool: Json) -> Json:
         """Return arguments that are valid under the inputSchema, None if none were found."""
         name, schema = tool["name"], tool["inputSchema"]
+        self._taken = set[str]()
         if name not in self._compiled:
             self._compiled[name] = expanded(schema), Instances(schema)
         whole, instances = self._compiled[name]
@@ -140,13 +141,11 @@ class Arguments:
             is_plain = isinstance(inner, str | int) and not isinstance(inner, bool)
             if match and is_plain and str(inner) not in self._gone:
                 self._ids[match[1] or name, match[2]].append(inner)
-                self._shown.add(str(inner))
             self.learn(inner, name if snake(key) in WRAPPERS else singular(snake(key)))
 
     def has_shown(self, text: str, arguments: Json) -> bool:
-        """Whether a text names an argument that a result showed as an id, not one that was drawn at random."""
-        named = self._shown.intersection(map(str, leaves(arguments))).difference(WORDS)
-        return any(value in text for value in named)
+        """Whether a text names an argument that was taken from a result, not one that was drawn at random."""
+        return any(value in text for value in self._taken.intersection(map(str, leaves(arguments))))
 
     def _value(self, whole: Json, name: str, tool: str, depth: int) -> Json:
         schema = self._narrowed(as_object(whole))
@@ -202,11 +201,13 @@ class Arguments:
         if match is None:
             return None
         noun = noun_of(tool)
-        subject = noun if f"_{noun}".endswith(f"_{match[1]}") else match[1]
+        subject = noun if not match[1] or f"_{noun}".endswith(f"_{match[1]}") else match[1]
         known = {label: ids for (label, word), ids in self._ids.items() if word == match[2] and ids}
         others = (ids for label, ids in known.items() if label.endswith(f"_{subject}"))
         listed = known.get(subject) or [key for ids in others for key in ids]
-        return self._random.choice(listed) if subject and listed else None
+        chosen = self._random.choice(listed) if subject and listed else None
+        self._taken.add(str(chosen))
+        return chosen
 
 
 @dataclass

@@ -307,7 +307,7 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
         return None
     entities = [*_entities_in(parsed.noun, server.declared)]
     keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
-    named = None if parsed.verb in {"list", "search"} else next(keyed, None)
+    named = None if parsed.verb in {"list", "search", "delete"} else next(keyed, None)
     return named or next((entity.name for entity in entities if _is_about(parsed.noun, words(entity.name))), None)
 
 

@@ -46,8 +46,10 @@ def link_of(entity: str, field: Field, keys: Mapping[str, Field]) -> str | None:
 def _keyed_by_pattern(schema: Record, keys: Mapping[str, Field]) -> str | None:
     """Return the only entity whose keys have the pattern of a field, if that has a prefix: `^card_[a-zA-Z0-9]+$`."""
     pattern = _pattern(schema)
-    matching = [name for name, key in keys.items() if _pattern(key.schema) == pattern]
-    return matching[0] if len(matching) == 1 and _PREFIXED.match(pattern) else None
+    if not _PREFIXED.match(pattern):  # nearly always: not all keys are looked at for each field
+        return None
+    matching = [name for name, key in keys.items() if key.schema.get("pattern") == pattern]
+    return matching[0] if len(matching) == 1 else None
 
 
 def _pattern(schema: Record) -> str:

@@ -189,6 +189,8 @@ def _join_phrase(parts: Words) -> Words:
         return (MARKS[parts[-1]], *(word for word in parts[1:-1] if word != "as"))
     if parts[1:2] == ("or",) and _is_upsert(parts[0], *parts[2:3]):
         return ("upsert", *parts[3:])
+    if parts[1:2] == ("or",) and len(parts) > 3 and parts[0] in STRONG:
+        return (parts[0], *parts[3:])  # `create_or_join_lobby`
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
 
 

@@ -24,6 +24,7 @@ from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters
 from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -85,7 +86,8 @@ class RoleFinder:
             asked = _split(arguments, names)[0] if is_found or is_write else arguments
             roles = _read(features, known, asked) if asked else Roles()
         roles, written = replace(roles, key=key, holder=holder), _split(arguments, {*names, *roles.filters, key})[1]
-        return _with_sets(roles, features, known, written) if written and is_write else roles
+        is_part = any("_".join(noun) in self.known for noun in first_nouns(tuple(features.entity.split("_"))))
+        return _with_sets(roles, features, known, written, is_part=is_part) if written and is_write else roles
 
     def shown_fields(self, features: ToolFeatures, *, is_shown: bool) -> Iterator[Field]:
         """Yield the fields that only arguments and verbs show. `is_shown`: results show those of the records."""
@@ -228,13 +230,19 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
     )
 
 
-def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
-    """Return the roles with those of arguments that are written. The key of a create is that of the copied record."""
+def _with_sets(
+    roles: Roles, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record], *, is_part: bool
+) -> Roles:
+    """Return the roles with those of arguments that are written. The key of a create is that of the copied record.
+
+    `is_part`: the noun begins with another entity. Then a required `id` names that: `create_incident_snooze(id)`.
+    """
     key, score = key_argument(features.verb, known.entity, known.key, features.input)
     is_other = key != known.key and known.key in properties(features.input)
-    is_named = features.verb == "create" and not is_other and _is_new_key(features, key, score)
+    is_owner = is_part and key == "id" and key in required(features.input) and not features.is_upsert
+    is_named = features.verb == "create" and not is_other and not is_owner and _is_new_key(features, key, score)
     copied = key if features.verb == "create" and score > 1 and features.parsed.word in _COPYING else None
-    kept = _written_leaves(_split(arguments, {key} if is_named else {copied})[1], features, known)
+    kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied})[1], features, known)
     sets = {key: known.key} if is_named and key is not None else {}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}

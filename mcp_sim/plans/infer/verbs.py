@@ -49,6 +49,8 @@ _OPENERS = re.compile(
     r"used to|useful (?:for|to)|to|please|\w+ly)\s+",
     re.IGNORECASE,
 )
+_WRITTEN_BY = re.compile(r"(PUT|POST|PATCH|DELETE) /")
+"""How importers describe operations about which a document says nothing."""
 _MAX_PREFIX = 200
 """Number of characters of a description that are searched for its first verb. What a tool does is said first; later
 verbs are about other tools."""
@@ -103,6 +105,8 @@ def _plain_forms(word: str) -> Iterator[str]:
 
 def find_described_verb(about: str) -> str:
     """Return the plain form of the first verb of a description: `retrieve` of `Retrieves all notes`."""
+    if _WRITTEN_BY.match(about):
+        return ""  # how a request is sent says little about what it does
     first = next(iter(words(skip_opener(about).partition(" ")[0])), "")
     plain = plain_form(first)
     return plain if plain in _KNOWN_VERBS else verb_in_english(first) or first

@@ -123,7 +123,7 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     write = with_checks(_WRITES[plan.verb](tool, plan, domain), declared_values_check(tool, plan))
     if plan.each is not None:
         partly = reports_failures(tool, plan, domain)
-        return _writing_many(tool, plan, batch(tool, plan, write), show, partly=partly)
+        return _writing_many(tool, batch(tool, plan, write), show, partly=partly)
     return _writing(write, show)
 
 
@@ -153,19 +153,15 @@ def _writing(write: Write, show: Show) -> Answer:
     return answer
 
 
-def _writing_many(tool: Tool, plan: Plan, write: WriteMany, show: Show, *, partly: bool) -> Answer:
+def _writing_many(tool: Tool, write: WriteMany, show: Show, *, partly: bool) -> Answer:
     """Return the answer of a batch.
 
     If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written or
     none.
     """
 
-    name, entity = plan.each or "", plan.entity or ""
-
     def answer(turn: Turn, invent: Invent) -> Transition:
         written = write(turn, invent)
-        if not written.done and not written.failed:
-            return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
         if written.failed and not (partly and written.done):
             return Transition(_refused(tool, written))
         return replace(show(Facts(turn, written.view, batch=written)), changes=written.changes)

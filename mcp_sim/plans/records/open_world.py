@@ -14,6 +14,8 @@ from mcp_sim.plans.records.demanded_records import Demand
 from mcp_sim.types import Change, Json, Record, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import at, constants
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
@@ -28,8 +30,9 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     if entity.open:
         answer = _marked_guessed(answer)
     is_named = plan.key is not None and plan.each is None and entity.key not in plan.sets.values()
-    if plan.verb == "update" and is_named and entity.open:
-        answer = _with_updated_record(answer, plan, entity, domain)
+    is_choice = is_named and len(constants(at(expanded(domain.tools[plan.tool].input_schema), plan.key or ""))) > 1
+    if plan.verb in {"update", "delete"} and is_named and (is_choice or (plan.verb == "update" and entity.open)):
+        answer = _with_updated_record(answer, plan, replace(entity, open=True), domain)
     if plan.verb not in _READS:
         return _with_linked_records(answer, plan, entity, domain)
     is_free = entity.open or entity.name in domain.unspecified

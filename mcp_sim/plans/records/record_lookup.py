@@ -11,7 +11,8 @@ from mcp_sim.plans.refusal import invalid, neighbours, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, required
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, at, items, required
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
@@ -31,6 +32,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     if plan.key is None and by_fields is not None:
         return by_fields
     others, is_addressed = _other_names(plan, entity), _parent_test(tool, plan, entity)
+    is_optional = plan.verb == "get" or (plan.verb == "update" and _has_optional_key(tool, plan))
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -43,11 +45,19 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         if asked is ABSENT and plan.key is not None:
             if by_fields is not None and any(path in turn.call.arguments for path in plan.filters):
                 return by_fields(turn)
-            first = next(iter(turn.view.rows(name)), None) if plan.verb == "get" else None
+            first = next(iter(turn.view.rows(name)), None) if is_optional else None
             return first[0] if first is not None else invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find
+
+
+def _has_optional_key(tool: Tool, plan: Plan) -> bool:
+    """Whether calls may leave out the key that was inferred: they may not be refused for that."""
+    parent, _, name = (plan.key or "").rpartition(".")
+    schema = at(expanded(tool.input_schema), parent) if parent else expanded(tool.input_schema)
+    basis = plan.basis.get("key")
+    return (basis is None or basis.source != "declared") and name not in required(items(schema) or schema)
 
 
 def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:
