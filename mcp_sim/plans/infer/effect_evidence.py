@@ -33,6 +33,8 @@ _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
 _QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
 _DETAILS = terms("nouns.details", "nouns.facets")
 _ENTERING = table("verbs.entering")
+_ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
+"""What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _T = TypeVar("_T", bound=Hashable)
 _INTO = frozenset({("to",), ("into",), ("from",)})
 _ENVELOPE, _ROWS = terms("results.success"), terms("results.rows")
@@ -286,10 +288,17 @@ def _reads_other(facts: ToolFacts, membership: Membership, asked: AbstractSet[st
 
 
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the verb of a create, if other tools have it as their noun: `request_leave` creates a request."""
+    """Return the noun of the verb of a create, if other tools have it: `book_room` creates a booking.
+
+    Where both are one word, the description has to say so: `request_leave` creates a request.
+    """
     parsed, mentioned = facts.parsed, words(facts.tool.description.partition("\n")[0].lower())[1:]
-    is_meant = _may_rename(facts) and parsed.noun in server.once and parsed.word in mentioned
-    return server.nouns.get((parsed.word,)) if is_meant else None
+    if not _may_rename(facts):
+        return None
+    stem = parsed.word.removesuffix("e")
+    done = next((server.nouns[stem + end,] for end in _ENDINGS_OF_ACTS if (stem + end,) in server.nouns), None)
+    is_meant = parsed.noun in server.once and parsed.word in mentioned
+    return done or (server.nouns.get((parsed.word,)) if is_meant else None)
 
 
 def _may_rename(facts: ToolFacts) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.keys import key_argument
@@ -21,18 +21,33 @@ _SCALAR = frozenset({"string", "integer", "number", ""})
 
 
 def choose_key(
-    entity: str, declared: Entity | None, fields: Mapping[str, Field], feature_list: Iterable[ToolFeatures]
+    entity: str,
+    declared: Entity | None,
+    fields: Mapping[str, Field],
+    feature_list: Iterable[ToolFeatures],
+    arguments: Container[str],
 ) -> str:
-    """Return the field that identifies a record. The tools are those of the entity; some name one record."""
+    """Return the field that identifies a record. The tools are those of the entity; some name one record.
+
+    `arguments` are those of all tools.
+    """
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
     own, mine = (entity, entity.rsplit("_", 1)[-1]), [*feature_list]
     keys = _key_arguments(mine)
+    if not keys and _is_named(entity, mine, arguments):
+        return "name"
     if not fields:
         chosen = {snake(name) for features in mine if features.verb == "create" for name in required(features.input)}
         ids = {*own} - chosen  # `get_user(user)` takes an id, unless `create_user(user)` chooses the name
         return next((key for key in keys if last_word(key) != "id" and snake(key) not in ids), "id")
     return _key_field(fields, own, keys)
+
+
+def _is_named(entity: str, mine: Iterable[ToolFeatures], arguments: Container[str]) -> bool:
+    """Whether a name that creates require is what other tools ask for: `create_room(name)` and `book(room)`."""
+    needed = {name for features in mine if features.verb == "create" for name in required(features.input)}
+    return "name" in needed and entity in arguments and f"{entity}_id" not in arguments
 
 
 def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[str]) -> str:

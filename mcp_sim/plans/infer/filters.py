@@ -11,10 +11,11 @@ from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.types import Json, Record
+from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import by_word, ordered, table, terms
+from mcp_sim.types.lexicon.terms import by_word, groups, ordered, table, terms
 from mcp_sim.types.plans import Basis, Filter, Operator
 
 _PERIODS = cast("Mapping[str, Operator]", table("arguments.period"))
@@ -26,6 +27,7 @@ _EXACT_ENDINGS = ordered("fields.exact_ending")
 """Endings of fields that are never matched partially."""
 _DAYS = terms("arguments.day")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
+_STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
 _PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
@@ -144,6 +146,16 @@ def _flag_filter(argument: str, known: KnownFields) -> FoundFilter | None:
             also = named is not None and bool(named["also"])
             op, rule = ("not", "unless") if also else ("equals", "only")
             return _found(field, op, f"'{word}' is a value of '{field.name}'", **{rule: word == plain})
+    return _state_filter(word, known) if named is not None and named["also"] else None
+
+
+def _state_filter(word: str, known: KnownFields) -> FoundFilter | None:
+    """Return the filter of `include_done` by the state that means it: `completed`."""
+    alike = {word}.union(*(states for states in _STATES_AFTER if word in states))
+    for name in sorted(_STATES & known.named.keys()):
+        state = next((choice for choice in choices_of(known.named[name].schema) if snake(str(choice)) in alike), None)
+        if state is not None:
+            return _found(known.named[name], "not", f"'{word}' means the state '{state}'", unless=state)
     return None
 
 

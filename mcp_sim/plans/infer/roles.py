@@ -154,15 +154,21 @@ def assign_roles(
     `shown` are the fields that results and declarations show, `usual` those of entities whose fields no result shows.
     """
     groups = group_by_entity(feature_list)
-    keys = {name: choose_key(name, declared.get(name), parts, groups[name]) for name, parts in shown.items()}
+    arguments = {snake(name) for features in feature_list for name in properties(features.input)}
+    keys = {name: choose_key(name, declared.get(name), parts, groups[name], arguments) for name, parts in shown.items()}
     known: dict[str, KnownFields] = {}
+    schemas = key_schemas(groups, shown)
     for name, parts in shown.items():
         fields = {**usual.get(name, {}), **parts} or find_described_state(groups[name])
+        key = fields.get(keys[name])
+        if key is not None and main_type(key.schema) == "string" and main_type(schemas[name]) == "integer":
+            # a description shows "id": "..." where tools take integers
+            fields[key.name] = replace(key, schema=schemas[name])
         known[name] = KnownFields(name, keys[name], fields, _written(groups[name]))
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys))
     for features in _showing_fields(feature_list, declared):
         known[features.entity].add(finder.shown_fields(features, is_shown=bool(shown.get(features.entity))))
-    for name, schema in key_schemas(groups, known).items():
+    for name, schema in schemas.items():
         known[name].add([Field(keys[name], schema, required=True)])
     return (
         {

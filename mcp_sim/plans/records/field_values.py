@@ -111,12 +111,16 @@ class Link:
 def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
     """Return the links that arguments set, except those that are removed from a list."""
     fields = {path: entity.fields[name] for path, name in plan.sets.items() if name in entity.fields}
+    creates = [other for other in domain.plans.values() if other.verb == "create" and not other.guessed]
+    issued = {
+        other.entity for other in creates if not domain.entities[other.entity or ""].natural and other.tool != plan.tool
+    }
     return [
         Link(
             field.name,
             domain.entities[field.link],
             path,
-            is_guessed=field.link_is_guessed and field.link not in domain.specified,
+            is_guessed=field.link_is_guessed and field.link not in {*domain.specified, *issued},
         )
         for path, field in fields.items()
         if field.link is not None and field.link in domain.entities and plan.how.get(field.name) != "remove"

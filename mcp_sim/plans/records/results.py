@@ -24,7 +24,7 @@ from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.shapes import as_object, is_open
+from mcp_sim.types.json_schema.shapes import as_object, is_open, properties
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
@@ -146,15 +146,16 @@ def _asked_key(tool: Tool, plan: Plan, domain: Domain) -> str | None:
     """Return the name by which other tools ask for a record that this one creates, unless it is that of the field.
 
     Servers whose tools take a `story_id` return a `story_id` (48 of 49 recorded creates), and those that take an `id`
-    return an `id` (13 of 13), whatever lists of records call it.
+    return an `id` (13 of 13), whatever lists of records call it. Tools of other entities may take it, too.
     """
     entity = domain.entities[plan.entity or ""]
+    mine = {id_: other for id_, other in domain.tools.items() if other.server == tool.server}
     names = Counter(
-        other.key
-        for id_, other in domain.plans.items()
-        if other.entity == plan.entity and other.key is not None and domain.tools[id_].server == tool.server
+        other.key for id_, other in domain.plans.items() if other.entity == plan.entity and other.key and id_ in mine
     )
-    name = names.most_common(1)[0][0].rpartition(".")[2] if names else entity.key
+    linked = f"{snake(entity.name)}_id"
+    is_taken = any(linked in map(snake, properties(other.input_schema)) for other in mine.values())
+    name = names.most_common(1)[0][0].rpartition(".")[2] if names else linked if is_taken else entity.key
     return name if last_word(name) == last_word(entity.key) == "id" and name not in entity.fields else None
 
 

@@ -146,3 +146,69 @@ async def test_that_nothing_is_left_is_no_failure(tmp_path: Path, name: str, res
         assert data(await world.call(name, {})) == {"chore": None, "message": "No chore is left"}
         await world.call("add_chore", {"title": "Sweep"})
         assert data(await world.call(name, {}))["title"] == "Sweep"
+
+
+@pytest.mark.parametrize(
+    ("verb", "noun"), [("book", "booking"), ("reserve", "reservation"), ("schedule", "scheduling"), ("buy", "buying")]
+)
+async def test_an_act_makes_the_record_that_is_named_after_it(tmp_path: Path, verb: str, noun: str) -> None:
+    tools = [
+        tool("create_room", {}, name=TEXT),
+        tool(f"{verb}_room", {}, room=TEXT, day=TEXT),
+        tool(f"get_{noun}", {}, **{f"{noun}_id": TEXT}),
+        tool(f"cancel_{noun}", {}, **{f"{noun}_id": TEXT}),
+    ]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "") as sim, sim.open() as world:
+        assert "id" not in value(await world.call("create_room", {"name": "Fjord"}))
+        assert "already exists" in message(await world.call("create_room", {"name": "Fjord"}))
+        made = value(await world.call(f"{verb}_room", {"room": "Fjord", "day": "Monday"}))
+        mine = {f"{noun}_id": made[f"{noun}_id"]}
+        assert value(await world.call(f"get_{noun}", mine)).items() >= {"room": "Fjord", "day": "Monday"}.items()
+        assert value(await world.call(f"cancel_{noun}", mine))["status"] == "cancelled"
+        assert value(await world.call(f"get_{noun}", mine))["status"] == "cancelled"
+        assert not (await world.call(f"get_{noun}", {f"{noun}_id": f"{made[f'{noun}_id']}9"})).ok
+
+
+async def test_an_id_that_a_create_issued_is_needed_and_named_as_other_tools_take_it(tmp_path: Path) -> None:
+    tools = [
+        tool("start_attempt", {}, player=TEXT),
+        tool("submit_answer", {}, attempt_id=TEXT, choice=TEXT),
+        tool("add_todo", {}, title=TEXT),
+        tool("list_todos", {}),
+        tool("add_reminder", {}, todo_id=TEXT, text=TEXT),
+        tool("list_reminders", {}),
+    ]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "") as sim, sim.open() as world:
+        attempt = value(await world.call("start_attempt", {"player": "Ada"}))
+        answer = {"attempt_id": attempt["attempt_id"], "choice": "b"}
+        assert value(await world.call("submit_answer", answer)).items() >= answer.items()
+        todo = value(await world.call("add_todo", {"title": "Sweep"}))["todo_id"]
+        assert value(await world.call("add_reminder", {"todo_id": todo, "text": "Now"}))["todo_id"] == todo
+        assert "not found" in message(await world.call("add_reminder", {"todo_id": "unknown", "text": "Now"}))
+
+
+async def test_what_is_done_is_hidden_unless_it_is_asked_for(tmp_path: Path) -> None:
+    flag = {"include_done": {"type": "boolean", "default": False}}
+    hiding = {"name": "list_todos", "description": "", "inputSchema": {"type": "object", "properties": flag}}
+    tools = [tool("add_todo", {}, title=TEXT), tool("complete_todo", {}, todo_id=TEXT), hiding]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "state: {}") as sim, sim.open() as world:
+        ids = [value(await world.call("add_todo", {"title": name}))["todo_id"] for name in ("Sweep", "Mop")]
+        await world.call("complete_todo", {"todo_id": ids[0]})
+        assert [row["title"] for row in value(await world.call("list_todos"))["todos"]] == ["Mop"]
+        assert len(value(await world.call("list_todos", {"include_done": True}))["todos"]) == 2
+
+
+async def test_what_is_written_again_replaces_what_was_there(tmp_path: Path) -> None:
+    tools = [tool("write_page", {}, name=TEXT, text=TEXT), tool("read_page", {}, name=TEXT)]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "") as sim, sim.open() as world:
+        for text in ("First", "Second"):
+            assert (await world.call("write_page", {"name": "plan", "text": text})).ok
+        assert value(await world.call("read_page", {"name": "plan"}))["text"] == "Second"
+
+
+async def test_ids_have_the_type_that_tools_take(tmp_path: Path) -> None:
+    about = 'Show a task. Returns {"task": {"id": "...", "title": "..."}}'
+    tools = [tool("add_task", {}, title=TEXT), {**tool("show_task", {}, id={"type": "integer"}), "description": about}]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "") as sim, sim.open() as world:
+        made = value(await world.call("add_task", {"title": "Sweep"}))
+        assert value(await world.call("show_task", {"id": made["id"]}))["task"]["title"] == "Sweep"
