@@ -383,6 +383,27 @@ async def test_no_constant_stands_for_answers_that_differ(
     assert "differs from call to call" in learnt["execute"]["why"]
 
 
+async def test_no_text_repeats_the_names_of_a_given_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = {"list_projects": "heron,otter", "count_projects": "2 projects, the first is heron"}
+    calls: list[dict[str, Any]] = [
+        {"tool": name, "arguments": {}, "result": {"content": [{"type": "text", "text": line}]}}
+        for name, line in lines.items()
+        for _ in range(4)
+    ]
+    given = {"projects": [{"name": "heron"}, {"name": "otter"}]}
+    write_shed(tmp_path / "shed", [tool(name) for name in lines], calls, given)
+    assert await run("learn", "shed", "-o", "shed.yaml", "--json") in {0, 1}
+    learnt = json.loads(capfd.readouterr().out)["tools"]
+    assert [learnt[name]["learnt"] for name in lines] == [["result"], []]
+    assert "repeat recorded data" in learnt["count_projects"]["why"]
+    assert yaml.safe_load(Path("shed.yaml").read_text())["sim"] == {
+        "list_projects": {"result": {"text": "{rows.name:join ,}"}}
+    }
+
+
 async def test_nothing_lowers_the_behaviour_of_a_held_back_session(recorded: Path) -> None:
     assert await run("learn", "recorded", "-o", "reading.yaml") == 0
     sessions = read_sessions(recorded)

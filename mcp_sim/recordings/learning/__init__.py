@@ -2,8 +2,7 @@
 
 Sessions are replayed in a draft of the spec, which shows for each recorded answer what a result template could show
 there (`samples`). Templates are induced from both (`json_forms`, `text_forms`, `merging`, `cases`), error templates
-from recorded failures (`failures`), the fields of records from all answers (`entities`), and the size of pages from
-lists (`page_sizes`). Templates show no records of recorded worlds (`forgetting`). Recorded times show how long tools
-take (`latencies`). Pieces of all this can be left out (`lessons`): those without which held-back sessions are answered
+from recorded failures (`failures`), and the fields of records from all answers (`entities`). Templates show no records
+of recorded worlds. Pieces of all this can be left out (`lessons`): those without which held-back sessions are answered
 better (`selection`).
 """

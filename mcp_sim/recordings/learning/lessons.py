@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
@@ -56,7 +58,7 @@ class Lesson:
         for tool, paging in self.page_sizes.items():
             draft = draft.with_tool(tool, {**paging, **self.plain.sim.get(tool, {})})
         replayed = await collect(draft, self.sessions)
-        forms = _Forms(replayed.samples, data_of(self.sessions), self.unexplained)
+        forms = _Forms(replayed.samples, data_of(self.sessions), _names(draft, self.sessions), self.unexplained)
         return forms.added_to(draft, self.plain)
 
 
@@ -65,6 +67,19 @@ async def taught(plain: Draft, sessions: Sequence[Session]) -> Lesson:
     replayed = await collect(plain, sessions)
     entities = induce_entities(replayed.samples, sessions, replayed.domains)
     return Lesson(plain, sessions, entities, page_sizes(replayed.samples))
+
+
+_WORD = re.compile(r"\w[\w./-]*\w")
+
+
+def _names(draft: Draft, sessions: Sequence[Session]) -> set[str]:
+    """Return the words that name records of recorded worlds: one given record has each, and no tool mentions it."""
+    names = set[str]()
+    for session in sessions:
+        counts = Counter(leaf for _, leaf in leaves(session.state) if isinstance(leaf, str))
+        names |= {text for text, number in counts.items() if number == 1 and _WORD.fullmatch(text)}
+    known = {word.lower() for word in _WORD.findall(json.dumps([*draft.tools], ensure_ascii=False))}
+    return {name for name in names if name.lower() not in known}
 
 
 def _without(draft: Draft, plain: Draft, left_out: Container[Piece]) -> Draft:
@@ -77,10 +92,15 @@ def _without(draft: Draft, plain: Draft, left_out: Container[Piece]) -> Draft:
 
 
 class _Forms:
-    """Induces result and error templates. `data`: what must not become part of a result."""
+    """Induces result and error templates.
 
-    def __init__(self, samples: Sequence[Sample], data: Container[str], unexplained: dict[str, str]) -> None:
-        self._samples, self._data, self._unexplained = samples, data, unexplained
+    `data`: what must not become part of a result. `names`: what must not be a word of its text.
+    """
+
+    def __init__(
+        self, samples: Sequence[Sample], data: Container[str], names: Container[str], unexplained: dict[str, str]
+    ) -> None:
+        self._samples, self._data, self._names, self._unexplained = samples, data, names, unexplained
 
     def added_to(self, draft: Draft, plain: Draft) -> Draft:
         """Return a draft with templates. What `plain` declares stays."""
@@ -116,7 +136,11 @@ class _Forms:
         except Unexplained as error:
             self._unexplained[tool] = str(error)
             return []
-        if any(is_memorised(result, served=bool(served)) for result in results):
+        texts = [result["text"] for result in results if isinstance(result.get("text"), str)]
+        words = {word for text in texts for word in _WORD.findall(SLOT.sub(" ", text))}
+        if any(word in self._names for word in words) or any(
+            is_memorised(result, served=bool(served)) for result in results
+        ):
             self._unexplained[tool] = "its answers repeat recorded data"
             return []
         if (wrong := unexplained_text(results, served or succeeded)) is not None:
