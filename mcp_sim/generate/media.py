@@ -135,4 +135,6 @@ def media_block(kind: Media, tool: str, arguments: Record) -> Record:
 
 
 def _lines(text: str, width: int) -> list[str]:
-    return [part for line in text.splitlines() for part in textwrap.wrap(line, width, drop_whitespace=False) or [""]]
+    return [
+        wrapped for line in text.splitlines() for wrapped in textwrap.wrap(line, width, drop_whitespace=False) or [""]
+    ]

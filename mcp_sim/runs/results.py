@@ -57,7 +57,7 @@ class RunPlan:
 
 @frozen
 class AppliedFault:
-    """A fault that was applied: to calls of which tool, and how often.
+    """A fault that was applied: the tool that was called, and how often.
 
     Without a tool it acted on no call: it was in force, as `hide_tool`, or acted by itself, as `external_change`.
     """

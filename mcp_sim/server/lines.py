@@ -80,7 +80,7 @@ class Batch:
     """Messages of a batch. Each may be a call, and the answers to all are kept until the last one."""
 
     def __init__(self, line: bytes) -> None:
-        """Raise `Refused` for a line that is no batch."""
+        """Raise `Refused` for a line that is not a batch."""
         try:
             bodies = as_list(decode(line))
         except ValueError as error:

@@ -117,5 +117,5 @@ async def _send_event(send: Send, kind: bytes, data: bytes) -> None:
 def _endpoint(scope: Scope, session: str) -> bytes:
     """Return the path where a stream's client posts its messages, with the query that names its world."""
     path: str = scope["path"].rstrip("/").removesuffix(STREAM) + MESSAGES
-    others = [part for part in scope["query_string"].split(b"&") if part]
+    others = [option for option in scope["query_string"].split(b"&") if option]
     return path.encode() + b"?" + b"&".join([*others, f"{SESSION}={session}".encode()])

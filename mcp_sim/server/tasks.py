@@ -140,7 +140,7 @@ def support_of(scenario: Scenario, server: str) -> dict[str, str]:
 
 
 def check_way(support: str | None, *, is_task: bool) -> None:
-    """Raise `MCPError` for a call that must be a task and is none, or the reverse."""
+    """Raise `MCPError` for a call that must be a task and is not, or the reverse."""
     if is_task and support is None:
         raise MCPError(METHOD_NOT_FOUND, "This tool cannot be called as a task")
     if not is_task and support == "required":

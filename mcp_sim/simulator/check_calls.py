@@ -71,12 +71,12 @@ async def _round_trips(world: World, tool: Tool, arguments: Record, domain: Doma
     before = {key for key, _ in world.view.rows(entity.name)}
     with suppress(McpSimError):
         await world.call(tool.id, arguments)
-    made = [key for key, _ in world.view.rows(entity.name) if key not in before]
+    created = [key for key, _ in world.view.rows(entity.name) if key not in before]
     for id_, other in domain.plans.items():
         is_single = other.each is None and other.key in properties(domain.tools[id_].input_schema)
-        if made and other.entity == entity.name and other.key is not None and is_single:
+        if created and other.entity == entity.name and other.key is not None and is_single:
             asked = _arguments(domain.tools[id_], other, world, domain.entities)
-            why = None if asked is None else await _refusal(world.fork(), id_, {**asked, other.key: made[0]})
+            why = None if asked is None else await _refusal(world.fork(), id_, {**asked, other.key: created[0]})
             if why is not None:
                 yield f"{id_} refuses the {entity.name.replace('_', ' ')} that it creates: {why}"
 

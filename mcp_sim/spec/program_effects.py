@@ -206,8 +206,8 @@ class _Scan(ast.NodeVisitor):
                 if value is not None:
                     self.names[name] = value
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                for part in parts:
-                    self._assign(part, _item(value))
+                for element in parts:
+                    self._assign(element, _item(value))
             case ast.Subscript(value=holder):
                 self._write(self.visit(holder))
             case _:
@@ -286,7 +286,7 @@ class _Scan(ast.NodeVisitor):
         return value._replace(kind="rows") if value is not None and value.kind == "table" else value
 
     def visit_BoolOp(self, node: ast.BoolOp) -> _Value | None:
-        return next((value for value in [self.visit(part) for part in node.values] if value is not None), None)
+        return next((value for value in [self.visit(operand) for operand in node.values] if value is not None), None)
 
     def visit_IfExp(self, node: ast.IfExp) -> _Value | None:
         self.visit(node.test)
@@ -294,7 +294,7 @@ class _Scan(ast.NodeVisitor):
         return next((value for value in values if value is not None), None)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        first, *others = [self.visit(part) for part in (node.left, *node.comparators)]
+        first, *others = [self.visit(operand) for operand in (node.left, *node.comparators)]
         for value in others:
             if value is not None and value.kind == "table":
                 _note(self.effects.reads, value.name, _argument(first))

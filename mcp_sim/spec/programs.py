@@ -248,7 +248,7 @@ _MOST_ANALYSES = 256
 
 
 def _digest(code: Mapping[Path, bytes]) -> bytes:
-    """Return a hash of the files of a program, the first of which names its folder."""
+    """Return a hash of the files of a program. The first file is in the folder of the others."""
     whole, folder = sha256(), next(iter(code)).parent
     for file, data in code.items():
         whole.update(f"{file.relative_to(folder).as_posix()} {len(data)} ".encode() + data)

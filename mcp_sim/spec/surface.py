@@ -58,7 +58,9 @@ def read_interactions(
     usual: dict[str, Media | None] = {
         name: None if name in shown else usual_media(name, tool.value) for name, tool in tools.items()
     }
-    usual |= {name: None for name, part in document.sim.items() if part.result is not None or part.media == "none"}
+    usual |= {
+        name: None for name, options in document.sim.items() if options.result is not None or options.media == "none"
+    }
     yield from ((name, ToolInteraction(media=media)) for name, media in usual.items() if media is not None)
     exists = {"tools": True, "prompts": bool(document.prompts), "resources": has_resources}
     for name, sim_part in document.sim.items():

@@ -85,7 +85,7 @@ def decode(data: bytes | str) -> Any:
 
 
 def well_formed(value: Json) -> Json:
-    """Return a value with U+FFFD in place of halves of characters; itself if it is clean."""
+    """Replace halves of characters by U+FFFD; a clean value is returned itself."""
     try:
         to_json(value)
     except (PydanticSerializationError, UnicodeEncodeError):

@@ -302,7 +302,7 @@ class _Scope:
         self._operand.update(uses)
 
     def end_operand(self) -> None:
-        """Begin another operand: `x == x` and `a ? x : x` are no larger than one x."""
+        """Begin another operand: `x == x` and `a ? x : x` are at most as large as one x."""
         self._largest |= self._operand
         self._operand = Counter[str]()
 

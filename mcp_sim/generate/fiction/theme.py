@@ -187,5 +187,5 @@ def read_theme(reference: str) -> Theme:
 
 
 def _problem(document: yaml12.Document, file: str, item: Json) -> Problem:
-    path = tuple(part for part in item["loc"] if isinstance(part, int) or not part[:1].isupper())
+    path = tuple(step for step in item["loc"] if isinstance(step, int) or not step[:1].isupper())
     return Problem(file, document.line(path), yaml12.dotted(path), item["msg"].removeprefix("Value error, "))

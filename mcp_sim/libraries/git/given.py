@@ -48,9 +48,9 @@ def _parts(value: Json, group: str = "") -> Record:
     known = {name.removeprefix(group): names for name, names in _NAMES.items() if name.startswith(group)}
     body = {snake(name): inner for name, inner in as_object(value).items()}
     return {
-        part: body[next(name for name in names if name in body)]
-        for part, names in known.items()
-        if "." not in part and not body.keys().isdisjoint(names)
+        field: body[next(name for name in names if name in body)]
+        for field, names in known.items()
+        if "." not in field and not body.keys().isdisjoint(names)
     }
 
 
@@ -182,10 +182,10 @@ def _person(value: Json) -> dict[str, str]:
     """Return name and e-mail of `Ann Vos <ann@example.com>`, either alone, or an object with both."""
     body = as_object(value)
     if body:
-        return {part: str(body[part]) for part in ("name", "email") if body.get(part)}
+        return {field: str(body[field]) for field in ("name", "email") if body.get(field)}
     name, _, rest = str(value or "").partition("<")
     parts = {"name": name.strip(), "email": rest.rstrip("> ")}
-    return {part: text for part, text in parts.items() if text}
+    return {field: text for field, text in parts.items() if text}
 
 
 def _earlier(text: str) -> str:

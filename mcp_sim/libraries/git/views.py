@@ -66,7 +66,7 @@ def _hints(repository: Repository, name: str, files: Mapping[str, str]) -> Seque
 
 
 def folded(repository: Repository, untracked: Sequence[str]) -> list[str]:
-    """Return untracked files, with the name of a folder in the place of those in one that has nothing else."""
+    """Return untracked files, with the name of a folder instead of its files where it has no others."""
     tracked, shown = repository.index, dict[str, None]()
     for path in untracked:
         folders = [path[: at + 1] for at, sign in enumerate(path) if sign == "/"]

@@ -108,7 +108,7 @@ class Browser:
             self._store.remove(PAGE, key)
 
     def request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Answer]:
-        """Return the answer to a request and its address, after redirects. Raises `ScreenError` if there is none."""
+        """Return the answer to a request and its address, after redirects. Raises `ScreenError` without one."""
         for _ in range(_MOST_REDIRECTS):
             url = resolved(url)
             parts = urlsplit(url)

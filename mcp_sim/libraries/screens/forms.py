@@ -173,7 +173,7 @@ def _breaks_rules(control: Element, kind: str, text: str) -> bool:
 
 def _breaks_limits(control: Element, text: str) -> bool:
     """Whether a field refuses a text, which should be a number. As in browsers, an invalid limit is ignored."""
-    number, low, high, step = (_number(part) for part in (text, *map(control.get, ("min", "max", "step"))))
+    number, low, high, step = (_number(bound) for bound in (text, *map(control.get, ("min", "max", "step"))))
     if number is None:
         return True  # keys enter any text
     base = (_number(control.get("value")) or 0.0) if low is None else low

@@ -235,7 +235,7 @@ def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]
             if leaked := shown_values(head, secrets):
                 raise PageError(f"{place}.{name}: shows {leaked[0]!r} of {table} {key}, which `withhold` forbids")
         whole = [sentence for sentence in sentences if sentence]
-        shown = [part for sentence in whole for part in sentences_of(sentence) if not shown_values(part, secrets)]
+        shown = [clause for sentence in whole for clause in sentences_of(sentence) if not shown_values(clause, secrets)]
         body = "\n\n".join((f"# {heads['title']}", *whole)) if heads["title"] else "\n\n".join(whole)
         preview = " ".join(shown)
         yield page(**heads, text=body, preview=preview, description=preview[:_DESCRIPTION])

@@ -1,4 +1,4 @@
-"""What belongs to the system, in the place of what the interpreter begins with."""
+"""What the system has by itself, which replaces what the interpreter begins with."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _by_name(value: Json) -> Json:
     are_tables = all("name" in table and not {"columns", "rows"}.isdisjoint(table) for table in tables)
     if not (tables and are_tables):
         return value
-    return {str(table["name"]): {part: table[part] for part in table if part != "name"} for table in tables}
+    return {str(table["name"]): {key: table[key] for key in table if key != "name"} for table in tables}
 
 
 def _is_script(value: Json) -> bool:

@@ -247,7 +247,7 @@ def _branches(body: Record) -> list[Json] | None:
         if keyword in body:
             rest = {name: value for name, value in body.items() if name != keyword}
             return [merge_schemas(rest, branch) for branch in body[keyword]]
-    left = [part for part in body.get("allOf", ()) if "anyOf" in part or "oneOf" in part]
+    left = [branch for branch in body.get("allOf", ()) if "anyOf" in branch or "oneOf" in branch]
     if left:  # a schema has one list of alternatives: those of other parts follow
         return [reduce(merge_schemas, left, {name: value for name, value in body.items() if name != "allOf"})]
     types: Json = body.get("type")

@@ -169,12 +169,12 @@ def _with_compounds_as_one(feature_list: Sequence[ToolFeatures]) -> list[ToolFea
     creates = {features.entity: features for features in feature_list if features.verb == "create"}
     heads = {name: name.rsplit("_", 1)[-1] for name in creates}
     others = {features.entity for features in feature_list}
-    one = {
+    heads_meant = {
         name: head
         for name, head in heads.items()
         if head in others - creates.keys() and _issues(creates[name], name, head)
     }
-    return [replace(features, entity=one.get(features.entity, features.entity)) for features in feature_list]
+    return [replace(features, entity=heads_meant.get(features.entity, features.entity)) for features in feature_list]
 
 
 def _issues(create: ToolFeatures, entity: str, head: str) -> bool:
@@ -235,8 +235,8 @@ def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
     parts, name = properties(facts.output), path.rpartition(".")[2]
     field, _, inner_name = path.partition(".")
     kind = _kind(at(entity.fields[field].schema, inner_name))
-    fitting = [part for part, inner in parts.items() if _kind(inner) in {kind, ""}]
-    named = next((part for part in parts if snake(part) == snake(name)), None)
+    fitting = [field for field, inner in parts.items() if _kind(inner) in {kind, ""}]
+    named = next((field for field in parts if snake(field) == snake(name)), None)
     place = named or (fitting[0] if len(fitting) == 1 else next(iter(parts), ""))
     return Envelope(record="", shows={place: path}, text=facts.text)
 

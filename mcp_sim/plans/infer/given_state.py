@@ -76,8 +76,8 @@ def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     parts = as_object(value).values() if isinstance(value, dict) else as_list(value)
-    for part in parts:
-        yield from _texts(part)
+    for inner in parts:
+        yield from _texts(inner)
 
 
 def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:

@@ -151,7 +151,7 @@ async def live_calls(subject: Subject, call: Call, allowed: Sequence[str]) -> li
             view = simulator.world("default").view
             calls, redactor = list[RecordedCall](), Redactor()
             for tool in _readers(domain, allowed):
-                known = _known_from([observe(made.answer) for made in calls])
+                known = _known_from([observe(call.answer) for call in calls])
                 sets = ArgumentSets(domain, known, view).sets(domain.plans[tool], domain.plans[tool].verb)
                 for arguments in islice(sets, _TRIES):
                     answer = redactor.redact(await call(domain.tools[tool].name, arguments), "live")

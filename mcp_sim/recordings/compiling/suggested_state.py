@@ -43,7 +43,7 @@ def suggested_state(subject: Subject) -> Record:
 
 
 def _main_entities(domain: Domain) -> list[str]:
-    """Return the entities that tools create, those with the most tools first; if there are none, those they work on."""
+    """Return the entities that tools create, those with the most tools first, else those they work on."""
     counts = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
     created = {plan.entity for plan in domain.plans.values() if plan.verb == "create"}
     entities = (domain.entities[name] for name, _ in counts.most_common() if name in domain.entities)
@@ -71,11 +71,11 @@ def _names(value: Json) -> Iterator[str]:
     if isinstance(value, dict):
         inner = cast("Record", value)
         yield from as_object(inner.get("properties"))
-        for part in inner.values():
-            yield from _names(part)
+        for nested in inner.values():
+            yield from _names(nested)
     elif isinstance(value, list):
-        for part in cast("list[Json]", value):
-            yield from _names(part)
+        for nested in cast("list[Json]", value):
+            yield from _names(nested)
 
 
 def _cut(value: Json) -> Json:

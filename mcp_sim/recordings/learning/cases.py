@@ -171,12 +171,12 @@ def unexplained_text(results: Sequence[Record], samples: Sequence[Sample]) -> Sa
     parts = [ResultPart.model_validate(result) for result in results]
     cases = defaultdict[int, list[Sample]](list)
     for sample in samples:
-        numbers = (at for at, part in enumerate(parts) if all(_holds(pair, sample) for pair in part.when.items()))
+        numbers = (at for at, case in enumerate(parts) if all(_holds(pair, sample) for pair in case.when.items()))
         cases[next(numbers, len(parts))].append(sample)
-    for number, part in enumerate(parts):
-        shown = [(filled_parts(template_of(part), sample.scope), sample) for sample in cases[number]]
+    for number, case in enumerate(parts):
+        shown = [(filled_parts(template_of(case), sample.scope), sample) for sample in cases[number]]
         right = any(TIME.sub("", text) == TIME.sub("", str(sample.value)) for text, sample in shown)
-        if part.text is not None and shown and not right:
+        if case.text is not None and shown and not right:
             return shown[0][1]
     return None
 

@@ -202,7 +202,7 @@ def _resource_path(scope: Scope) -> str:
 
 
 def resource_of(resource: str) -> tuple[str, str | None]:
-    """Return the path of a resource and the world that it names. Raises `ValueError` for what is no URL."""
+    """Return the path of a resource and the world that it names. Raises `ValueError` for what is not a URL."""
     parts = urlsplit(resource)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.fragment:
         raise ValueError(resource)

@@ -66,9 +66,9 @@ def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
 
 def _has_many_cases(schema: Record) -> bool:
     parts = [*_parts(schema)]
-    if all(_COUNTED.isdisjoint(part) for part in parts):  # as in most schemas, of which a catalogue has hundreds
+    if all(_COUNTED.isdisjoint(inner) for inner in parts):  # as in most of the hundreds of schemas of a catalogue
         return False
-    return any(_alternatives(part, schema, set()) > _MOST_ALTERNATIVES for part in parts)
+    return any(_alternatives(inner, schema, set()) > _MOST_ALTERNATIVES for inner in parts)
 
 
 def _parts(schema: Json) -> Iterator[Record]:

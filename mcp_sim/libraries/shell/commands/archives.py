@@ -160,7 +160,7 @@ class _Archive:
 
     def extract(self, names: Sequence[str]) -> None:
         for member, data in self._members(names):
-            parts = [part for part in member.name.split("/") if part not in ("", ".")][self._strip :]
+            parts = [step for step in member.name.split("/") if step not in ("", ".")][self._strip :]
             if ".." in parts:
                 self._run.fail(f"tar: {member.name}: Member name contains '..'\n", 2)
                 continue

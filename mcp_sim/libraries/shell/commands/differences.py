@@ -223,11 +223,11 @@ def split(run: Invocation) -> None:
     signs = "0123456789" if options.keys() & {"d", "numeric-suffixes"} else "abcdefghijklmnopqrstuvwxyz"
     if len(parts) > min(len(signs) ** int(width), _MOST_PARTS):
         raise Failed("split: output file suffixes exhausted\n")
-    for number, part in enumerate(parts):
+    for number, piece in enumerate(parts):
         name, rest_number = "", number
         for _ in range(int(width)):
             name, rest_number = signs[rest_number % len(signs)] + name, rest_number // len(signs)
-        run.fs.write_file(run.place(f"{prefix}{name}{options.get('additional-suffix', '')}"), part)
+        run.fs.write_file(run.place(f"{prefix}{name}{options.get('additional-suffix', '')}"), piece)
 
 
 def _bytes(text: str) -> int:

@@ -79,8 +79,8 @@ def _fits(words: str, name: str) -> bool:
     plain = " ".join(words.split())
     return any(
         all(
-            (part.removeprefix("not ").strip().lower() in name.lower()) is not part.startswith("not ")
-            for part in alternative.split(" and ")
+            (condition.removeprefix("not ").strip().lower() in name.lower()) is not condition.startswith("not ")
+            for condition in alternative.split(" and ")
         )
         for alternative in plain.split(" or ")
     )

@@ -55,7 +55,7 @@ def add(git: GitRun, words: Sequence[str]) -> None:
 
 def commit_index(git: GitRun, words: Sequence[str]) -> None:
     words = [word if word != "-am" else "-a -m" for word in words]
-    words = [part for word in words for part in (word.split() if word == "-a -m" else [word])]
+    words = [option for word in words for option in (word.split() if word == "-a -m" else [word])]
     messages = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-m", "--message")]
     options, paths = git.options(
         words,

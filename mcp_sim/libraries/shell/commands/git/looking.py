@@ -63,7 +63,7 @@ def _sides(
     repository: Repository, revisions: Sequence[str], *, is_cached: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the files on both sides of a diff."""
-    words = [part or "HEAD" for word in revisions for part in re.split(r"\.\.\.?", word)]
+    words = [revision or "HEAD" for word in revisions for revision in re.split(r"\.\.\.?", word)]
     if is_cached:
         return repository.tree(words[0] if words else "HEAD"), repository.index
     if len(words) > 1:
@@ -75,8 +75,8 @@ def _sides(
 
 def _is_revision(repository: Repository, word: str) -> bool:
     try:
-        for part in re.split(r"\.\.\.?", word):
-            repository.resolve(part or "HEAD")
+        for revision in re.split(r"\.\.\.?", word):
+            repository.resolve(revision or "HEAD")
     except UnknownRevision:
         if ".." in word:
             raise
