@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.chromium import Tab, open_browser
 from support.places import ROOT
-from support.viewer_traces import busy_trace, hostile_trace, repeated_trace, steered_trace
+from support.viewer_traces import busy_trace, hostile_trace, repeated_trace, screens_trace, steered_trace
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
@@ -40,7 +40,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory, runs: dict[str, Path]) -> di
     busy = asyncio.run(busy_trace(folder))
     steered = asyncio.run(steered_trace(folder))
     long = repeated_trace(busy, folder, 10_000)
-    traces = {"busy": busy, "steered": steered, "hostile": hostile_trace(folder), "long": long}
+    screens = asyncio.run(screens_trace(folder))
+    traces = {"busy": busy, "screens": screens, "steered": steered, "hostile": hostile_trace(folder), "long": long}
     for name, trace in traces.items():
         assert main(["view", str(trace), "-o", str(folder / f"{name}.html")]) == 0
     return {**runs, **{name: folder / f"{name}.html" for name in traces}}
@@ -115,6 +116,20 @@ def test_a_step_shows_what_the_agent_saw_what_was_true_and_what_was_written(show
     assert re.search(r"stage\s+qualified → proposal", page.locator(".column").last.inner_text())
     assert "The agent saw what was true" in text
     assert "The unmodified call would have written" in step_of(page, 10)
+
+
+def test_a_step_shows_the_screen_and_nothing_in_it_runs_or_leads_anywhere(shown: Open) -> None:
+    page = shown("screens")
+    step_of(page, 4)
+    screen = page.frame_locator("iframe.screen")
+    expect(screen.locator("#email")).to_have_value("ada@mail.example")
+    expect(screen.locator("#password")).to_have_value("•" * 6)
+    screen.get_by_text("Parts", exact=True).click()
+    screen.get_by_role("button", name="Log in").click()
+    expect(screen.locator("h1")).to_have_text("Log in")
+    step_of(page, 5)
+    expect(screen.locator("h1")).to_contain_text("<script>alert(2)</script>")
+    assert screen.locator("script, img, [onerror]").count() == 0
 
 
 def test_a_failed_run_opens_at_the_step_that_decided_with_what_was_expected(shown: Open) -> None:

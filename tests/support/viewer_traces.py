@@ -55,6 +55,37 @@ async def busy_trace(folder: Path) -> Path:
     return await _traced(folder, "busy.jsonl", _busy)
 
 
+HOSTILE_SHOP = """\
+mcp_sim: 1
+tools: web_shop
+world:
+  state:
+    accounts: []
+    parts:
+      - id: "1"
+        name: "<img src=https://x.example/i onerror=alert(1)><script>alert(2)</script>\u202e"
+        price: 1
+        stock: 1
+        text: "</p></body><script>alert(3)</script>"
+"""
+
+
+async def screens_trace(folder: Path) -> Path:
+    """Write a run in a browser whose pages have hostile texts."""
+
+    async def play(world: World, _sink: Jsonl) -> None:
+        for tool, arguments in (
+            ("browser_navigate", {"url": "https://wheelhouse.example/login"}),
+            ("browser_type", {"target": "#email", "text": "ada@mail.example"}),
+            ("browser_type", {"target": "#password", "text": "wheels"}),
+            ("browser_navigate", {"url": "https://wheelhouse.example/parts/1"}),
+        ):
+            await world.call(tool, arguments)
+
+    (folder / "hostile_shop.yaml").write_text(HOSTILE_SHOP, encoding="utf-8")
+    return await _traced(folder, "screens.jsonl", play, folder / "hostile_shop.yaml")
+
+
 async def steered_trace(folder: Path) -> Path:
     """Write a run that somebody steers: a fault is added, a world is forked, and then taken back to before both."""
 
@@ -89,8 +120,8 @@ def repeated_trace(trace: Path, folder: Path, steps: int) -> Path:
     return path
 
 
-async def _traced(folder: Path, name: str, play: Callable[[World, Jsonl], Any]) -> Path:
-    scenario = Simulator.load(scenario_file(folder)).scenario
+async def _traced(folder: Path, name: str, play: Callable[[World, Jsonl], Any], reference: Path | None = None) -> Path:
+    scenario = Simulator.load(reference or scenario_file(folder)).scenario
     path = folder / name
     sink = Jsonl(path, header_line(scenario.name, scenario.sha256, __version__, scenario.path))
     async with Simulator(scenario, sinks=[sink], ledger_keep=100_000).open("main") as world:

@@ -14,6 +14,7 @@ from typing import Any
 from mcp_sim import __version__
 from mcp_sim.cli.grade import grades_of, reference_of
 from mcp_sim.cli.traces import WorldTrace, read_entries, read_header, worlds_of
+from mcp_sim.libraries.screens import screens
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
 from mcp_sim.simulator.simulator import Simulator
@@ -205,6 +206,7 @@ class Collector:
             added = [entry for entry in explainer.perturbations(world_trace.steps) if entry.id not in known]
             worlds[name]["added"] = [_fault(entry) for entry in added]
             worlds[name]["findings"] = _findings(world_trace, explainer)
+            worlds[name]["screens"] = _screens(world_trace)
             _note_touched(world_trace, origin)
 
 
@@ -279,6 +281,27 @@ def _note_touched(world_trace: WorldTrace, origin: _Origin) -> None:
             touched = origin.touched.setdefault(step["seed"], set())
         for change in (*step.get("committed", ()), *step.get("absorbed", ())):
             touched.add((change["entity"], change["key"]))
+
+
+def _screens(world_trace: WorldTrace) -> Record:
+    """Return what was on screens: pages of HTML, and the number of the page by step, where it changed."""
+    tables, pages, steps = dict[str, dict[Key, Record]](), dict[str, int](), dict[str, int]()
+    left = MOST_BYTES
+    for step in world_trace.steps:
+        for change in step.get("committed", ()):
+            table = tables.setdefault(change["entity"], {})
+            if change["op"] == "put":
+                table[change["key"]] = change["record"]
+            elif change["op"] == "remove":
+                table.pop(change["key"], None)
+        if not any("tab" in change["entity"] or "screen" in change["entity"] for change in step.get("committed", ())):
+            continue
+        html = "<hr>".join(screens(tables, lambda name: tables.get(name, {}).values()))
+        left -= 0 if html in pages else len(html)
+        if left < 0:
+            break
+        steps[str(step["n"])] = pages.setdefault(html, len(pages))
+    return {"pages": [*pages], "steps": steps}
 
 
 def _base(simulator: Simulator, seed: int, touched: set[Place], most: int) -> Record:

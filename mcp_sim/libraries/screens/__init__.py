@@ -15,6 +15,7 @@ from mcp_sim.libraries.screens.browser import PAGE, TAB, Browser
 from mcp_sim.libraries.screens.device import App, Device
 from mcp_sim.libraries.screens.dom import Element, HtmlError, parse
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, layout_record, notice_record, usual_notices
+from mcp_sim.libraries.screens.person import screens
 from mcp_sim.libraries.screens.site import NotFound, NotReady, Redirect, ScreenError, Site, reason
 from mcp_sim.libraries.screens.tab import BLANK, Tab, new_tab
 from mcp_sim.libraries.store import Store
@@ -24,7 +25,7 @@ from mcp_sim.types.domain import Entity, Field
 __all__ = [
     "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "App", "Browser", "Device", "Element", "HtmlError", "NotFound",
     "NotReady", "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "entities", "layout_record", "library",
-    "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "usual_notices",
+    "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "screens", "usual_notices",
 ]  # fmt: skip
 
 

@@ -41,6 +41,13 @@ ALIVE_EVERY = 15
 """Seconds without an entry after which a stream sends a comment, so that both ends notice a broken connection. Proxies
 close connections that are silent for a minute or less."""
 
+_PAGE: Mapping[str, str] = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; sandbox",
+    "x-content-type-options": "nosniff",
+}
+"""Headers of pages with texts from records: nothing in them runs, loads, is sent or leads anywhere."""
+
 _STREAM: Mapping[str, Any] = {"media_type": "text/event-stream", "headers": {"cache-control": "no-store"}}
 
 
@@ -101,6 +108,8 @@ class ControlServer:
         answer = await result if inspect.isawaitable(result) else result
         if operation.returns is None:
             return Response(status_code=operation.status)
+        if operation.shows:
+            return Response(answer, operation.status, media_type="text/html", headers=_PAGE)
         content = TypeAdapter(operation.returns).dump_json(answer)
         return Response(content, operation.status, media_type="application/json", headers={"cache-control": "no-store"})
 

@@ -17,7 +17,7 @@ from mcp_sim import __version__
 from mcp_sim.server.control import models as m
 from mcp_sim.server.control.errors import Conflict, NotFound, of_fault
 from mcp_sim.server.control.following import Followed, follow
-from mcp_sim.server.control.reading import about_world, fault_state, read_records, summary
+from mcp_sim.server.control.reading import about_world, fault_state, read_records, read_screens, summary
 from mcp_sim.server.control.snapshots import Snapshots
 from mcp_sim.server.control.writing import write_records
 from mcp_sim.server.deliverability import Transport, check_deliverable
@@ -193,6 +193,11 @@ class Controls:
     async def records(self, name: str, query: m.RecordQuery) -> m.RecordList:
         """Return records of a world."""
         return await self._apart(partial(read_records, self.world(name), query))
+
+    async def screen(self, name: str) -> str:
+        """Return what the screens of a world show, as HTML that only shows."""
+        view = self.world(name).view
+        return await self._apart(lambda: read_screens(view))
 
     async def change(self, name: str, request: m.Changes) -> m.Changed:
         """Change records as another actor."""

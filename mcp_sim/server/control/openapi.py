@@ -48,6 +48,8 @@ def _operation(operation: Operation, schemas: Record) -> Record:
     answered = {"description": "Done."} if operation.returns is None else {"description": "The answer."}
     if operation.streams:
         answered = {"description": "The entries.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    elif operation.shows:
+        answered = {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}}
     elif operation.returns is not None:
         answered |= _content(_schema(operation.returns, schemas, "serialization"))
     refused = {"description": "The request is refused.", **_content(_schema(Refused, schemas, "serialization"))}

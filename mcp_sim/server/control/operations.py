@@ -42,6 +42,11 @@ class Operation:
         return next((hint for hint in given if issubclass(hint, BaseModel)), None)
 
     @property
+    def shows(self) -> bool:
+        """Whether it answers with a page of HTML."""
+        return self._hints["return"] is str
+
+    @property
     def streams(self) -> bool:
         """Whether it answers with server-sent events."""
         return get_origin(self._hints["return"]) is AsyncGenerator
@@ -65,6 +70,7 @@ OPERATIONS = (
     Operation("POST /worlds/{world}/clock", "advance_clock", Controls.advance),
     Operation("GET /worlds/{world}/records", "list_records", Controls.records),
     Operation("POST /worlds/{world}/records", "change_records", Controls.change),
+    Operation("GET /worlds/{world}/screen", "show_screen", Controls.screen),
     Operation("POST /worlds/{world}/answer", "submit_answer", Controls.answer),
     Operation("GET /worlds/{world}/grade", "grade_world", Controls.grade),
     Operation("GET /worlds/{world}/compare", "compare_worlds", Controls.compare),

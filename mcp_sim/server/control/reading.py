@@ -7,13 +7,14 @@ from datetime import timedelta
 from itertools import islice
 
 from mcp_sim.faults.trigger_evaluation import describe
+from mcp_sim.libraries.screens import screens
 from mcp_sim.server.control import models as m
 from mcp_sim.server.control.errors import Conflict, Invalid
 from mcp_sim.types import Change, Key, Record
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import PerturbationEntry
-from mcp_sim.types.views import find_key
+from mcp_sim.types.views import View, find_key
 from mcp_sim.world.moments import Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
@@ -88,6 +89,12 @@ def read_records(world: World, query: m.RecordQuery) -> m.RecordList:
     records = list(_bounded(state, query.entity, rows))
     total, end = state.count(query.entity), query.offset + len(records)
     return m.RecordList(records=records, total=total, next=end if end < total and records else None)
+
+
+def read_screens(view: View) -> str:
+    """Return what the screens of a world show, one below the other."""
+    shown = screens(view.entities(), lambda name: (record for _, record in view.rows(name)))
+    return "<hr>".join(shown) or "<!doctype html><p>No screen is open.</p>"
 
 
 def _by_key(state: State, entity: str, text: str) -> list[m.StoredRecord]:

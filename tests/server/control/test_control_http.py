@@ -7,6 +7,7 @@ import re
 import stat
 import subprocess
 from collections.abc import Generator
+from html import escape
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from support.places import ROOT
 from support.stdio_process import serving
 
 from mcp_sim.cli import main
+from mcp_sim.libraries.screens import new_tab
 from mcp_sim.server.control.operations import OPERATIONS
 
 VIRTUAL = ("flaky_crm", "--clock", "virtual", "--seed", "3")
@@ -152,6 +154,35 @@ INVALID: list[tuple[str, str, Any, list[tuple[str, str]]]] = [
     ("GET", "/worlds/refusing/records?entity=deal&limit=1001", None, [("limit", "")]),
     ("GET", "/worlds/refusing/records?entity=deal&step=99", None, [("step", "the newest step of refusing is 1")]),
 ]
+
+
+HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(2)>"
+PAGE = (
+    f"<title>T</title><body><h1 style='x'>{escape(HOSTILE)}</h1><a href='javascript:alert(3)'>Go</a>"
+    "<img src='https://x.example/i'><form action='/x'><input name=a></form></body>"
+)
+
+
+def insert(operator: Operator, entity: str, values: dict[str, Any]) -> Any:
+    """Insert a record, and return its key."""
+    change = {"do": "insert", "entity": entity, "values": values}
+    return operator.post("/worlds/w/records", {"actor": "x", "changes": [change]})["keys"][0]
+
+
+def test_a_person_sees_the_screen_and_nothing_in_it_runs_or_loads() -> None:
+    with controlled("web_shop", *VIRTUAL[1:]) as (_, operator):
+        operator.post("/worlds", {"name": "w"}, 201)
+        assert "No screen is open." in operator.send("GET", "/worlds/w/screen").text
+        page = {"title": "T", "status": 200, "html": PAGE}
+        tab = {**new_tab(1), "current": True, "url": HOSTILE, "page": insert(operator, "screen_page", page)}
+        del tab["id"]
+        insert(operator, "tab", tab)
+        shown = operator.send("GET", "/worlds/w/screen")
+        assert "sandbox" in shown.headers["content-security-policy"]
+        assert shown.headers["content-type"].startswith("text/html")
+        assert "<h1>&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;" in shown.text
+        harmless = shown.text.replace(escape(HOSTILE), "")
+        assert not re.search(r"<script|<form|href|src|style|javascript|onerror", harmless)
 
 
 @pytest.mark.parametrize(("method", "path", "body", "expected"), INVALID)
@@ -364,7 +395,7 @@ def test_every_example_of_the_page_works_and_every_route_has_one(tmp_path: Path)
             ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
             assert ran.returncode == 0, f"{text}\n{ran.stdout}\n{ran.stderr}"
     shown = "\n".join(examples)
-    missing = [one.route for one in OPERATIONS if not is_shown(one.path, one.method, shown)]
+    missing = [one.path for one in OPERATIONS if not is_shown(one.path, one.method, shown)]
     assert missing == []
 
 

@@ -16,9 +16,17 @@ function stepView(world, at, app) {
     const { n, entry: kind, at: time, ...opening } = step;
     parts.push(section("Opening", valueBlock(opening, "Opening")));
   }
-  parts.push(linksFrom(world, step, app), reproduction(world, at));
+  parts.push(screenAt(world, step.n), linksFrom(world, step, app), reproduction(world, at));
   if (Object.keys(entry.measured ?? {}).length) parts.push(folding("Measured", valueBlock(entry.measured, "Measured")));
   return h("div", { class: "view" }, parts);
+}
+
+// What was on the screen after a step. The frame may run, load and send nothing, and leads nowhere.
+function screenAt(world, n) {
+  const { pages = [], steps = {} } = world.json.screens ?? {};
+  const last = Math.max(...Object.keys(steps).map(Number).filter((step) => step <= n));
+  const page = pages[steps[last]];
+  return page ? section("On the screen", h("iframe", { class: "screen", sandbox: "", title: "The screen", srcdoc: page })) : null;
 }
 
 // Why the run failed: its failed expectations, with the steps that decided them.

@@ -1,0 +1,109 @@
+"""Screens for a person: the page that an agent sees, as HTML that only shows.
+
+It is written anew from the parsed page. Scripts, addresses and styles are left out, and every text is escaped, so that
+nothing in a record runs or loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from html import escape
+
+from mcp_sim.libraries.screens.accessibility import is_hidden
+from mcp_sim.libraries.screens.browser import PAGE, TAB
+from mcp_sim.libraries.screens.dom import VOID, Element, parse
+from mcp_sim.libraries.screens.forms import Form, option_value
+from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, shown_page
+from mcp_sim.types import Record
+
+_KEPT = frozenset({
+    "alt", "colspan", "cols", "disabled", "for", "id", "label", "max", "min", "multiple", "placeholder", "role", "rows",
+    "rowspan", "scope", "size", "start", "title", "type",
+})  # fmt: skip
+"""Attributes that only show. Values and choices are added as they were entered."""
+
+Rows = Callable[[str], Iterable[Record]]
+"""Returns the records of a table."""
+
+
+def screens(names: Iterable[str], rows: Rows) -> Iterator[str]:
+    """Yield what each screen among these tables shows, as HTML. In worlds with `namespaces` each server has its own."""
+    for name in sorted(names):
+        server, _, table = name.rpartition(".")
+        if table == TAB:
+            html = _screen(partial(_rows_of, rows, f"{server}." if server else ""))
+            if html:
+                yield html
+
+
+def _rows_of(rows: Rows, prefix: str, table: str) -> Iterable[Record]:
+    return rows(f"{prefix}{table}")
+
+
+def _screen(rows: Rows) -> str:
+    """Return what is in front: the open notice, else the page of the current tab; '' if there is no tab."""
+    tab = next((tab for tab in rows(TAB) if tab["current"]), None)
+    notice = next((notice for notice in rows(NOTICE) if notice["answer"] is None), None)
+    front = tab if notice is None else notice
+    if front is None:
+        return ""
+    if notice is not None:
+        root = parse(notice["html"])
+    else:
+        html = next((page["html"] for page in rows(PAGE) if page["id"] == front["page"]), "")
+        root = shown_page(html, front["update"], next(iter(rows(LAYOUT)), None))
+    bar = "" if tab is None else f"<p><code>{escape(tab['url'])}</code></p><hr>"
+    dialog: Record = front["dialog"] or Record()
+    question = f'<p role="alert"><strong>{escape(str(dialog["message"]))}</strong></p>' if "message" in dialog else ""
+    body = "".join(_written(root.first("body") or root, Form(root, front["values"])))
+    return f"<!doctype html><meta charset=utf-8><title>{escape(front['title'])}</title>{bar}{question}{body}"
+
+
+def _written(element: Element, form: Form) -> Iterator[str]:
+    if is_hidden(element):
+        return
+    tag = element.tag if element.tag not in ("#document", "html", "body", "form") else "div"
+    attributes = {name: value for name, value in element.attributes.items() if name in _KEPT or name[:5] == "aria-"}
+    shown = "".join(f' {name}="{escape(value)}"' for name, value in {**attributes, **_entered(element, form)}.items())
+    yield f"<{tag}{shown}>"
+    if tag in VOID:
+        return
+    if tag == "textarea":
+        yield "\n" + escape(str(form.value(element)))
+    else:
+        for child in element.children:
+            if isinstance(child, str):
+                yield escape(child)
+            else:
+                yield from _written(child, form)
+    yield f"</{tag}>"
+
+
+def _entered(element: Element, form: Form) -> dict[str, str]:
+    """Return the attributes that show what was entered."""
+    kind = element.get("type")
+    match element.tag:
+        case "a":
+            shown = {"tabindex": "0"} if element.has("href") else {}
+        case "details":
+            shown = {"open": ""} if form.values.get(str(element.place), element.has("open")) else {}
+        case "option":
+            shown = {"selected": ""} if _is_chosen(element, form) else {}
+        case "meter" | "progress":
+            shown = {"value": element.get("value")}
+        case "input" if kind in ("checkbox", "radio"):
+            shown = {"checked": ""} if form.value(element) else {}
+        case "input" if kind == "password":
+            shown = {"value": "•" * len(str(form.value(element)))}
+        case "input" if kind != "file":
+            shown = {"value": str(form.value(element))}
+        case _:
+            shown = {}
+    return shown
+
+
+def _is_chosen(option: Element, form: Form) -> bool:
+    select = option.closest("select")
+    value = None if select is None else form.value(select)
+    return option_value(option) in (value if isinstance(value, list) else [value])
