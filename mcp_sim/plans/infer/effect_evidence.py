@@ -358,7 +358,7 @@ def _listed(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
     noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
-    if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys:
+    if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys | server.declared.keys():
         return None
     return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
 

@@ -94,9 +94,9 @@ def _asked(tools: Iterable[tuple[ParsedName, Record]]) -> dict[str, list[str]]:
     """Return the arguments that reading tools require, by their nouns, without those that search or page."""
     asked: dict[str, list[str]] = defaultdict(list)
     for parsed, schema in tools:
-        needed = map(snake, required(schema)) if parsed.verb in {"get", "list", "search"} else ()
+        needed = {*map(snake, required(schema))} if parsed.verb in {"get", "list", "search"} else set[str]()
         for noun in {"_".join(parsed.noun), parsed.noun[-1]} if parsed.noun else ():
-            asked[noun] += sorted({*needed} - _NOT_PARENTS)
+            asked[noun] += sorted(needed - _NOT_PARENTS)
     return asked
 
 

@@ -9,8 +9,9 @@ import pytest
 from support.given import STRING, service, value
 
 from mcp_sim.plans.infer.given_state import read_given_state
-from mcp_sim.plans.infer.state_nouns import Nouns
-from mcp_sim.types import Observation, ToolResult
+from mcp_sim.plans.infer.names import parse_tool_names
+from mcp_sim.plans.infer.state_nouns import Nouns, collect_nouns
+from mcp_sim.types import Observation, Tool, ToolResult
 
 Json = Any
 
@@ -130,6 +131,14 @@ SHOWN_PARTS: dict[str, tuple[Json, Json, Json, Json]] = {
         {"stations": {"North": {"lat": 46.4}, "South": {"lat": 8.1}}},
         tool("station_info", {"station": STRING}, "station"), {"station": "South"}, {"station": "South", "lat": 8.1},
     ),
+    "a value of its own beside the records that have it": (
+        {"boats": [{"name": "Fen", "metres": 12}, {"name": "Ebb", "metres": 9}], "boat_owners": {"Fen": "Senara"}},
+        tool("get_boat_owner", {"boat": STRING}, "boat"), {"boat": "Fen"}, {"boat": "Fen", "owner": "Senara"},
+    ),
+    "a price per unit": (
+        {"prices": {"comte": 28.9, "bleu": 22.4}}, tool("get_price_per_kg", {"variety": STRING}, "variety"),
+        {"variety": "bleu"}, {"variety": "bleu", "price": 22.4},
+    ),
     "rows of a parent, by a noun without a verb": (
         {"stations": ["North", "South"], "readings": GAUGES},
         tool("readings_for_station", {"station": STRING}, "station"), {"station": "North"},
@@ -143,3 +152,9 @@ async def test_every_part_is_shown_by_the_tool_that_means_it(tmp_path: Path, par
     state, reader, arguments, shown = SHOWN_PARTS[part]
     async with service(tmp_path, state, reader) as simulator, simulator.open("w") as world:
         assert value(await world.call(reader["name"], arguments)) == shown
+
+
+def test_arguments_are_known_by_the_noun_and_by_its_last_word() -> None:
+    service_tool = Tool("plan", "gym", tool("get_training_plan", {"weekday": STRING}, "weekday"))
+    nouns = collect_nouns(parse_tool_names({service_tool.id: service_tool}), {service_tool.id: service_tool})
+    assert nouns.asked == {"training_plan": ["weekday"], "plan": ["weekday"]}
