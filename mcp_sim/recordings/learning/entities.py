@@ -87,6 +87,8 @@ def induce_entities(
                 if _is_initial(record, name, value):
                     values.initial.append(value)
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
+    # What is declared is closed: records that inference invents would be unknown in other worlds.
+    names = [name for name in names if not any(each.entities[name].open for each in domains if name in each.entities)]
     examples = {name: _id_example(name, samples, by_session, states) for name in names}
     keys = {name: {each.entities[name].key for each in domains if name in each.entities} for name in names}
     declared = {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
@@ -100,7 +102,7 @@ def _linked(declared: Mapping[str, Record], domain: Domain) -> dict[str, Record]
     return {
         str(name): {"open": None, "key": domain.entities[str(name)].key}
         for name in dict.fromkeys(targets)
-        if name is not None and name not in declared
+        if name is not None and name not in declared and not domain.entities[str(name)].open
     }
 
 
