@@ -6,8 +6,9 @@ A path is a tool list or tool spec, an OpenAPI document, which is imported first
 shipped tool spec. The calls go through the official TypeScript client, which checks results with ajv. It is installed
 with npm into a scratch folder, or kept in the FOLDER of --client.
 
-Arguments are drawn from the inputSchema; those that name records use ids of earlier results where there are any. A
-refusal is an `isError` result of arguments that ajv accepts. Where no result has shown an id yet, one is drawn at
+Arguments are drawn from the inputSchema; those that name records use ids of earlier results where there are any, with
+those of the records to which these belong: the project of a task. A refusal is an `isError` result of arguments that
+ajv accepts. Where no result has shown an id yet, one is drawn at
 random, and a server rightly does not know it: `random` counts refusals that name such a value as unknown. All other
 refusals count, also those of ids that a result did show. Exits with 1 if a call crashes, a result is rejected, or 2 %
 of the calls are refused otherwise.
@@ -111,6 +112,7 @@ class Arguments:
         self._random, self._ids = random.Random(seed), defaultdict[tuple[str, str], list[Json]](list)
         self._compiled: dict[str, tuple[Json, Instances]] = {}
         self._taken, self._gone = set[str](), set[str]()
+        self._beside = defaultdict[str, dict[str, Json]](dict)
 
     def drawn(self, tool: Json) -> Json:
         """Return arguments that are valid under the inputSchema, None if none were found."""
@@ -120,6 +122,8 @@ class Arguments:
             self._compiled[name] = expanded(schema), Instances(schema)
         whole, instances = self._compiled[name]
         value, is_valid = self._value(whole, "", snake(name), 0), checker(json.dumps(schema)).is_valid
+        for beside in [self._beside[key] for key in self._taken if key in self._beside]:
+            value |= {known: beside[snake(known)] for known in value if snake(known) in beside}
         try:
             value = value if is_valid(value) else instances.nearest(value)
         except NoInstance:
@@ -142,6 +146,15 @@ class Arguments:
             if match and is_plain and str(inner) not in self._gone:
                 self._ids[match[1] or name, match[2]].append(inner)
             self.learn(inner, name if snake(key) in WRAPPERS else singular(snake(key)))
+
+    def belong(self, value: Json, arguments: Json) -> None:
+        """Remember which records a shown record belongs to: those that the call named."""
+        plain = {snake(name): key for name, key in arguments.items() if ID.fullmatch(snake(name))}
+        records = [value, *as_object(value).values(), *as_list(value)]
+        records += [row for rows in as_object(value).values() for row in as_list(rows)]
+        for own in [as_object(record).get("id") for record in records]:
+            if own is not None:
+                self._beside[str(own)].update({name: key for name, key in plain.items() if key != own})
 
     def has_shown(self, text: str, arguments: Json) -> bool:
         """Whether a text names an argument that was taken from a result, not one that was drawn at random."""
@@ -273,6 +286,7 @@ def called(name: str, server: ServedList, calls: int) -> Tally:
                 if REMOVES.match(name := snake(tool["name"])):
                     arguments.forget(drawn)
                 arguments.learn(answer.get("value"), noun_of(name))
+                arguments.belong(answer.get("value"), drawn)
     return tally
 
 
