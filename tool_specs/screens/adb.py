@@ -32,8 +32,6 @@ tables = {
     "account": {"key": "email", "natural": True, "fields": {"email": "", "password": "", "name": ""}},
     "session": {"singleton": True, "fields": {"email": ""}},
 }  # fmt: skip
-MAIN = ".Main"
-"""The activity that an app begins with."""
 PROPERTIES = {
     "ro.build.version.release": VERSION, "ro.boot.qemu.avd_name": AVD, "ro.product.model": MODEL,
 }  # fmt: skip
@@ -48,21 +46,9 @@ def launched(phone, package):
         raise Refused("** No activities found to run, monkey aborted.")
 
 
-def dump(phone):
-    return f"{android.uiautomator(phone.views(), phone.package)}UI hierchary dumped to: /dev/tty\n"
-
-
-def listed(phone):
-    return "".join(f"  packageName={package}\n" for package in phone.apps)
-
-
-def resolved(phone, package):
-    return f"{package}/{MAIN}\n" if package in phone.apps else "No activity found\n"
-
-
 def screenshot(phone):
-    data = base64.b64encode(picture.png(phone.views(), max(phone.size))[0]).decode()
-    return Result(blocks=[{"type": "image", "data": data, "mimeType": "image/png"}])
+    data, _ = picture.png(phone.views(), max(phone.size))
+    return Result(blocks=[{"type": "image", "data": base64.b64encode(data).decode(), "mimeType": "image/png"}])
 
 
 COMMANDS = (
@@ -71,22 +57,25 @@ COMMANDS = (
     (r"input swipe -?\d+ (-?\d+) -?\d+ (-?\d+) \d+", lambda phone, top, end: phone.swipe(int(top), int(end))),
     (r"input text (.*)", lambda phone, text: phone.type(unescaped(text).replace("%s", " "))),
     (r"input keyevent KEYCODE_(\w+)", lambda phone, key: phone.press(key)),
-    (r"am start -n ([\w.]+)/\S+", launched),
-    (r"monkey -p ([\w.]+) .*", launched),
+    (r"(?:am start -n|monkey -p) ([\w.]+)(?:[/ ].*)?", launched),
     (r"am start -a android.intent.action.VIEW -d (.*)", lambda phone, url: phone.open_url(unescaped(url))),
     (r"am force-stop ([\w.]+)", lambda phone, package: phone.terminate(package)),
-    (r"uiautomator dump /dev/tty", dump),
+    (r"uiautomator dump /dev/tty", lambda phone: android.uiautomator(phone.views(), phone.package) + DUMPED),
     (r"wm size", lambda _phone: f"Physical size: {WIDTH}x{HEIGHT}\n"),
     (r"wm density", lambda _phone: "Physical density: 420\n"),
     (r"getprop (\S+)", lambda _phone, name: f"{PROPERTIES.get(name, '')}\n"),
-    (r"cmd package query-activities .*", listed),
-    (r"cmd package resolve-activity .*?(\S+)", resolved),
-    (r"dumpsys window displays", lambda phone: f"  mCurrentFocus=Window{{1f u0 {phone.package}/{MAIN}}}\n"),
-    (r"dumpsys package .*|cmd locale set-app-locales .*", lambda _phone: ""),
+    (r"cmd package query-activities .*", lambda phone: "".join(f"  packageName={name}\n" for name in phone.apps)),
+    (
+        r"cmd package resolve-activity .*?(\S+)",
+        lambda phone, name: f"{name}/.Main\n" if name in phone.apps else "No activity found\n",
+    ),
+    (r"dumpsys window displays", lambda phone: f"  mCurrentFocus=Window{{1f u0 {phone.package}/.Main}}\n"),
+    (r"dumpsys package .*|cmd locale set-app-locales .*|settings put .*", lambda _phone: ""),
     (r"settings get system user_rotation", lambda phone: f"{int(phone.size[0] > phone.size[1])}\n"),
     (r"screencap -p", screenshot),
 )
 """Commands of the phone's shell, and what they do."""
+DUMPED = "UI hierchary dumped to: /dev/tty\n"  # spelt so
 
 
 @initial
@@ -100,13 +89,11 @@ def adb(world, arguments):
     line = re.sub(rf"^-s {SERIAL} ", "", " ".join(arguments))
     if line == "devices":
         return f"List of devices attached\n{SERIAL}\tdevice\n\n"
-    rotation = re.fullmatch(r"shell content insert .*name:s:user_rotation --bind value:i:(\d)", line)
-    if rotation or line.startswith("shell settings put system accelerometer_rotation"):
-        world.setting["landscape"] = bool(rotation and rotation[1] in "13")
+    if rotation := re.fullmatch(r"shell content insert .*name:s:user_rotation --bind value:i:(\d)", line):
+        world.setting["landscape"] = rotation[1] in "13"
         return ""
     command = re.sub(r"^(shell|exec-out) ", "", line)
     for pattern, answer in COMMANDS:
-        match = re.fullmatch(pattern, command, re.DOTALL)
-        if match:
+        if match := re.fullmatch(pattern, command, re.DOTALL):
             return answer(device(world), *match.groups()) or ""
     raise Refused(f"/system/bin/sh: {command}: not found")

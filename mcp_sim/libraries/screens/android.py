@@ -165,8 +165,14 @@ _FLAGS = (
     "checkable", "checked", "clickable", "enabled", "focusable", "focused", "scrollable", "long-clickable", "password",
     "selected",
 )  # fmt: skip
-_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), ".")
-"""Characters that XML cannot have; Android prints a dot."""
+_ESCAPED = {
+    **dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "."),
+    9: "&#9;",
+    10: "&#10;",
+    13: "&#13;",
+    ord('"'): "&quot;",
+}
+"""Characters that attributes cannot have as they are; for those that XML cannot have, Android prints a dot."""
 
 
 def uiautomator(root: View, package: str, rotation: int = 0) -> str:
@@ -184,7 +190,9 @@ def _nodes(view: View, index: int, package: str) -> Iterator[str]:
         **{flag: str(flag in view.flags).lower() for flag in _FLAGS},
         "bounds": f"[{x},{y}][{x + width},{y + height}]", "hint": view.hint,
     }  # fmt: skip
-    attributes = " ".join(f'{name}="{escape(value.translate(_CONTROLS))}"' for name, value in values.items())
+    attributes = " ".join(
+        f'{name}="{escape(value, quote=False).translate(_ESCAPED)}"' for name, value in values.items()
+    )
     yield f"<node {attributes}{'>' if view.children else ' />'}"
     for at, child in enumerate(view.children):
         yield from _nodes(child, at, package)

@@ -1,0 +1,134 @@
+"""A running app of a phone: its screen, and those to go back to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from mcp_sim.libraries.screens.dom import Element
+from mcp_sim.libraries.screens.forms import is_disabled, is_text_control
+from mcp_sim.libraries.screens.site import ScreenError
+from mcp_sim.libraries.screens.tab import Tab, named_controls
+from mcp_sim.types import Record
+
+
+class Task(Tab):
+    """A running app: its screen, and those to go back to. Screens show the records as they are now."""
+
+    @property
+    def view(self) -> Record:
+        """How the screen is shown: `scroll`, `keyboard`, and the list of options that is open (`picker`)."""
+        return self.record["view"] or {"scroll": 0, "keyboard": False, "picker": None}
+
+    @property
+    def has_notice(self) -> bool:
+        """Whether a notice is in front."""
+        return self._notice is not None
+
+    def look(self, **changes: Any) -> None:
+        """Change how the screen is shown."""
+        self.record["view"] = {**self.view, **changes}
+
+    def refresh(self) -> None:
+        """Show the screen anew if its records have changed. What was entered stays."""
+        shown = self._browser.page(self.record["page"])
+        if shown is None or self.has_notice or self.dialog is not None or self.view["picker"] is not None:
+            return
+        url, page = self._request("GET", self.url, ())
+        if page["status"] != shown["status"] or page["html"] == shown["html"]:
+            return
+        old, focus = self.form, self.record["focus"]
+        self._browser.forget({shown["id"]} - {page["id"]})
+        self._browser.keep(page)
+        self.record.update({"url": url, "page": page["id"], "title": page["title"]})
+        del self.form
+        controls = named_controls(self.root)
+        moved = {
+            str(control.place): controls[name] for name, control in named_controls(old.root).items() if name in controls
+        }
+        self.form.values = {str(moved[at].place): value for at, value in old.values.items() if at in moved}
+        self.record["focus"] = moved[str(focus)].place if str(focus) in moved else None
+
+    def go_back(self) -> None:
+        """Show the screen before as it is now, with what was entered there."""
+        *earlier, left = self.record["back"]
+        url, page = self._request("GET", left["url"], ())
+        self._browser.keep(page)
+        self.record["back"] = [*earlier, {**left, "url": url, "page": page["id"]}]
+        super().go_back()
+        self.look(scroll=left.get("scroll", 0))
+
+    def tap(self, element: Element, at: float) -> None:
+        """Tap an element. `at` is how far to the right of its left edge, from 0 to 1."""
+        select = element.closest("select")
+        if select is not None and not is_disabled(select):
+            self.look(picker={"place": select.place, "under": self.view["scroll"]}, scroll=0, keyboard=False)
+        elif element.get("type") == "range" and not is_disabled(element):
+            self.form.set(element, _slid(element, at))
+            self._changed(element)
+        else:
+            focus, loads = self.shown["focus"], self.record["loads"]
+            self.shown["focus"] = None
+            with suppress(ScreenError):  # a tap that does nothing is not an error
+                self.click(element)
+            field = self.focused
+            if field is not None and is_text_control(field):
+                self.look(keyboard=True)
+            elif not self.has_notice:  # only fields take the focus
+                self.record["focus"] = focus if self.record["loads"] == loads else None
+
+    def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
+        """Show another screen. A form that is sent ends its screen, and one to which a link leads back is not new."""
+        here, scroll, field = _screen_of(self.url), self.view["scroll"], self._field()
+        is_first = self.record["page"] is None
+        super()._load(method, url, form)
+        back = self.record["back"]
+        left = [] if is_first else [{**back[-1], "scroll": scroll}]
+        stack = [*(back if is_first else back[:-1]), *(left if method == "GET" else [])]
+        target, screens = _screen_of(self.url), [_screen_of(entry["url"]) for entry in stack]
+        if target in screens:
+            scroll = stack[screens.index(target)].get("scroll", 0)  # a person has gone on without a phone
+            del stack[screens.index(target) :]
+        elif target != here:
+            scroll, field = 0, None
+        self._browser.forget({entry["page"] for entry in back} - {entry["page"] for entry in (self.record, *stack)})
+        self.record["back"] = stack
+        self.look(scroll=scroll)
+        self._keep_field(field)
+
+    def _request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Record]:
+        answer = super()._request(method, url, form)
+        self.record["requests"] = []  # nothing shows them, and each look at the screen makes one
+        return answer
+
+    def _field(self) -> tuple[Any, bool]:
+        """Return the name of the field with the focus, and whether the keyboard is shown."""
+        place = self.record["focus"]
+        names = () if self.has_notice or place is None else named_controls(self.root).items()
+        return next((name for name, control in names if control.place == place), None), self.view["keyboard"]
+
+    def _keep_field(self, field: tuple[Any, bool] | None) -> None:
+        """Keep the focus in a field of the same screen."""
+        name, keyboard = field or (None, False)
+        control = None if name is None else named_controls(self._form_of_page().root).get(name)
+        if control is not None and is_text_control(control):
+            self.record["focus"] = control.place
+            self.look(keyboard=keyboard)
+
+
+def _screen_of(url: str) -> str:
+    """Return the address of a screen: the same page with another query is the same screen."""
+    return url.partition("#")[0].partition("?")[0]
+
+
+def _slid(slider: Element, at: float) -> str:
+    """Return the value of a slider that is tapped at a part of its width."""
+    low, high, step = (_number(slider.get(name), default) for name, default in (("min", 0), ("max", 100), ("step", 1)))
+    value = low + round((high - low) * min(1.0, max(0.0, at)) / step) * step
+    return f"{value:g}"
+
+
+def _number(text: str, default: float) -> float:
+    return float(text) if re.fullmatch(r"-?\d{1,9}(\.\d{1,6})?", text) and float(text) else default if not text else 0.0
