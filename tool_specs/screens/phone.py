@@ -78,7 +78,7 @@ def failed(command, message):
 
 def shown(number):
     """Return a number as JavaScript prints it."""
-    return int(number) if number == int(number) else number
+    return int(number) if abs(number) < 1e21 and number == int(number) else float(number)
 
 
 @tool(verb="list", entity="tab")

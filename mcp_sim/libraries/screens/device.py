@@ -18,7 +18,7 @@ from mcp_sim.libraries.screens.layout import Layout, Metrics
 from mcp_sim.libraries.screens.site import ScreenError, Site
 from mcp_sim.libraries.screens.tab import new_tab
 from mcp_sim.libraries.screens.task import Task
-from mcp_sim.libraries.store import Store
+from mcp_sim.libraries.store import LibraryError, Store
 
 LAUNCHER = "com.google.android.apps.nexuslauncher"
 """The package of the screen with the apps."""
@@ -60,7 +60,7 @@ class Device:
         self.apps, self.size = {app.package: app for app in apps}, size
         record = next((tab for tab in self._browser.tabs if tab["current"]), None)
         self.task = self._started(self._home) if record is None else Task(self._browser, {**record})
-        with suppress(ScreenError):
+        with suppress(LibraryError):  # such as a page that has grown too large
             self.task.refresh()
 
     @property
@@ -118,7 +118,7 @@ class Device:
         known = next((tab for tab in self._browser.tabs if tab["id"] == app.package), None)
         self._browser.choose(app.package)
         self.task = self._started(app) if known is None else Task(self._browser, {**known, "current": True})
-        with suppress(ScreenError):
+        with suppress(LibraryError):  # such as a page that has grown too large
             self.task.refresh()
         self.task.save()
 
@@ -241,7 +241,10 @@ class Device:
         task.save()
 
     def _package_of(self, url: str) -> str:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # not an address
+            return ""
         origin = f"{parts.scheme}://{parts.netloc}"
         apps = (self._home, *self.apps.values())
         return next((app.package for app in apps if app.site.origin == origin), "")
