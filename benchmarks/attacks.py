@@ -93,6 +93,7 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
     "news": [tool(ANNOUNCE, "Announce something", text=TEXT)],
     "lists": [tool("weigh", "Weigh the items of a list", items={"type": "array"})],
     "program": [tool("loop", "Loop", text=TEXT), tool("grow", "Grow", text=TEXT)],
+    "screen": [tool("show", "Open a page", path=TEXT, count=NUMBER), tool("press", "Press the button", count=NUMBER)],
 }
 
 
@@ -122,7 +123,57 @@ def loop(world, text):
 def grow(world, text):
     while True:
         text += text
-"""
+""",
+    "screen": """
+from html import escape
+
+from mcp_sim.libraries.screens import Redirect, Site, playwright
+from mcp_sim.programs import tool
+
+tables = {"note": {"fields": {"text": ""}}}
+site = Site("https://big.example")
+MANY = {
+    "text": lambda n: escape("</p><script>alert(1)</script>\\u202e" * (n // 30)),
+    "elements": lambda n: "<p>a <b>b</b></p>" * n,
+    "deep": lambda n: ("<em>" * 150 + "x" + "</em>" * 150) * (n // 150),
+    "options": lambda n: f"<select name=s>{'<option>o</option>' * n}</select>",
+    "radios": lambda n: "<input type=radio name=r required>" * n,
+    "fields": lambda n: "<label>F <input name=f value=v required></label>" * n,
+}
+
+
+@site.page("/loop")
+def loop(world):
+    raise Redirect("/loop")
+
+
+@site.page("/<kind>")
+def page(world, kind, n="1"):
+    return f"<body><form method=post action='/sent'>{MANY[kind](int(n))}<button id=go>Go</button></form></body>"
+
+
+@site.post("/sent")
+def sent(world, f=()):
+    world.note.add(text=str(len(f)))
+    return "<body>Sent</body>"
+
+
+@tool(verb="update", entity="tab")
+def show(world, path, count=1):
+    tab = world.screens.browser(world, site).tab
+    tab.navigate(f"https://big.example/{path}?n={count}")
+    shown = playwright.snapshot(tab.tree())
+    tab.save()
+    return f"{len(shown)} characters"
+
+
+@tool(verb="update", entity="tab")
+def press(world, count=1):
+    tab = world.screens.browser(world, site).tab
+    tab.click(tab.element("#go"))
+    tab.save()
+    return tab.url
+""",
 }
 """The programs of servers."""
 
@@ -420,6 +471,18 @@ ATTACKS: Mapping[str, Attack | Flood] = {
     "a graph": Attack("graph", [("read_graph", {})], [("create_entities", {"entities": GRAPH})]),
     "a program that loops": Attack("program", [("loop", {"text": "a"})]),
     "a program that grows": Attack("program", [("grow", {"text": "a"})]),
+    "a screen, text of 1 MB": Attack("screen", [("show", {"path": "text", "count": MILLION})]),
+    "a screen, 9,000 elements": Attack("screen", [("show", {"path": "elements", "count": 9_000})]),
+    "a screen, too many elements": Attack("screen", [("show", {"path": "elements", "count": 50_000})]),
+    "a screen, deep": Attack("screen", [("show", {"path": "deep", "count": 9_000})]),
+    "a screen, endless redirects": Attack("screen", [("show", {"path": "loop"})]),
+    "a screen, 10,000 options": Attack(
+        "screen", [("show", {"path": "options", "count": 10_000}), ("press", {"count": 1})]
+    ),
+    "a screen, 10,000 radios": Attack(
+        "screen", [("show", {"path": "radios", "count": 10_000}), ("press", {"count": 1})]
+    ),
+    "a screen, 9,000 fields": Attack("screen", [("show", {"path": "fields", "count": 9_000}), ("press", {"count": 1})]),
     "requests ahead, one world": Ahead(300, 1, 60),
     "requests ahead, 300 worlds": Ahead(300, 300, 60),
     "unread event streams": UnreadStreams(500),

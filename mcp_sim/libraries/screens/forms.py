@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
+from functools import cached_property
 from math import isfinite
 from pathlib import PurePosixPath
 from typing import cast
@@ -39,6 +40,8 @@ class Form:
 
     def __init__(self, root: Element, values: Mapping[str, Json]) -> None:
         self.root, self.values = root, dict(values)
+        self._given = dict[int, Json]()
+        """What lists begin with: each of their options asks."""
 
     def value(self, control: Element) -> Json:
         """Return the value of a control: a flag for checkboxes and radio buttons, a list for many options or files."""
@@ -51,12 +54,9 @@ class Form:
         if control.tag == "textarea":
             return control.text.removeprefix("\n")
         if control.tag == "select":
-            options = [element for element in control.walk() if element.tag == "option"]
-            chosen = [option for option in options if option.has("selected")]
-            if control.has("multiple"):
-                return [option_value(option) for option in chosen]
-            enabled = [option for option in options if not is_disabled(option)]
-            return option_value((chosen or enabled[:1] or options)[-1]) if options else ""
+            if control.place not in self._given:
+                self._given[control.place] = _given_choice(control)
+            return self._given[control.place]
         if kind == "file":
             return []
         return str(_range_value(control)) if kind == "range" else control.get("value")
@@ -86,8 +86,16 @@ class Form:
 
     def first_invalid(self, form: Element) -> Element | None:
         """Return the first control that a browser refuses to send."""
-        controls = (element for element in self.controls(form) if element.tag in CONTROLS)
-        return next((element for element in controls if self._is_invalid(element)), None)
+        groups = set[str]()
+        for element in self.controls(form):
+            name = element.get("name")
+            if element.tag not in CONTROLS or (element.get("type") == "radio" and name in groups):
+                continue
+            if element.get("type") == "radio":
+                groups.add(name)
+            if self._is_invalid(element):
+                return element
+        return None
 
     def data(self, form: Element, button: Element | None) -> list[tuple[str, str]]:
         """Return the names and values that a form sends."""
@@ -125,11 +133,17 @@ class Form:
                 yield element
 
     def group(self, radio: Element) -> Iterator[Element]:
-        """Yield the radio buttons that exclude each other."""
-        form, name = radio.closest("form"), radio.get("name")
+        """Return the radio buttons that exclude each other."""
+        form = radio.closest("form")
+        return (other for other in self._radios.get(radio.get("name"), ()) if other.closest("form") is form)
+
+    @cached_property
+    def _radios(self) -> dict[str, list[Element]]:
+        radios = dict[str, list[Element]]()
         for element in self.root.walk():
-            if element.get("type") == "radio" and element.get("name") == name and element.closest("form") is form:
-                yield element
+            if element.get("type") == "radio":
+                radios.setdefault(element.get("name"), []).append(element)
+        return radios
 
     def _is_invalid(self, control: Element) -> bool:
         kind = control.get("type", "text") if control.tag == "input" else control.tag
@@ -145,6 +159,16 @@ class Form:
         if least.isdigit() and len(str(value)) < int(least) and str(control.place) in self.values:
             return True  # what the page gave may be shorter
         return _breaks_rules(control, kind, str(value))
+
+
+def _given_choice(select: Element) -> Json:
+    """Return the value of a list before anything is chosen."""
+    options = [element for element in select.walk() if element.tag == "option"]
+    chosen = [option for option in options if option.has("selected")]
+    if select.has("multiple"):
+        return [option_value(option) for option in chosen]
+    enabled = [option for option in options if not is_disabled(option)]
+    return option_value((chosen or enabled[:1] or options)[-1]) if options else ""
 
 
 def _range_value(control: Element) -> Json:
