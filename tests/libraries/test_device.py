@@ -186,6 +186,26 @@ def test_dialogs_and_lists_are_topmost() -> None:
     assert world.notes == ["Note 0", "Note 2"]
 
 
+FIELDS = (
+    '<form><select multiple name="m"><option value="1">One</option><option selected>Two</option></select>'
+    '<input type="range" name="r" min="0" max="10" value="5"><details><summary>More</summary>Text</details></form>'
+)
+
+
+def test_lists_sliders_and_details_are_used_by_taps() -> None:
+    site = Site("https://a.example")
+    site.page("/")(lambda _world: FIELDS)
+    device = Device(new_store(), SimpleNamespace(), (App("A", "a.b", site),), SIZE)
+    device.launch("a.b")
+    tap(device, "Two")
+    tap(device, "One")
+    tap(device, "More")
+    assert {"One, Two", "Text"} <= views(device).keys()
+    x, y, width, _ = views(device)["5"].area
+    device.tap(x + width - 1, y)
+    assert "10" in views(device)
+
+
 def test_a_finger_moves_the_page_up_to_its_end() -> None:
     device, _ = phone(rows=40)
     device.launch("org.notes")

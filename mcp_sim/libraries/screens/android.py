@@ -9,12 +9,14 @@ from html import escape
 
 from mcp_sim.libraries.screens.accessibility import Tree, is_inline
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, squeezed
+from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, option_value, squeezed
 from mcp_sim.libraries.screens.layout import Area, Box, Layout
 from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_list
 
 _CLASSES: Mapping[str, str] = {
-    "button": "Button", "checkbox": "CheckBox", "combobox": "Spinner", "img": "ImageView", "meter": "ProgressBar",
+    "button": "Button", "checkbox": "CheckBox", "combobox": "Spinner", "img": "ImageView", "listbox": "Spinner",
+    "meter": "ProgressBar",
     "progressbar": "ProgressBar", "radio": "RadioButton", "searchbox": "EditText", "slider": "SeekBar",
     "spinbutton": "EditText", "switch": "Switch", "textbox": "EditText",
 }  # fmt: skip
@@ -103,7 +105,7 @@ class Views:
             text = str(value or "")
             # an empty field reports its hint as its text, as Android does
             view.text = ("•" * len(text) if "password" in flags else text) or view.hint
-        elif role == "combobox":
+        elif element.tag == "select":
             view.children = [View("android.widget.TextView", area, element, self._chosen(element))]
         elif role == "slider":
             view.description, view.text = self._tree.name(element, role)[0], str(value or "")
@@ -137,9 +139,9 @@ class Views:
 
     def _chosen(self, select: Element) -> str:
         value = self._form.value(select)
-        options = (option for option in select.walk() if option.tag == "option")
-        texts = ((option.get("value") or squeezed(option.text), squeezed(option.text)) for option in options)
-        return next((text for key, text in texts if key == value), str(value or ""))
+        values = as_list(value) or [value]
+        options = (option for option in select.walk() if option.tag == "option" and option_value(option) in values)
+        return ", ".join(squeezed(option.text) for option in options)
 
     def _identifier(self, element: Element) -> str:
         name = element.get("id")

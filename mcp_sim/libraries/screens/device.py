@@ -19,6 +19,7 @@ from mcp_sim.libraries.screens.site import ScreenError, Site
 from mcp_sim.libraries.screens.tab import new_tab
 from mcp_sim.libraries.screens.task import Task
 from mcp_sim.libraries.store import LibraryError, Store
+from mcp_sim.types.json_schema.shapes import as_list
 
 LAUNCHER = "com.google.android.apps.nexuslauncher"
 """The package of the screen with the apps."""
@@ -237,7 +238,8 @@ class Device:
         select = next(control for control in task.root.walk() if control.place == picker["place"])
         if link is not None:
             with suppress(ScreenError):
-                task.choose(select, [link.get("href")])
+                value, chosen = link.get("href"), [*map(str, as_list(task.form.value(select)))]
+                task.choose(select, [*({value} - {*chosen}), *(other for other in chosen if other != value)])
         task.save()
 
     def _package_of(self, url: str) -> str:
@@ -269,7 +271,7 @@ def _options(task: Task) -> str:
     for option in select.walk():
         if option.tag == "option" and not option.has("disabled"):
             value = option_value(option)
-            selected = ' aria-selected="true"' if value == chosen else ""
+            selected = ' aria-selected="true"' if value == chosen or value in as_list(chosen) else ""
             attributes = f'id="android:id/text1" style="display: block" href="{escape(value)}"{selected}'
             rows.append(f"<a {attributes}>{escape(squeezed(option.text))}</a>")
     return f"<body>{''.join(rows)}</body>"
