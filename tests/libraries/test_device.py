@@ -194,7 +194,11 @@ FIELDS = (
 
 def test_lists_sliders_and_details_are_used_by_taps() -> None:
     site = Site("https://a.example")
-    site.page("/")(lambda _world: FIELDS)
+
+    @site.page("/")
+    def fields(_world: Any) -> str:
+        return FIELDS
+
     device = Device(new_store(), SimpleNamespace(), (App("A", "a.b", site),), SIZE)
     device.launch("a.b")
     tap(device, "Two")
