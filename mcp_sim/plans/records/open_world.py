@@ -31,6 +31,7 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
         answer = _marked_guessed(answer)
     is_named = plan.key is not None and plan.each is None and entity.key not in plan.sets.values()
     is_choice = is_named and len(constants(at(expanded(domain.tools[plan.tool].input_schema), plan.key or ""))) > 1
+    is_choice = is_choice and entity.name not in domain.specified
     if plan.verb in {"update", "delete"} and is_named and (is_choice or (plan.verb == "update" and entity.open)):
         answer = _with_updated_record(answer, plan, replace(entity, open=True), domain)
     if plan.verb not in _READS:

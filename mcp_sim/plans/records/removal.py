@@ -110,7 +110,7 @@ def dependants(domain: Domain, entity: str) -> Dependants:
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        firm = name in domain.given
+        firm = name in domain.specified
         referrers[name] = [
             referrer
             for referrer in referring(domain, name)

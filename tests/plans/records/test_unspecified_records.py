@@ -181,3 +181,13 @@ async def test_a_caller_may_name_a_record_of_its_own(tmp_path: Path) -> None:
         made = value(await world.call("create_event", {"calendar_id": "primary", "title": "Lunch"}))
         assert made in await rows(world, "list_events", calendar_id="primary")
         assert "primary" in [calendar["id"] for calendar in await rows(world, "list_calendars")]
+
+
+async def test_counted_parents_are_closed_to_creates_and_deletes(tmp_path: Path) -> None:
+    tools = [*PLANNER, tool("delete_project", "project_id", about="Delete a project")]
+    tools.append(tool("update_task", "task_id", title=STRING, about="Update a task"))
+    async with service(tmp_path, tools, {"records": {"project": 2, "task": 9}}).open() as world:
+        _, task = next(iter(world.view.rows("task")))
+        assert refused(await world.call("create_task", {"project_id": "unknown", "title": "Mow"}))
+        assert refused(await world.call("delete_project", {"project_id": task["project_id"]}))
+        assert world.view.count("project") == 2
