@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.parser import HTMLParser
+from itertools import takewhile
 from typing import TypeAlias
 
 from mcp_sim.libraries.store import LibraryError
@@ -47,6 +48,18 @@ SUBMIT = re.compile(r"\s*(?:this|this\.form)\.submit\(\);?\s*")
 CONFIRM = re.compile(r"\s*return confirm\('((?:[^'\\]|\\.)*)'\);?\s*")
 """The two scripts that are understood."""
 _SCRIPTS = {"onchange": SUBMIT, "onsubmit": CONFIRM}
+_UNKNOWN_ATTRIBUTES = frozenset({"aria-owns", "contenteditable", "http-equiv", "inert", "is", "popover", "slot"})
+"""Attributes that would change the tree, or lead elsewhere, in ways that are not followed."""
+_UNKNOWN_STYLES = re.compile(r"(?:^|;)\s*(?:visibility\s*:|content-visibility\s*:|display\s*:\s*contents)")
+_NOT_NESTED = frozenset({"a", "button", "form", "select"})
+"""Elements that browsers end, move or ignore if they are within one of their kind."""
+_FORMATTING = frozenset({"a", "b", "code", "em", "i", "s", "small", "strong", "u"})
+"""Elements that browsers open again after an element around them has ended."""
+_TABLE_PARTS = {
+    "table": {"caption", "tbody", "tfoot", "thead", "tr"},
+    "tbody": {"tr"}, "thead": {"tr"}, "tfoot": {"tr"}, "tr": {"td", "th"},
+}  # fmt: skip
+"""Parts of tables -> what may be in them; browsers move anything else before the table."""
 _MOST = 2_000_000
 """Characters of a page. A browser shows more, but no agent reads it."""
 _MOST_ELEMENTS = 20_000
@@ -137,20 +150,32 @@ class _Parser(HTMLParser):
         if tag not in KNOWN:
             raise self._error(f"<{tag}> is not supported")
         attributes = {name: value or "" for name, value in attrs}
+        self._check_attributes(attributes)
         self._check_scripts(attributes)
         self._end_implied(tag)
+        if tag in _NOT_NESTED and self._open.closest(tag) is not None:
+            raise self._error(f"<{tag}> within <{tag}> is not supported: browsers change the tree")
         if tag == "tr" and self._open.tag == "table":
             self._start("tbody", {})  # as browsers do
+        if tag not in _TABLE_PARTS.get(self._open.tag, {tag}) and attributes.get("type") != "hidden":
+            raise self._error(f"<{tag}> directly within <{self._open.tag}> is not supported: browsers move it")
         element = self._start(tag, attributes)
         if tag in VOID:
             self._open, self._depth = element.parent or self.root, self._depth - 1
 
     def handle_endtag(self, tag: str) -> None:
         match = self._open.closest(tag)
-        if match is not None and match.parent is not None:
-            self._close_to(match.parent)
+        if match is None or match.parent is None:
+            raise self._error(f"</{tag}> ends nothing")
+        inner = [*takewhile(lambda other: other is not match, self._open.above())]
+        unended = [other for other in inner if tag in _FORMATTING or other.tag in _FORMATTING]
+        if unended and tag not in ("body", "html"):
+            raise self._error(f"</{tag}> before the end of <{unended[0].tag}>: browsers open it again")
+        self._close_to(match.parent)
 
     def handle_data(self, data: str) -> None:
+        if self._open.tag in _TABLE_PARTS and data.strip():
+            raise self._error(f"text directly within <{self._open.tag}> is not supported: browsers move it")
         self._open.children.append(data)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> Element:
@@ -177,6 +202,13 @@ class _Parser(HTMLParser):
     def _close_to(self, element: Element) -> None:
         while self._open is not element and self._open.parent is not None:
             self._open, self._depth = self._open.parent, self._depth - 1
+
+    def _check_attributes(self, attributes: dict[str, str]) -> None:
+        unknown = next((name for name in attributes if name in _UNKNOWN_ATTRIBUTES), None)
+        if unknown is not None:
+            raise self._error(f"the attribute {unknown} is not supported")
+        if _UNKNOWN_STYLES.search(attributes.get("style", "").lower()):
+            raise self._error(f'style="{attributes["style"]}" is not supported')
 
     def _check_scripts(self, attributes: dict[str, str]) -> None:
         for name, value in attributes.items():
