@@ -154,7 +154,7 @@ async def phone_behind_adb() -> AsyncGenerator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "mcp_sim", "serve", "adb", "--http", str(port), "--log-level", "error"]
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
-    while True:
+    while process.returncode is None:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.close()
