@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
+from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.recordings.ranking import Rank, Ranking
 from mcp_sim.runs.validity.comparison import Validity

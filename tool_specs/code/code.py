@@ -64,7 +64,7 @@ def run_tests(world, path=None):
     roots = [row["root"] for row in world.test_case]
     if not roots:
         raise Refused("There are no tests.")
-    target = re.sub(r"[^\w./:\[\]-]", "", path or "")
+    target = re.sub(r"[^\w./:\[\]-]", "", path or "").lstrip("-")
     output = world.shell.run(f"pytest {target}".rstrip(), roots[0])
     counts = {
         name: int(count) for count, name in re.findall(r"(\d+) (passed|failed)", output.stdout.rpartition("\n=")[2])

@@ -11,6 +11,7 @@ from pkgutil import get_data
 from mcp_sim.libraries.files import Files, normalize, parent
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
 from mcp_sim.libraries.git import Git
+from mcp_sim.libraries.shell.commands.suites import PYTEST, collected
 from mcp_sim.libraries.shell.tables import TABLES
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
@@ -50,9 +51,21 @@ def load_given(store: Store, given: Json) -> None:
 
 
 def _load_tests(store: Store, disk: Files, tests: Json) -> None:
-    """Create declared tests: directory -> name -> what files must hold, `error`; null is a test that passes."""
+    """Create tests: directory -> `pytest`, or name -> what files must hold, `error`; null is a test that passes.
+
+    `pytest` alone is for the directories of all repositories.
+    """
+    if tests == PYTEST:
+        tests = {repository.root: PYTEST for repository in Git(store).repositories}
+    if isinstance(tests, str) or tests == {}:
+        raise LibraryError(f"tests: expected {{DIRECTORY: {PYTEST}}}, or tests by name below it, got {tests!r}")
     for root, cases in as_object(tests).items():
         place = normalize(root)
+        if cases == PYTEST:
+            for name in collected(disk, place):
+                store.put("test_case", name, {"name": name, "root": place, "runner": PYTEST, "fails": ""})
+        elif not isinstance(cases, dict):
+            raise LibraryError(f"tests: {root}: expected pytest, or tests by name, got {cases!r}")
         for name, given in as_object(cases).items():
             _check_row(as_object(given), TABLES["test_case"], f"tests: {name}")
             row: Record = {"name": name, "root": place, "needs": {}, "error": "", "fails": "", **as_object(given)}

@@ -31,12 +31,12 @@ MODES = {FILE: "644", DIRECTORY: "755"}
 """The modes of records without a mode."""
 
 LIMITS: Mapping[str, Any] = {
-    # One call must not hold a thread for long, and less than the watchdog of programs allows (10 s).
-    "timeout_seconds": 5.0,
     "max_commands": 50_000,  # half of what the interpreter runs in all its life
     "max_loop_iterations": 100_000,
     "max_memory": 64 << 20,
 }
+SECONDS = 5.0
+"""How long a command may take: less than the watchdog of programs allows (10 s), since it holds a thread."""
 _EXHAUSTED = "execution error: session"
 """How the interpreter begins to say that it runs no more."""
 _MOST_RUNS = 900
@@ -56,11 +56,12 @@ Place: TypeAlias = "tuple[str, str]"
 class Machine:
     """An interpreter whose files are those of a view. One call uses it at a time."""
 
-    def __init__(self, commands: Mapping[str, Command], host: str, env: Mapping[str, str]) -> None:
+    def __init__(self, commands: Mapping[str, Command], host: str, env: Mapping[str, str], seconds: float) -> None:
         from bashkit import Bash  # noqa: PLC0415 (optional, and loaded with the first command)
 
         builtins = {name: self._builtin(command) for name, command in commands.items()}
-        self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **LIMITS)
+        limits: Mapping[str, Any] = {"timeout_seconds": seconds, **LIMITS}
+        self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **limits)
         self.fs: FileSystem = self.bash.fs()
         self._runs = 0
         self.is_exhausted = False

@@ -10,9 +10,9 @@ from threading import Lock
 
 from mcp_sim.libraries.files import Files, normalize
 from mcp_sim.libraries.shell import session
-from mcp_sim.libraries.shell.commands import COMMANDS
+from mcp_sim.libraries.shell.commands import COMMANDS, suites
 from mcp_sim.libraries.shell.given import load_given
-from mcp_sim.libraries.shell.machine import Machine
+from mcp_sim.libraries.shell.machine import SECONDS, Machine
 from mcp_sim.libraries.shell.reading import written_paths
 from mcp_sim.libraries.shell.times import in_world_time
 from mcp_sim.libraries.store import LibraryError, Store
@@ -218,7 +218,8 @@ class _Pool:
             at = min(moves, key=lambda place: moves[place], default=None)
             if at is not None and moves[at] <= _NEAR:
                 return self._machines.pop(at)[1]
-        machine = Machine(COMMANDS, _HOST, _ENVIRONMENT)
+        runs_suites = any(row.get("runner") for row in store.rows("test_case"))
+        machine = Machine(COMMANDS, _HOST, _ENVIRONMENT, suites.SECONDS if runs_suites else SECONDS)
         machine.begin(store)
         machine.execute(f"builtin cd -- {shlex.quote(home)}")
         machine.fresh = session.capture(machine)

@@ -19,7 +19,7 @@ TABLES: Mapping[str, Mapping[str, Record]] = {
     "package": {"name": _TEXT, "version": _TEXT},
     "test_case": {
         "name": _TEXT, "root": _TEXT, "needs": {"type": "object"}, "error": _TEXT, "source": _TEXT, "fails": _TEXT,
-        "line": _NUMBER,
+        "line": _NUMBER, "runner": _TEXT,
     },
 }  # fmt: skip
 """Table -> field -> its schema. The first field is the key."""

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from mcp_sim.libraries.files import below, is_within, join
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
+from mcp_sim.libraries.shell.commands.suites import PYTEST, run_suite
 from mcp_sim.types import Record
 from mcp_sim.types.conditions import matcher
 
@@ -33,16 +34,24 @@ class _Case:
         return self.name.partition("::")[0]
 
 
-def pytest(run: Invocation) -> None:
-    options, targets = run.options(
-        "qvxk:sm:rp:lW:",
-        ["quiet", "verbose", "exitfirst", "maxfail=", "tb=", "no-header", "lf", "co", "collect-only", "color="],
-    )
+def pytest(run: Invocation, *, as_module: bool = False) -> None:
     run.machine.collect(fs=run.fs)
     root = next(
         (str(row["root"]) for row in run.store.rows("test_case") if is_within(run.directory, [str(row["root"])])), ""
     )
     rows = [row for row in run.store.rows("test_case") if row["root"] == root]
+    if rows and rows[0].get("runner") == PYTEST:
+        run_suite(run, root, rows, as_module=as_module)
+    else:
+        _print_declared(run, root, rows)
+
+
+def _print_declared(run: Invocation, root: str, rows: Sequence[Record]) -> None:
+    """Print what pytest prints if declared tests pass and fail."""
+    options, targets = run.options(
+        "qvxk:sm:rp:lW:",
+        ["quiet", "verbose", "exitfirst", "maxfail=", "tb=", "no-header", "lf", "co", "collect-only", "color="],
+    )
     chosen = _chosen(run, rows, root, targets, options.get("k", ""))
     cases = [_judged(run, row, root) for row in chosen]
     if options.keys() & {"x", "exitfirst", "maxfail"}:
@@ -161,7 +170,7 @@ def python(run: Invocation) -> None:
     words = run.arguments
     if words[:2] == ["-m", "pytest"]:
         run.arguments = words[2:]
-        pytest(run)
+        pytest(run, as_module=True)
     elif words[:1] == ["--version"]:
         run.out.append("Python 3.11.2\n")
     else:

@@ -15,14 +15,14 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import IO, NoReturn
 
-from mcp_sim.programs.sandbox.child import HEADER, READY
-from mcp_sim.programs.sandbox.confinement import UNCONFINED, Limits, Unconfined
+from mcp_sim.libraries.sandbox.child import HEADER, READY
+from mcp_sim.libraries.sandbox.confinement import UNCONFINED, Limits, Unconfined
 from mcp_sim.types import Json
 
 MOST_BYTES = 64 << 20
 """The largest message."""
 
-START = "from mcp_sim.programs.sandbox.child import main; main()"
+START = "from mcp_sim.libraries.sandbox.child import main; main()"
 _START_SECONDS = 60  # a new interpreter on a busy machine takes seconds
 _NEEDED_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", UNCONFINED)
 
@@ -43,13 +43,15 @@ class Process:
         *,
         limits: Limits | None = None,
         readable: Iterable[Path] = (),
+        writable: Iterable[Path] = (),
         hash_seed: int = 0,
     ) -> None:
         """Start it. Raises `Unconfined` if this system cannot confine it."""
         if sys.platform == "win32":
             raise Unconfined("Windows has no limits for processes that mcp-sim knows")
         self._limits = limits or Limits()
-        given = {"limits": asdict(self._limits), "readable": [str(path.resolve()) for path in readable]}
+        files = {"readable": [str(path.resolve()) for path in readable], "writable": [str(path) for path in writable]}
+        given = {"limits": asdict(self._limits), **files}
         self._errors = TemporaryFile()  # noqa: SIM115 (it is closed with the process)
         command = [sys.executable, "-P", "-c", START, json.dumps(given)]
         self._process = _Starter.get().submit(_started, command, _environment(hash_seed), self._errors).result()
@@ -130,14 +132,16 @@ def run_confined(
     seconds: float,
     limits: Limits | None = None,
     readable: Iterable[Path] = (),
+    writable: Iterable[Path] = (),
     hash_seed: int = 0,
 ) -> Json:
     """Return what a function of mcp-sim, `module:name`, returns in a confined process. Both are JSON.
 
-    Raises `Stopped` if it comes to a limit or raises an exception, and `Unconfined` if nothing may run here. Code that
-    the function runs may forge its result, but can do nothing else.
+    The `writable` folders are new, empty, and gone with the process. Raises `Stopped` if it comes to a limit or raises
+    an exception, and `Unconfined` if nothing may run here. Code that the function runs may forge its result, but can do
+    nothing else.
     """
-    process = Process(limits=limits, readable=readable, hash_seed=hash_seed)
+    process = Process(limits=limits, readable=readable, writable=writable, hash_seed=hash_seed)
     try:
         process.send(json.dumps([target, argument]).encode(), seconds)
         reply = json.loads(process.receive(seconds))

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.programs.sandbox.confinement import Limits, Unconfined, restrict
+from mcp_sim.libraries.sandbox.confinement import Limits, Unconfined, restrict
 
 READY = b"ready"
 """The first message of a process that is confined; of any other one, the first message is the reason."""
@@ -66,7 +66,9 @@ def main() -> None:
     for stream in (0, 1):
         os.dup2(nothing, stream)
     try:
-        restrict(Limits(**options["limits"]), map(Path, options["readable"]))
+        restrict(
+            Limits(**options["limits"]), *([Path(path) for path in options[name]] for name in ("readable", "writable"))
+        )
     except Unconfined as error:
         channel.send(str(error).encode())
         return

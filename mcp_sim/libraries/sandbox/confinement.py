@@ -14,19 +14,23 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from mcp_sim.programs.sandbox.system_calls import deny_system_calls
+from mcp_sim.libraries.sandbox.system_calls import deny_system_calls
 from mcp_sim.types.frozen import frozen
 
 _CREATE, _ADD, _ENTER = 444, 445, 446
 """The system calls of Landlock, on all machines."""
-_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3  # access rights of linux/landlock.h
+_WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 1, 1 << 2, 1 << 3  # access rights of linux/landlock.h
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Version of Landlock -> how many rights on files it knows; 16 from version 5 on."""
 _NO_NEW_PRIVILEGES, _SIGNAL_OF_PARENT, _KILLED = 38, 1, 9  # of linux/prctl.h, and SIGKILL
+_NULL = Path(os.devnull)
 _MODULES = ("stdlib", "platstdlib", "purelib", "platlib")
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000  # of linux/sched.h
 _BIND, _PRIVATE, _WITH_THOSE_BELOW, _DETACH = 4096, 1 << 18, 16384, 2  # of linux/mount.h
 _BASE = Path("/tmp")  # noqa: S108 (a place to mount at, which exists everywhere; nothing is written to it)
+_SET_ATTRIBUTES, _HERE, _RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1  # mount_setattr on all machines, and its flags
+_ROOM = b"size=64m,nr_inodes=20000"
+"""What a process with files to write may hold in them, in memory."""
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 """The system call that the C library has no function for."""
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
@@ -51,14 +55,17 @@ class Limits:
     """Seconds of processor time, in all."""
     files: int = 64
     """Open files."""
+    file_size: int = 0
+    """Bytes of a file that it writes."""
 
 
-def restrict(limits: Limits, readable: Iterable[Path] = ()) -> None:
+def restrict(limits: Limits, readable: Iterable[Path] = (), writable: Sequence[Path] = ()) -> None:
     """Limit this process for good, before it has threads.
 
-    It may read Python's own libraries and the `readable` files and folders, and write nothing. Raises `Unconfined` if
-    the kernel cannot enforce all of it, unless the environment has `UNCONFINED`: then what it can enforce has to do.
-    Nor does it see the names, sizes and times of other files, if the kernel lets users have namespaces (`_hide_files`).
+    It may read Python's own libraries and the `readable` files and folders. The `writable` folders are new and in
+    memory; it writes nothing else. Raises `Unconfined` if the kernel cannot enforce all of it, unless the environment
+    has `UNCONFINED`: then what it can enforce has to do. Nor does it see the names, sizes and times of other files, if
+    the kernel lets users have namespaces (`_hide_files`). `writable` folders need them.
     """
     if sys.platform == "win32":
         raise Unconfined("Windows has no limits for processes that mcp-sim knows")
@@ -68,12 +75,16 @@ def restrict(limits: Limits, readable: Iterable[Path] = ()) -> None:
     if sys.platform == "linux":
         _prctl(_SIGNAL_OF_PARENT, _KILLED)
         _prctl(_NO_NEW_PRIVILEGES, 1)
-        shown = [*own_files(), *readable]
-        _hide_files(shown)
-        closes = _close_files(shown)
+        shown = [*own_files(), *readable, *([_NULL] if writable else ())]
+        _check_apart(writable, shown)
+        if not _hide_files(shown) and writable:
+            raise Unconfined("this system lets users have no namespaces (in a container, its seccomp profile decides)")
+        for folder in writable:
+            folder.mkdir(parents=True, exist_ok=True)
+        closes = _close_files(shown, writable)
     _set_limits(limits)
     if sys.platform == "linux":
-        denies = deny_system_calls()
+        denies = deny_system_calls(writes=bool(writable))
     if not (closes and denies) and not os.environ.get(UNCONFINED):
         lacks = "Landlock (Linux 5.13)" if not closes else "a filter of system calls (seccomp)"
         raise Unconfined(
@@ -98,7 +109,7 @@ def _set_limits(limits: Limits) -> None:
         resource.RLIMIT_AS: limits.memory,
         resource.RLIMIT_CPU: limits.cpu,
         resource.RLIMIT_NOFILE: limits.files,
-        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_FSIZE: limits.file_size,
         resource.RLIMIT_CORE: 0,
     }
     if sys.platform != "linux":  # there, threads count too, and the filter denies processes
@@ -110,16 +121,24 @@ def _set_limits(limits: Limits) -> None:
             resource.setrlimit(limit, (most, most))
 
 
-def _hide_files(shown: Sequence[Path]) -> None:
-    """Leave nothing in the file system of this process but some files and folders.
+def _check_apart(writable: Iterable[Path], shown: Iterable[Path]) -> None:
+    """Raise `Unconfined` if a folder to write to is in, or has, one that is shown."""
+    for folder in writable:
+        both = next((path for path in shown if folder.is_relative_to(path) or path.is_relative_to(folder)), None)
+        if both is not None:
+            raise Unconfined(f"{folder} overlaps {both}, which this Python needs; use another folder")
+
+
+def _hide_files(shown: Sequence[Path]) -> bool:
+    """Leave nothing in the file system of this process but some files and folders, read-only. Return whether it could.
 
     Landlock denies what a file contains, but not whether it exists, how large it is and when it changed. Where users
     may have no namespaces, as by default in Docker, that much is left.
     """
     pivot_root = _PIVOT_ROOT.get(os.uname().machine)
     if pivot_root is None or not _enter_namespaces():
-        return
-    _mount(b"none", str(_BASE), b"tmpfs", 0)
+        return False
+    _mount(b"none", str(_BASE), b"tmpfs", 0, _ROOM)
     before = _BASE / "before"
     before.mkdir()
     if _system_call(pivot_root, os.fsencode(_BASE), os.fsencode(before)) != 0:
@@ -131,6 +150,7 @@ def _hide_files(shown: Sequence[Path]) -> None:
     if ctypes.CDLL(None, use_errno=True).umount2(os.fsencode(before), _DETACH) != 0:
         raise Unconfined(f"cannot leave the root folder: {os.strerror(ctypes.get_errno())}")
     before.rmdir()
+    return True
 
 
 def _enter_namespaces() -> bool:
@@ -170,15 +190,19 @@ def _show(before: Path, path: Path) -> None:
     else:
         at.touch()
     _mount(os.fsencode(original), str(at), None, _BIND | _WITH_THOSE_BELOW)
+    attributes = struct.pack("QQQQ", _READ_ONLY, 0, 0, 0)  # Landlock does not keep owners from changing modes and times
+    if _system_call(_SET_ATTRIBUTES, _HERE, os.fsencode(at), _RECURSIVE, attributes, len(attributes)) != 0:
+        raise Unconfined(f"cannot show files as read-only: {at}: {os.strerror(ctypes.get_errno())}")
 
 
-def _mount(source: bytes, target: str, kind: bytes | None, flags: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).mount(source, os.fsencode(target), kind, ctypes.c_ulong(flags), None) != 0:
+def _mount(source: bytes, target: str, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
+    mount = ctypes.CDLL(None, use_errno=True).mount
+    if mount(source, os.fsencode(target), kind, ctypes.c_ulong(flags), options) != 0:
         raise Unconfined(f"cannot show only some files: {target}: {os.strerror(ctypes.get_errno())}")
 
 
-def _close_files(readable: Iterable[Path]) -> bool:
-    """Deny all files but the readable ones, and TCP. Return whether the kernel does, which needs Landlock."""
+def _close_files(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
+    """Deny all other files, and TCP. Return whether the kernel does, which needs Landlock."""
     version = _system_call(_CREATE, None, 0, 1)
     if version < 1:
         return False
@@ -189,15 +213,17 @@ def _close_files(readable: Iterable[Path]) -> bool:
         return False
     for path in readable:
         with suppress(OSError):
-            _allow_reading(ruleset, path)
+            writes = _WRITE_FILE if path == _NULL else 0
+            _allow(ruleset, path, _READ_FILE | (_READ_FOLDER if path.is_dir() else writes))
+    for path in writable:
+        _allow(ruleset, path, rights)
     has_entered = _system_call(_ENTER, ruleset, 0) == 0
     os.close(ruleset)
     return has_entered
 
 
-def _allow_reading(ruleset: int, path: Path) -> None:
+def _allow(ruleset: int, path: Path, allowed: int) -> None:
     at = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    allowed = _READ_FILE | (_READ_FOLDER if path.is_dir() else 0)
     rule = struct.pack("=Qi", allowed, at)
     _system_call(_ADD, ruleset, 1, rule, 0)
     os.close(at)

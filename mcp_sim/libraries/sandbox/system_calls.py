@@ -59,8 +59,10 @@ def _conditions() -> Mapping[str, _Condition]:
     }
 
 
-def deny_system_calls() -> bool:
+def deny_system_calls(*, writes: bool = False) -> bool:
     """Let all but the listed system calls of this process fail, for good. Return whether they do.
+
+    Those that write files are listed for processes that have files to write, which other limits protect from them.
 
     They do not if those of this machine are not known, or if the kernel takes no filter.
 
@@ -68,27 +70,29 @@ def deny_system_calls() -> bool:
     """
     if platform.machine() not in _ARCHITECTURES:
         return False
-    code = ctypes.create_string_buffer(b"".join(_filter(platform.machine())))
+    code = ctypes.create_string_buffer(b"".join(_filter(platform.machine(), writes=writes)))
     program = ctypes.create_string_buffer(struct.pack("HP", (len(code) - 1) // 8, ctypes.addressof(code)))
     number = ctypes.c_long(_NUMBERS_OF_SECCOMP[platform.machine()])
     call = ctypes.CDLL(None, use_errno=True).syscall
     return call(number, ctypes.c_ulong(_SET_FILTER), ctypes.c_ulong(_ALL_THREADS), program) == 0
 
 
-def _filter(machine: str) -> Iterator[bytes]:
+def _filter(machine: str, *, writes: bool) -> Iterator[bytes]:
     """Yield the instructions of the filter."""
     column = [*_ARCHITECTURES].index(machine)
-    numbers = json.loads(_TABLE.read_text(encoding="utf-8"))
+    table: Mapping[str, Mapping[str, Sequence[int | None]]] = json.loads(_TABLE.read_text(encoding="utf-8"))
+    numbers = {**table["all"], **(table["writing"] if writes else {})}
     conditions = _conditions()
     yield _instruction(_LOAD, _ARCHITECTURE)
     yield _instruction(_IS, _ARCHITECTURES[machine], 1)
     yield _instruction(_RETURN, _KILL)
     yield _instruction(_LOAD, _NUMBER)
     for name, columns in numbers.items():
-        if columns[column] is None:
+        wanted = columns[column]
+        if wanted is None:
             continue
         lines = [*_lines(name, conditions.get(name))]
-        yield _instruction(_IS, columns[column], 0, len(lines))
+        yield _instruction(_IS, wanted, 0, len(lines))
         yield from lines
     yield _instruction(_RETURN, _FAIL | _NOT_PERMITTED)
 
