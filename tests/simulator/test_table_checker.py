@@ -17,7 +17,7 @@ FIELDS: dict[str, Any] = {
 TABLE: dict[str, Any] = {"key": "id", "natural": False, "singleton": False, "fields": FIELDS}
 PLANS: dict[str, Any] = {
     "tools": {tool: {"verb": tool, "entity": "desk"} for tool in ("list", "create", "delete")},
-    "entities": {"desk": TABLE, "room": TABLE},
+    "entities": {"desk": TABLE, "room": TABLE, "tab": {**TABLE, "display": ["room"]}},
 }
 START = {"room": {"r1": {"id": "r1"}}, "desk": {"d1": {"id": "d1", "room": "r1", "note": "loose leg"}}}
 
@@ -55,6 +55,7 @@ def test_a_sound_ledger_has_no_violations() -> None:
     steps = [
         step("create", {"id": "d2"}, put("d2", room="r2", size=3), put("r2", "room")),
         step("list", {"desks": [{"id": "d1"}, {"id": "d2"}]}),
+        step("create", "No room", put("t1", "tab", room="r1"), is_error=True),
         GONE,
         step("list", {"desks": [{"id": "d2"}]}),
         step("create", "No room", is_error=True),

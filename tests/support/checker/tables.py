@@ -5,7 +5,7 @@ T2  A link that a call sets leads to a record.
 T3  The id of a deleted record is not used again, unless callers choose the keys.
 T4  Neither a get nor a list nor a search of a table shows a deleted record of it.
 T5  No answer shows a hidden field of a record of the tool's table.
-T6  A failed call that nothing has bent writes nothing.
+T6  A failed call that nothing has bent writes nothing, except what a screen displays: a form stays half filled.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class _Tables:
 
     def problems(self, call: Answered) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with a call, and take over what it has written."""
-        if call.failed and call.judged and call.written:
-            yield "T6", f"fails, but {len(call.written)} changes are written"
+        stored = [change for change in call.written if self._specs.entities[change["entity"]].get("display") is None]
+        if call.failed and call.judged and stored:
+            yield "T6", f"fails, but {len(stored)} changes are written"
         puts = [change for change in call.written if change["op"] == "put"]
         before = [self._rows.get(put["entity"], {}).get(put["key"]) for put in puts]
         for put in puts:
