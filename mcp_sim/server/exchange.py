@@ -312,9 +312,10 @@ MOST_HELD = 64 * 1024 * 1024
 
 
 class Bodies:
-    """Bodies that are being received, limited in size, time and memory."""
+    """Bodies that are being received, limited in size (`longest`, in bytes), time and memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int = LONGEST_BODY) -> None:
+        self._longest = longest
         self._sizes: dict[anyio.CancelScope, int] = {}
         self._held = 0
 
@@ -332,13 +333,13 @@ class Bodies:
         raise Refusal(408, INVALID_REQUEST, "The request took too long to arrive", {"connection": "close"})
 
     async def _rest(self, body: bytearray, receive: Receive, scope: anyio.CancelScope) -> bytes:
-        while len(body) <= LONGEST_BODY:
+        while len(body) <= self._longest:
             self._hold(scope, len(body))
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Refusal(400, INVALID_REQUEST, "The request did not arrive whole", {"connection": "close"})
             body += message.get("body", b"")
-            if not message.get("more_body"):
+            if not message.get("more_body") and len(body) <= self._longest:
                 return bytes(body)
         raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})
 
@@ -347,3 +348,15 @@ class Bodies:
         self._sizes[scope] = size
         if self._held > MOST_HELD:
             next(iter(self._sizes)).cancel()
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a function that gives the body of a request that was read, then what its client does next."""
+    unread = [body]
+
+    async def replay() -> Message:
+        if unread:
+            return {"type": "http.request", "body": unread.pop(), "more_body": False}
+        return await receive()
+
+    return replay

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from httpx2 import ASGITransport, AsyncClient
+from httpx2 import ASGITransport, AsyncClient, Client
+from support.over_http import started
 
+from mcp_sim.cli.serve_gym import LONGEST_BODY
 from mcp_sim.training.adapters.gym_server import GymServer
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -62,6 +66,7 @@ REFUSED: list[tuple[str, Record, int]] = [
     ("/seed_session", {"mcp_sim": {"faults": [{"no_such_fault": {}}]}}, 400),
     ("/seed_session", {"resources_session_id": "x" * 300}, 400),
     ("/list_deals", {}, 404),
+    ("/seed_session", {"resources_session_id": "名"}, 400),
     ("/verify", {"title": "Spring order"}, 404),
 ]
 
@@ -71,6 +76,36 @@ async def test_what_cannot_be_begun_or_called_is_refused(
     client: AsyncClient, path: str, body: Record, status: int
 ) -> None:
     assert (await client.post(path, json=body)).status_code == status
+
+
+ODD: list[tuple[bytes, int]] = [
+    (b'{"response": {"output": [{"type": "message", "content": [{"text": "cut \\ud83d"}]}]}}', 200),
+    (b'{"response": "\\ud83d"}', 200),
+    (b'{"response": NaN}', 400),
+    (b'{"response": 1e999}', 400),
+    (b'{"a":' * 10_000, 400),
+    (b"\xff", 400),
+    (b"[]", 400),
+    (b"", 404),
+]
+
+
+@pytest.mark.parametrize(("body", "status"), ODD)
+async def test_an_odd_row_is_verified_or_refused(client: AsyncClient, body: bytes, status: int) -> None:
+    await client.post("/seed_session", json={})
+    assert (await client.post("/verify", content=body)).status_code == status
+
+
+def test_foreign_pages_and_long_bodies_are_refused_and_a_signal_ends_the_server() -> None:
+    words = ["unruly.py", "serve", "flaky_crm", "--gym", "0"]
+    with started(words) as served, socket.create_connection(("127.0.0.1", served.port)) as half:
+        half.sendall(b"POST /verify HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{")
+        with Client(base_url=served.url) as client:
+            assert client.post("/seed_session", headers={"host": "evil.example"}).status_code == 421
+            assert client.post("/seed_session", headers={"origin": "http://evil.example"}).status_code == 403
+            assert client.post("/verify", content=b" " * (LONGEST_BODY + 1)).status_code == 413
+            assert client.post("/seed_session").status_code == 200
+        assert served.end() == 128 + signal.SIGTERM
 
 
 def test_a_tool_that_is_named_as_an_endpoint_is_refused(tmp_path: Path) -> None:

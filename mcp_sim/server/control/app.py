@@ -24,7 +24,7 @@ from mcp_sim.server.control.following import Followed
 from mcp_sim.server.control.openapi import document
 from mcp_sim.server.control.operations import OPERATIONS, Operation
 from mcp_sim.server.control.tokens import ControlToken
-from mcp_sim.server.exchange import Bodies, Message, Receive, Refusal, Scope, Send, check_values
+from mcp_sim.server.exchange import Bodies, Receive, Refusal, Scope, Send, check_values, replayed
 from mcp_sim.types import Json
 from mcp_sim.types.json_values import decode, encode, nests_deeper
 
@@ -87,7 +87,7 @@ class ControlServer:
             await _response(refusal.status, str(refusal), headers)(scope, receive, send)
             return
         try:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, replayed(body, receive), send)
         except Exception:  # Starlette has answered, unless the response had begun
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
 
@@ -163,18 +163,6 @@ async def _json(request: Request) -> Json:
     if nests_deeper(value, DEEPEST):
         raise ControlError(400, f"the body nests more than {DEEPEST} levels deep")
     return value
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a function that gives the body of a request that was read, then what its client does next."""
-    unread = [body]
-
-    async def replayed() -> Message:
-        if unread:
-            return {"type": "http.request", "body": unread.pop(), "more_body": False}
-        return await receive()
-
-    return replayed
 
 
 def _refused(_request: Request, error: ControlError) -> Response:

@@ -17,8 +17,9 @@ from secrets import token_hex
 from typing import Any, cast
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from mcp_sim.training.actions import Answer, ToolCall
@@ -26,7 +27,7 @@ from mcp_sim.training.environment import Environment
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import decode_strict, encode
 
 RESERVED = frozenset({"rows", "seed_session", "verify", "close_session"})
 """The paths that tools cannot have."""
@@ -80,22 +81,24 @@ class GymServer:
                 Route("/verify", self._verify, methods=["POST"]),
                 Route("/close_session", self._close, methods=["POST"]),
                 Route("/{tool}", self._call, methods=["POST"]),
-            ]
+            ],
+            exception_handlers={HTTPException: _refused_by_body},
         )
 
     async def _rows(self, request: Request) -> Response:
         asked = request.query_params.get("seeds", "1")
         if not asked.isdecimal() or len(asked) > len(str(MOST_SESSIONS)):
             return _refused(400, f"seeds: expected a number up to {MOST_SESSIONS}, got {asked!r}")
-        lines = [encode(row) + b"\n" for row in rows(self._listing, range(min(int(asked), MOST_SESSIONS)))]
-        return Response(b"".join(lines), media_type="application/jsonl")
+        lines = (encode(row) + b"\n" for row in rows(self._listing, range(min(int(asked), MOST_SESSIONS))))
+        return StreamingResponse(lines, media_type="application/jsonl")
 
     async def _seed(self, request: Request) -> Response:
         """Begin an episode. The same session again is the same episode, so that a retry begins none."""
         body = await _body(request)
         name = body.get("resources_session_id") or token_hex(8)
-        if not isinstance(name, str) or len(name) > 200:
-            return _refused(400, "resources_session_id: expected a text of up to 200 characters")
+        # A cookie cannot hold other characters.
+        if not isinstance(name, str) or len(name) > 200 or not (name.isascii() and name.isprintable()):
+            return _refused(400, "resources_session_id: expected a text of up to 200 printable ASCII characters")
         if name not in self._sessions:
             if len(self._sessions) >= MOST_SESSIONS:
                 return _refused(503, f"there are {MOST_SESSIONS} sessions, which is the most; close some")
@@ -166,10 +169,19 @@ def _refused(status: int, problem: str) -> Response:
 
 
 async def _body(request: Request) -> Record:
+    """Return the JSON object of a request. Raises `HTTPException` for another body."""
     try:
-        return as_object(await request.json())
-    except ValueError:
-        return {}
+        body = decode_strict((await request.body()).decode() or "{}")
+    except ValueError as error:
+        raise HTTPException(400, f"the body is not valid JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise HTTPException(400, "expected a JSON object as the body")
+    return cast("Record", body)
+
+
+async def _refused_by_body(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _refused(error.status_code, error.detail)
 
 
 def _parameters(settings: Record) -> dict[str, Any]:
