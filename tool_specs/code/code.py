@@ -7,7 +7,7 @@ from package import PACKAGE
 
 from mcp_sim.libraries.files import FileError
 from mcp_sim.libraries.shell import ShellError
-from mcp_sim.programs import Refused, Result, initial, tool
+from mcp_sim.programs import Refused, Result, fail, initial, tool
 
 
 @initial
@@ -29,7 +29,7 @@ def bash(world, command=None, restart=False):
     try:
         output = world.shell.run(command)
     except ShellError as error:
-        raise Refused(str(error)) from None
+        return fail(str(error))
     text = (output.stdout + output.stderr).rstrip("\n")
     shown = f"{text}\n[exit code {output.exit_code}]" if output.exit_code else text
     return Result(text=shown, seconds=output.seconds)

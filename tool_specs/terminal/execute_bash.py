@@ -3,7 +3,7 @@
 from machine import MACHINE
 
 from mcp_sim.libraries.shell import ShellError
-from mcp_sim.programs import Refused, Result, initial, tool
+from mcp_sim.programs import Refused, Result, fail, initial, tool
 
 
 @initial
@@ -19,7 +19,7 @@ def execute_bash(world, command, is_input="false"):
     try:
         output = world.shell.run(command)
     except ShellError as error:
-        raise Refused(str(error)) from None
+        return fail(str(error))
     text = (output.stdout + output.stderr).rstrip("\n")
     lines = [
         *([text] if text else []),

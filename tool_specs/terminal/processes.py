@@ -5,7 +5,7 @@ import re
 from machine import MACHINE
 
 from mcp_sim.libraries.files import FileError
-from mcp_sim.libraries.shell import ShellError
+from mcp_sim.libraries.shell import Blocked, ShellError
 from mcp_sim.programs import Refused, Result, initial, tool
 
 tables = {
@@ -26,6 +26,7 @@ tables = {
 FIRST_PID = 1201
 SHELLS = re.compile(r"(/bin/|/usr/bin/)?(ba|z|da)?sh( -[il]+)*")
 PROMPT = "root@vm:~# "
+RUNNING = "\n⏳ Process is running. Use read_process_output to get more output."
 
 
 @initial
@@ -41,7 +42,11 @@ def start_process(world, command, timeout_ms, shell="bash"):  # noqa: ARG001 (th
         world.process.add(pid=pid, command=command, output=PROMPT, shown=1, running=True, started=stamp(world))
         waiting = f'Process {pid} is waiting for input (detected: "{PROMPT.strip()}")'
         return f"Process started with PID {pid} (shell: {shell})\nInitial output:\n{PROMPT}\n🔄 {waiting}"
-    output = ran(world, pid, command)
+    try:
+        output = ran(world, pid, command)
+    except Blocked:
+        world.process.add(pid=pid, command=command, running=True, started=stamp(world))
+        return f"Process started with PID {pid} (shell: {shell})\nInitial output:\n{RUNNING}"
     text = output.stdout + output.stderr
     count = len(text.splitlines())
     world.process.add(
@@ -60,6 +65,8 @@ def stamp(world):
 def ran(world, pid, command):
     try:
         return world.shell.run(command, name=str(pid))
+    except Blocked:
+        raise
     except ShellError as error:
         raise Refused(f"Error: {error}") from None
 
@@ -76,7 +83,14 @@ def interact_with_process(world, pid, input):
         return (
             f"✅ Input executed in process {pid}.\n📭 (No output produced)\n\n✅ Process {pid} has finished execution"
         )
-    output = ran(world, pid, input)
+    try:
+        output = ran(world, pid, input)
+    except Blocked:
+        timeout = "⏱️ Response may be incomplete (timeout reached)"
+        return f"✅ Input executed in process {pid}.\n📭 (No output produced)\n\n\n{timeout}"
+    if not SHELLS.fullmatch(process["command"].strip()):  # Ctrl-C has ended a command without a shell
+        process["running"], process["exit_code"] = False, output.exit_code
+        return f"✅ Input executed in process {pid}:\n\n📤 Output:\n^C\n\n✅ Process {pid} has finished execution"
     text = output.stdout + output.stderr
     process["output"] += f"{input.rstrip()}\n{text}{PROMPT}"
     process["shown"] = len(process["output"].splitlines())
@@ -108,6 +122,8 @@ def read_process_output(world, pid, offset=0, length=1000):
         heading = f"[Reading {len(chosen)} new lines (total: {total} lines)]"
         process["shown"] += len(chosen)
     body = "\n".join(chosen) or "(No output in requested range)"
+    if (world.shell_session.get(str(pid)) or {}).get("blocked"):
+        return f"{heading}\n\n{body}{RUNNING}"
     if process["running"]:
         return f'{heading}\n\n{body}\n🔄 Process {pid} is waiting for input (detected: "{PROMPT.strip()}")'
     return f"{heading}\n\n{body}\n✅ Process completed with exit code {process['exit_code']}"
@@ -119,6 +135,7 @@ def force_terminate(world, pid):
     if process is None or not process["running"]:
         return f"No active session found for PID {pid}"
     process["running"], process["exit_code"] = False, 137
+    world.shell.restart(str(pid))
     return f"Successfully initiated termination of session {pid}"
 
 

@@ -3,7 +3,7 @@
 from machine import MACHINE
 
 from mcp_sim.libraries.shell import ShellError
-from mcp_sim.programs import Refused, Result, initial, tool
+from mcp_sim.programs import Result, fail, initial, tool
 
 
 @initial
@@ -17,6 +17,6 @@ def run_command(world, command, workdir=None, stdin=None):
     try:
         output = world.shell.run(command, workdir, stdin)
     except ShellError as error:
-        raise Refused(str(error)) from None
+        return fail(str(error))
     body = {"stdout": output.stdout, "stderr": output.stderr, "exit_code": output.exit_code}
     return Result(text=output.stdout + output.stderr, structured=body, seconds=output.seconds)

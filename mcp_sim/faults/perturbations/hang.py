@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
 from mcp_sim.faults.library_tables import entity_of, missing
-from mcp_sim.types import Change, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.faults.results import proceed_twice
+from mcp_sim.types import Change, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import USUAL_TIMEOUT
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration
 
-_SESSION = "main"
-"""The session of tools that have one shell."""
+_NEXT = "next"
+"""The record that blocks whichever session runs the next command. The shell removes it."""
 
 
 @perturbations.register("hang")
@@ -22,7 +24,8 @@ class Hang(Perturbation):
     """Let a command of a shell wait for input that never comes: the call times out, and the session stays blocked.
 
     Later commands time out as well, until the agent presses Ctrl-C (the command `\\x03`) or starts the shell again. An
-    agent that only repeats the command gets no further.
+    agent that only repeats the command gets no further. A process in which it happens goes on running. No effect on a
+    call that runs no command.
     """
 
     stage = Stage.BEFORE
@@ -30,7 +33,7 @@ class Hang(Perturbation):
     message: str = Field(
         default="timed out: the command has not returned; it may be waiting for input",
         min_length=1,
-        description="The error text.",
+        description="The error text, of tools that have one.",
     )
     after: Duration | None = Field(
         default=None, description="How long the agent waits for the error. Default: on the real clock 2s, else 0s."
@@ -38,15 +41,14 @@ class Hang(Perturbation):
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         entity = entity_of(domain, tool, "shell_session")
+        waits = Change("put", entity, _NEXT, {"id": _NEXT, "blocked": self.message})
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            known: Record = turn.view.get(entity, _SESSION) or {"id": _SESSION, "cwd": "", "state": ""}
-            command = turn.call.arguments.get("command")
-            if known.get("blocked") or not isinstance(command, str) or not command.strip():
-                return turn.no_effect(await proceed(turn))
-            change = Change("put", entity, _SESSION, {**known, "blocked": command})
-            answer = ToolResult(self.message, form="text", is_error=True)
-            return Transition(Observation(answer, turn.wait(self.after, USUAL_TIMEOUT)), (change,))
+            truth, other = await proceed_twice(turn, proceed, turn.after([waits]))
+            changes = [change for change in other.changes if (change.entity, change.key) != (entity, _NEXT)]
+            if len(changes) == len(other.changes):  # the call has run no command
+                return turn.no_effect(truth)
+            return Transition(replace(other.observation, delay=turn.wait(self.after, USUAL_TIMEOUT)), tuple(changes))
 
         return apply
 

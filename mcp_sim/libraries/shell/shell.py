@@ -19,6 +19,8 @@ from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 
 SESSION = "shell_session"
+_NEXT = "next"
+"""The record that lets the next command of any session wait for ever."""
 _HOST = "vm"
 _ENVIRONMENT = {
     "HOME": "/root",
@@ -54,6 +56,10 @@ class ShellError(LibraryError):
     """A command that could not be started."""
 
 
+class Blocked(ShellError):
+    """A command that does not return, or one in a session with such a command. What it has written stays."""
+
+
 @dataclass(slots=True)
 class Output:
     """What a command printed, its exit code, and how long it took in the time of the world."""
@@ -83,12 +89,22 @@ class Shell:
         return str((self._session(name)).get("cwd") or self._home())
 
     def run(self, command: str, workdir: str | None = None, stdin: str | None = None, *, name: str = "") -> Output:
-        """Run a command in a session, in its directory or in `workdir`. Raises `ShellError` if that is missing."""
+        """Run a command in a session, in its directory or in `workdir`.
+
+        Raises `ShellError` if that is missing, and `Blocked` if the command does not return.
+        """
         if "\0" in command:
             raise ShellError("a command holds no null characters")
         known = self._session(name)
         if known.get("blocked"):
             return self._interrupt(known, command)
+        if (waiting := self._store.get(SESSION, _NEXT)) and command.strip():
+            self._store.remove(SESSION, _NEXT)
+            session_id = name or "main"
+            self._store.put(
+                SESSION, session_id, {"cwd": "", "state": "", **known, "id": session_id, "blocked": command}
+            )
+            raise Blocked(str(waiting["blocked"]))
         if len(command) > _LONGEST:
             return Output("", "bash: /bin/bash: Argument list too long\n", 126)
         output = self._run(known, name, command, workdir, stdin)
@@ -141,10 +157,10 @@ class Shell:
             self._store.put(SESSION, name or "main", {**known, "state": "", "blocked": ""})
 
     def _interrupt(self, known: Record, command: str) -> Output:
-        """End what blocks a session, if the command is Ctrl-C. Raises `ShellError` otherwise."""
+        """End what blocks a session, if the command is Ctrl-C. Raises `Blocked` otherwise."""
         if command.strip() not in _INTERRUPTS:
             waits = f"{known['blocked']!r} is still running and waits for input"
-            raise ShellError(f"timed out: {waits}; press Ctrl-C (\\x03) or start the shell again")
+            raise Blocked(f"timed out: {waits}; press Ctrl-C (\\x03) or start the shell again")
         self._store.put(SESSION, known["id"], {**known, "blocked": ""})
         return Output("^C\n", "", 130)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from support.services import message, value
@@ -22,6 +23,26 @@ async def test_a_hanging_command_blocks_the_session_until_it_is_interrupted(tmp_
         assert (await run(world, "\x03"))["exit_code"] == 130
         assert await out(world, "pwd; echo $n") == "/app\n5\n"
         assert not (await twin.call("run_command", {"command": "pwd"})).ok
+
+
+async def test_a_process_in_which_a_command_hangs_goes_on_running_until_it_is_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    hang = {"hang": {}, "when": {"any": [{"arguments": {"input": "less x"}}, {"arguments": {"command": "top"}}]}}
+    path.write_text(json.dumps({"mcp_sim": 1, "name": "hung", "tools": "processes", "perturbations": [hang]}))
+    async with Simulator.load(path).open(seed=1) as world:
+        started = value(await world.call("start_process", {"command": "top", "timeout_ms": 1000}))
+        assert started.endswith("⏳ Process is running. Use read_process_output to get more output.")
+        value(await world.call("start_process", {"command": "bash", "timeout_ms": 1000}))
+        for text in ("less x", "pwd"):
+            answer = value(await world.call("interact_with_process", {"pid": 1208, "input": text}))
+            assert answer.endswith("⏱️ Response may be incomplete (timeout reached)")
+        assert "⏳ Process is running" in value(await world.call("read_process_output", {"pid": 1208}))
+        assert "^C" in value(await world.call("interact_with_process", {"pid": 1208, "input": "\x03"}))
+        assert "/root" in value(await world.call("interact_with_process", {"pid": 1208, "input": "pwd"}))
+        ended = value(await world.call("interact_with_process", {"pid": 1201, "input": "\x03"}))
+        assert ended.endswith("✅ Process 1201 has finished execution")
+        assert value(await world.call("list_sessions", {})).startswith("PID: 1208")
+        assert not [row for _, row in world.view.rows("shell_session") if row["blocked"] or row["id"] == "next"]
 
 
 async def test_a_full_disk_cuts_off_what_is_written(tmp_path: Path) -> None:
