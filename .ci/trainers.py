@@ -25,6 +25,7 @@ TRAINERS = {
     "openenv": ["openenv==0.10.0", "websockets"],
     "inspect_ai": ["inspect-ai==0.3.285"],
     "gymnasium": ["gymnasium==1.4.0"],
+    "ray": ["ray==2.60.0"],
     "trl": ["trl==1.16.0", "torch==2.13.0", "jmespath"],
 }
 LONGEST_INSTALL, LONGEST_RUN = 1200, 600  # seconds; torch is 200 MB

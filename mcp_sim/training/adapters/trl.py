@@ -26,7 +26,7 @@ TYPES: Mapping[str, Any] = {
 }  # fmt: skip
 
 OWN_METHODS = frozenset({"reset", "get_reward"})
-"""What TRL calls itself."""
+"""What TRL calls itself. A reward is read from `answered_reward` only: TRL would add that of `get_reward` to it."""
 
 SAID_BY_TYPES = frozenset({"description", "type", "enum", "title", "default"})
 """Keywords of a schema that need no words beside the signature."""
@@ -67,16 +67,18 @@ def environment_class(scenario: str | Path, **options: Any) -> type:
     def begin(self: Any) -> None:
         self.episode = Environment(scenario, **options)
 
-    def reset(self: Any, seed: int | None = None, stream: str = "", intensity: float | None = None, **_: Any) -> str:
-        return self.episode.reset(seed=seed, stream=stream, intensity=intensity)
+    def reset(
+        self: Any, seed: int | None = None, stream: str = "", intensity: float | None = None, prompt: Any = (), **_: Any
+    ) -> str | None:
+        task = self.episode.reset(seed=seed, stream=stream, intensity=intensity)
+        messages = cast("list[Any]", prompt) if isinstance(prompt, list) else []
+        is_asked = any(as_object(message).get("content") == task for message in messages)
+        return None if is_asked else task  # TRL appends it to the prompt, which `Task.row` has already
 
-    def get_reward(self: Any) -> float | None:
-        return self.episode.reward()
-
-    body: dict[str, Any] = {"__init__": begin, "reset": reset, "get_reward": get_reward}
+    body: dict[str, Any] = {"__init__": begin, "reset": reset}
     for tool in Environment(scenario, **options).tools():
         method = _method(tool["function"])
-        if method.__name__ in body:
+        if method.__name__ in OWN_METHODS | {*body}:
             raise UsageError(f"the tool {method.__name__} has the name of another tool, or of a method of TRL")
         body[method.__name__] = method
     return type("McpSimEnvironment", (), body)
