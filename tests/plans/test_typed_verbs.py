@@ -224,9 +224,8 @@ async def test_removing_a_record_from_another_keeps_both(tmp_path: Path, part: s
     async with simulator(tmp_path, tools).open() as world:
         keys = [(await answered(world, f"create_{part}", label=text, place="x"))["id"] for text in ("A", "B")]
         at = {f"{whole}_id": (await answered(world, f"create_{whole}", name="W"))["id"]}
-        for key in keys:
-            shown = await answered(world, f"add_{part}_to_{whole}", **at, **{f"{part}_id": key})
-        assert shown[f"{part}_ids"] == keys
+        added = [await answered(world, f"add_{part}_to_{whole}", **at, **{f"{part}_id": key}) for key in keys]
+        assert added[-1][f"{part}_ids"] == keys
         shown = await answered(world, f"remove_{part}_from_{whole}", **at, **{f"{part}_id": keys[0]})
         assert (shown["id"], shown[f"{part}_ids"]) == (at[f"{whole}_id"], keys[1:])
         assert (await answered(world, f"get_{part}", **{f"{part}_id": keys[0]}))["label"] == "A"
