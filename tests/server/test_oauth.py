@@ -21,9 +21,12 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from support.over_http import Served, listening
 
 from mcp_sim.cli import main
+from mcp_sim.server.exchange import Refusal
 from mcp_sim.server.oauth.grants import Grant, Grants
+from mcp_sim.server.oauth.service import Authorization
 from mcp_sim.types.oauth import OAuth
 
+GRANTS = ["authorization_code", "refresh_token"]
 BACK = "http://127.0.0.1:9/callback"
 TOKEN = re.compile(rb"(?:access|refresh)-[0-9a-f]{40}|Bearer [A-Za-z]*-[0-9a-f]{20}")
 
@@ -194,6 +197,43 @@ async def test_a_token_in_arguments_is_withheld_and_judged(tmp_path: Path, capsy
     assert storage.history[0].encode() not in trace.read_bytes()
     main(["grade", str(trace), "--scenario", path])
     assert "a token was in the arguments of a call" in capsys.readouterr().out
+
+
+def test_escapes_and_batches_hide_neither_calls_nor_tokens() -> None:
+    auth = Authorization(OAuth(revoked_at=5), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
+    access, _ = auth.grants.issue(Grant("client", [], "/w/a", "a"), "authorized")
+    token = auth.grants.access_token(access)
+    scope: Any = {"headers": [], "path": "/w/a/mcp"}
+    assert token is not None
+    note = access.replace("-", "\\u002d")
+    call = f'{{"method": "tools\\/call", "params": {{"note": "{note}"}}}}'
+    for body in (call, f"[{call}, {call}]"):
+        kept = auth.take_call(token, scope, body.encode())
+        assert b"[token]" in kept
+        assert access.encode() not in kept
+        assert access not in str(json.loads(kept))
+    assert auth.take_call(token, scope, b'{"method": "ping", "params": "tools/call"}')
+    with pytest.raises(Refusal):
+        auth.take_call(token, scope, f"[{call}, {call}]".encode())
+
+
+async def test_the_page_of_consent_shows_hostile_names_inertly_and_long_requests_are_refused(tmp_path: Path) -> None:
+    with listening(document(tmp_path, {"consent": "page"})) as served:
+        async with httpx2.AsyncClient(trust_env=False, timeout=30, base_url=served.url) as raw:
+            about = {"redirect_uris": [BACK], "client_name": "Bank\u202eeliforp\u2066<b>", "grant_types": GRANTS}
+            known = (await raw.post("/register", json=about)).json()
+            asked = {
+                "client_id": known["client_id"],
+                "redirect_uri": BACK,
+                "response_type": "code",
+                "code_challenge": "x" * 43,
+                "code_challenge_method": "S256",
+            }
+            page = await raw.get((await raw.get("/authorize", params=asked)).headers["location"])
+            assert "Bank\\u202eeliforp\\u2066&lt;b&gt;" in page.text
+            for name in ("state", "code_challenge", "resource"):
+                long = await raw.post("/authorize", data={**asked, name: f"{served.url}/w/a/{'x' * 60_000}"})
+                assert "error=invalid_request" in long.headers["location"]
 
 
 async def test_what_is_no_valid_token_is_challenged(tmp_path: Path) -> None:

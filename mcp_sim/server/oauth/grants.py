@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from secrets import token_hex
 from typing import Literal, TypeAlias, TypeVar
@@ -170,7 +171,7 @@ class Grants:
         """Note an event, for the ledger of a world."""
         events = self._of(world).events
         if len(events) < MOST_EVENTS:
-            events.append({"event": event, **({"reason": reason} if reason else {})})
+            events.append(_event(event, reason))
 
     def take_events(self, world: str) -> list[dict[str, str]]:
         """Return what was noted for a world since the last time."""
@@ -201,6 +202,12 @@ def _keep(held: OrderedDict[str, T], text: str, value: T, *, is_token: bool = Tr
     if len(held) > MOST_TOKENS:
         held.popitem(last=False)
     return value
+
+
+@cache
+def _event(event: str, reason: str) -> dict[str, str]:
+    """Return an event. Equal ones are the same object: clients can cause a hundred in each of 20,000 worlds."""
+    return {"event": event, "reason": reason} if reason else {"event": event}
 
 
 def _digest(text: str) -> str:

@@ -24,8 +24,11 @@ from mcp_sim.server.oauth.grants import Grant, Grants
 
 MOST_CLIENTS = 5_000
 """Clients and open requests that are kept. Those in memory register once per run."""
-LONGEST_CLIENT = 3_000
-"""Bytes of the metadata of a client as JSON: at most 15 MB for all clients. Real ones have hundreds of bytes."""
+LONGEST = 3_000
+"""Bytes of the metadata of a client, or of a request for access, as JSON. Real ones have hundreds of bytes.
+
+At most 15 MB for all clients, and 60 MB for what is kept of requests with the tokens.
+"""
 CODE_SECONDS = 60.0  # RFC 6749 recommends at most ten minutes; a client exchanges it at once
 UNSAFE_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob"})
 """Schemes of redirects that a browser would run or show as a page of this server."""
@@ -63,9 +66,9 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         """Register a client. Raises `RegistrationError` for long metadata, and redirects that a browser would run."""
-        if len(client_info.model_dump_json(exclude_none=True).encode()) > LONGEST_CLIENT:
+        if len(client_info.model_dump_json(exclude_none=True).encode()) > LONGEST:
             raise RegistrationError(
-                "invalid_client_metadata", f"the metadata of the client are longer than {LONGEST_CLIENT} bytes"
+                "invalid_client_metadata", f"the metadata of the client are longer than {LONGEST} bytes"
             )
         for uri in client_info.redirect_uris or ():
             if uri.scheme in UNSAFE_SCHEMES:
@@ -80,7 +83,12 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
     # consent --------------------------------------------------------------------------------------------------------
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
-        """Return where to redirect: back with a code, or to the page where a person decides."""
+        """Return where to redirect: back with a code, or to the page where a person decides.
+
+        Raises `AuthorizeError` if it is denied, too long, or for another server.
+        """
+        if len(params.model_dump_json().encode()) > LONGEST:
+            raise AuthorizeError("invalid_request", f"The request is longer than {LONGEST} bytes")
         grant = self._grant(client, params)
         if self._grants.denies(grant.world):
             self._grants.note(grant.world, "denied")

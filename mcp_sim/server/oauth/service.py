@@ -19,11 +19,14 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from mcp_sim.server.exchange import Receive, Refusal, Scope, Send
+from mcp_sim.server.exchange import Receive, Refusal, Scope, Send, check_values
 from mcp_sim.server.oauth.grants import Grants, Reason, Token
 from mcp_sim.server.oauth.provider import Provider
 from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.oauth import OAuth
+from mcp_sim.types.readable import readable
 
 RESOURCE = "/.well-known/oauth-protected-resource"
 SERVER = "/.well-known/oauth-authorization-server"
@@ -148,7 +151,7 @@ class Authorization:
             "back": str(waiting.params.redirect_uri),
             "number": number,
         }
-        page = _PAGE.format(**{name: escape(text) for name, text in texts.items()})
+        page = _PAGE.format(**{name: escape(readable(text)) for name, text in texts.items()})
         return HTMLResponse(page, headers=PAGE_HEADERS)
 
     async def _decide(self, request: Request) -> Response:
@@ -178,15 +181,30 @@ class Authorization:
         return self._provider.name_of(token.grant.client)
 
     def take_call(self, token: Token, scope: Scope, body: bytes) -> bytes:
-        """Count a tool call, and return its body without tokens. Raises `Refusal` if a fault refuses it."""
-        if b'"tools/call"' not in body:
-            return body
+        """Count the tool calls of a body, and return it without tokens. Raises `Refusal` if a fault refuses one."""
+        body, calls = _calls_in(body)
         world = token.grant.world
-        reason = self.grants.count_call(token, world)
-        if reason is not None:
-            self.grants.note(world, "refused", reason)
-            raise _unauthorized(scope, reason)
-        return self.grants.withheld(body, world)
+        for _ in range(calls):
+            reason = self.grants.count_call(token, world)
+            if reason is not None:
+                self.grants.note(world, "refused", reason)
+                raise _unauthorized(scope, reason)
+        return self.grants.withheld(body, world) if calls else body
+
+
+def _calls_in(body: bytes) -> tuple[bytes, int]:
+    """Return a body without escapes, which could hide a token, and how many tool calls it has.
+
+    Raises `Refusal` for one with too many values.
+    """
+    check_values(body)
+    try:
+        value = decode(body)
+    except ValueError:
+        return body, 0  # it is refused where it is answered
+    messages = as_list(value) or [value]
+    calls = sum(as_object(message).get("method") == "tools/call" for message in messages)
+    return encode(value) if calls and b"\\" in body else body, calls
 
 
 def _unauthorized(scope: Scope, reason: Reason | None) -> Refusal:
