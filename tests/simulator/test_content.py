@@ -25,6 +25,7 @@ SCENARIO_OF = {
     "time": "desk",
     "calculator": "desk",
     "redis_strings": "desk",
+    "adb": "phone",
 }
 """Spec -> the name of its scenarios, where these have neither its name nor that of its folder: they serve several."""
 PLANNED = sorted({*PLANNED_SPECS} - NO_CONTENT)

@@ -2,7 +2,7 @@
 
 `world.screens` is a `Screens`. `world.screens.browser(world, site)` is a browser over sites, which a program declares
 with `Site`: `@site.page("/parts/<id>")` returns HTML, `@site.post("/cart")` acts on a form. Tabs are records of the
-table `tab`. `world.screens.device(world, apps, size)` is a phone, whose apps are sites.
+table `tab`. `world.screens.device(world, apps, size)` is a phone, `.desktop(...)` a desktop: their apps are sites.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_sim.libraries.screens import android, picture, playwright
+from mcp_sim.libraries.screens import android, atspi, picture, playwright
 from mcp_sim.libraries.screens.browser import PAGE, TAB, Browser
+from mcp_sim.libraries.screens.desktop import Desktop
 from mcp_sim.libraries.screens.device import App, Device
 from mcp_sim.libraries.screens.dom import Element, HtmlError, parse
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, layout_record, notice_record, usual_notices
@@ -23,9 +24,10 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 
 __all__ = [
-    "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "App", "Browser", "Device", "Element", "HtmlError", "NotFound",
-    "NotReady", "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "entities", "layout_record", "library",
-    "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "screens", "usual_notices",
+    "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "App", "Browser", "Desktop", "Device", "Element", "HtmlError",
+    "NotFound", "NotReady", "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "atspi", "entities",
+    "layout_record", "library", "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "screens",
+    "usual_notices",
 ]  # fmt: skip
 
 
@@ -42,6 +44,10 @@ class Screens:
     def device(self, world: Any, apps: Sequence[App], size: tuple[int, int]) -> Device:
         """Return the phone of the world: its apps, and the width and height of its screen."""
         return Device(self._store, world, apps, size)
+
+    def desktop(self, world: Any, apps: Sequence[App], size: tuple[int, int]) -> Desktop:
+        """Return the desktop of the world: its apps, and the width and height of its screen."""
+        return Desktop(self._store, world, apps, size)
 
 
 library = Screens

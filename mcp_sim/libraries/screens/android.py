@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from typing import ClassVar
 
 from mcp_sim.libraries.screens.accessibility import Tree, is_inline
 from mcp_sim.libraries.screens.dom import Element
@@ -54,6 +55,9 @@ class View:
 class Views:
     """The views of a page of an app. `focus` is the place of the element with the focus."""
 
+    classes: ClassVar[Mapping[str, str]] = _CLASSES
+    """Role -> the class of its view, for roles that are controls."""
+
     def __init__(self, form: Form, layout: Layout, package: str, focus: int | None) -> None:
         self._form, self._layout, self.package, self._focus = form, layout, package, focus
         self._tree = Tree(form, focus, "", {}, 0)
@@ -71,10 +75,10 @@ class Views:
                 yield from inner
             return
         if box.text:
-            yield View("android.widget.TextView", area, box.element, box.text)
+            yield self._line(box, area)
             return
         role = self._tree.role(box.element)
-        if role in _CLASSES:
+        if self._is_control(box.element, role):
             yield self._control(box.element, role, area)
         elif self._is_text(box):
             yield self._text(box.element, role, area)
@@ -86,15 +90,21 @@ class Views:
         inner = (child for child in box.children if not child.text)
         return bool(box.children or box.element.get("aria-label")) and all(
             is_inline(child.element)
-            and self._tree.role(child.element) not in _CLASSES
+            and not self._is_control(child.element, self._tree.role(child.element))
             and not _is_tapped(child.element)
             and not child.element.get("id")
             and self._is_text(child)
             for child in inner
         )
 
+    def _is_control(self, _element: Element, role: str) -> bool:
+        return role in self.classes
+
+    def _line(self, box: Box, area: Area) -> View:
+        return View("android.widget.TextView", area, box.element, box.text)
+
     def _control(self, element: Element, role: str, area: Area) -> View:
-        view = View(f"android.widget.{_CLASSES[role]}", area, element, identifier=self._identifier(element))
+        view = View(f"android.widget.{self.classes[role]}", area, element, identifier=self._identifier(element))
         flags = {"clickable", "focusable"} if role not in ("img", "meter", "progressbar") else set[str]()
         value = self._form.value(element) if element.tag in ("input", "select", "textarea") else ""
         if role in _CHECKABLE:
@@ -192,14 +202,17 @@ def _nodes(view: View, index: int, package: str) -> Iterator[str]:
         **{flag: str(flag in view.flags).lower() for flag in _FLAGS},
         "bounds": f"[{x},{y}][{x + width},{y + height}]", "hint": view.hint,
     }  # fmt: skip
-    attributes = " ".join(
-        f'{name}="{escape(value, quote=False).translate(_ESCAPED)}"' for name, value in values.items()
-    )
+    attributes = " ".join(f'{name}="{escaped(value)}"' for name, value in values.items())
     yield f"<node {attributes}{'>' if view.children else ' />'}"
     for at, child in enumerate(view.children):
         yield from _nodes(child, at, package)
     if view.children:
         yield "</node>"
+
+
+def escaped(text: str) -> str:
+    """Return a text as it is written in XML."""
+    return escape(text, quote=False).translate(_ESCAPED)
 
 
 def listed(root: View) -> list[tuple[str, View]]:

@@ -13,13 +13,12 @@ from urllib.parse import urlsplit
 from mcp_sim.libraries.screens.android import View, Views
 from mcp_sim.libraries.screens.browser import Browser
 from mcp_sim.libraries.screens.dom import Element, parse
-from mcp_sim.libraries.screens.forms import Form, is_text_control, option_value, squeezed
+from mcp_sim.libraries.screens.forms import Form, is_text_control
 from mcp_sim.libraries.screens.layout import Layout, Metrics
 from mcp_sim.libraries.screens.site import ScreenError, Site
 from mcp_sim.libraries.screens.tab import new_tab
 from mcp_sim.libraries.screens.task import Task
 from mcp_sim.libraries.store import LibraryError, Store
-from mcp_sim.types.json_schema.shapes import as_list
 
 LAUNCHER = "com.google.android.apps.nexuslauncher"
 """The package of the screen with the apps."""
@@ -77,8 +76,8 @@ class Device:
             return self._window(task.form)
         if task.dialog is not None:
             return self._window(Form(parse(_dialog(task.dialog)), {}), self._answer)
-        if task.view["picker"] is not None:
-            return self._window(Form(parse(_options(task)), {}), self._pick)
+        if task.picker is not None:
+            return self._window(Form(parse(task.options(task.picker)), {}), task.pick)
         return self._window(task.form, self._start_tapped if self.package == LAUNCHER else None)
 
     def views(self) -> View:
@@ -231,17 +230,6 @@ class Device:
                 self.task.answer(accept=element is not None and element.get("id") == _ACCEPT)
             self.task.save()
 
-    def _pick(self, element: Element | None) -> None:
-        task = self.task
-        picker, link = task.view["picker"], element.closest("a") if element is not None else None
-        task.look(picker=None, scroll=picker["under"])
-        select = next(control for control in task.root.walk() if control.place == picker["place"])
-        if link is not None:
-            with suppress(ScreenError):
-                value, chosen = link.get("href"), [*map(str, as_list(task.form.value(select)))]
-                task.choose(select, [*({value} - {*chosen}), *(other for other in chosen if other != value)])
-        task.save()
-
     def _package_of(self, url: str) -> str:
         try:
             parts = urlsplit(url)
@@ -261,17 +249,3 @@ def _dialog(message: str) -> str:
         f'<p id="android:id/message">{escape(message)}</p><button id="android:id/button2">Cancel</button>'
         f'<button id="{_ACCEPT}">OK</button></div></body>'
     )
-
-
-def _options(task: Task) -> str:
-    """Return the page with the options of a list that is open."""
-    place = task.view["picker"]["place"]
-    select = next(element for element in task.root.walk() if element.place == place)
-    chosen, rows = task.form.value(select), list[str]()
-    for option in select.walk():
-        if option.tag == "option" and not option.has("disabled"):
-            value = option_value(option)
-            selected = ' aria-selected="true"' if value == chosen or value in as_list(chosen) else ""
-            attributes = f'id="android:id/text1" style="display: block" href="{escape(value)}"{selected}'
-            rows.append(f"<a {attributes}>{escape(squeezed(option.text))}</a>")
-    return f"<body>{''.join(rows)}</body>"

@@ -72,7 +72,7 @@ class Layout:
     """The boxes of a page in an area of the screen. `scroll` is how far the page is moved up."""
 
     def __init__(self, form: Form, area: Area, metrics: Metrics, scroll: float = 0) -> None:
-        self._form, self._metrics = form, metrics
+        self.form, self._metrics = form, metrics
         self._widths = dict[int, float]()
         self._floating = list[Box]()
         self.area = area
@@ -177,7 +177,7 @@ class Layout:
 
     def _children(self, element: Element) -> Iterator[Element | str]:
         """Yield what an element shows: elements, and texts between them."""
-        is_closed = element.tag == "details" and not self._form.values.get(str(element.place), element.has("open"))
+        is_closed = element.tag == "details" and not self.form.values.get(str(element.place), element.has("open"))
         for child in element.children:
             if isinstance(child, str):
                 text = squeezed(child)
@@ -212,6 +212,8 @@ class Layout:
             return _FIELD * metrics.character
         lines, line = [0.0], 0.0
         for child in self._children(element):
+            if not isinstance(child, str) and _position(child) == "fixed":
+                continue
             width = len(child) * metrics.character if isinstance(child, str) else self._width(child)
             is_part = isinstance(child, str) or is_inline(child)
             lines.append(line + width if is_part else width)

@@ -31,7 +31,7 @@ def png(root: View, longest: int) -> tuple[bytes, tuple[int, int]]:
 def _paint(rows: list[bytearray], view: View, scale: float, grey: int) -> None:
     for child in view.children:
         x, y, width, height = (round(value * scale) for value in child.area)
-        shade = _CONTROL if "clickable" in child.flags else max(_DARKEST, grey - _STEP)
+        shade = _CONTROL if "focusable" in child.flags else max(_DARKEST, grey - _STEP)
         line = bytes([shade]) * max(0, min(width - 2, len(rows[0]) - x))
         for row in rows[y + 1 : y + height - 1]:
             row[x : x + len(line)] = line

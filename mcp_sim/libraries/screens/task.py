@@ -1,17 +1,19 @@
-"""A running app of a phone: its screen, and those to go back to."""
+"""A running app of a phone or a desktop: its screen, and those to go back to."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from html import escape
 from typing import Any
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import is_disabled, is_text_control
+from mcp_sim.libraries.screens.forms import is_disabled, is_text_control, option_value, squeezed
 from mcp_sim.libraries.screens.site import ScreenError
 from mcp_sim.libraries.screens.tab import Tab, named_controls
 from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_list
 
 
 class Task(Tab):
@@ -31,14 +33,14 @@ class Task(Tab):
         """Change how the screen is shown."""
         self.record["view"] = {**self.view, **changes}
 
-    def refresh(self) -> None:
-        """Show the screen anew if its records have changed. What was entered stays."""
+    def refresh(self) -> bool:
+        """Show the screen anew if its records have changed. What was entered stays. Returns whether they have."""
         shown = self._browser.page(self.record["page"])
         if shown is None or self.has_notice or self.dialog is not None or self.view["picker"] is not None:
-            return
+            return False
         url, page = self._request("GET", self.url, ())
         if page["status"] != shown["status"] or page["html"] == shown["html"]:
-            return
+            return False
         old, focus = self.form, self.record["focus"]
         self._browser.forget({shown["id"]} - {page["id"]})
         self._browser.keep(page)
@@ -50,6 +52,7 @@ class Task(Tab):
         }
         self.form.values = {str(moved[at].place): value for at, value in old.values.items() if at in moved}
         self.record["focus"] = moved[str(focus)].place if str(focus) in moved else None
+        return True
 
     def go_back(self) -> None:
         """Show the screen before as it is now, with what was entered there."""
@@ -62,22 +65,58 @@ class Task(Tab):
 
     def tap(self, element: Element, at: float) -> None:
         """Tap an element. `at` is how far to the right of its left edge, from 0 to 1."""
+        if self.adjust(element, at):
+            return
+        focus, loads = self.shown["focus"], self.record["loads"]
+        self.shown["focus"] = None
+        with suppress(ScreenError):  # a tap that does nothing is not an error
+            self.click(element)
+        field = self.focused
+        if field is not None and is_text_control(field):
+            self.look(keyboard=True)
+        elif not self.has_notice:  # only fields take the focus
+            self.record["focus"] = focus if self.record["loads"] == loads else None
+
+    def adjust(self, element: Element, at: float) -> bool:
+        """Open the list of options, or move the slider, that is at an element. Returns whether there is one."""
         select = element.closest("select")
-        if select is not None and not is_disabled(select):
+        target = select if select is not None else element
+        if is_disabled(target) or (select is None and element.get("type") != "range"):
+            return False
+        if select is not None:
             self.look(picker={"place": select.place, "under": self.view["scroll"]}, scroll=0, keyboard=False)
-        elif element.get("type") == "range" and not is_disabled(element):
+        else:
             self.form.set(element, _slid(element, at))
             self._changed(element)
-        else:
-            focus, loads = self.shown["focus"], self.record["loads"]
-            self.shown["focus"] = None
-            with suppress(ScreenError):  # a tap that does nothing is not an error
-                self.click(element)
-            field = self.focused
-            if field is not None and is_text_control(field):
-                self.look(keyboard=True)
-            elif not self.has_notice:  # only fields take the focus
-                self.record["focus"] = focus if self.record["loads"] == loads else None
+        return True
+
+    @property
+    def picker(self) -> Element | None:
+        """The list whose options are open."""
+        picker = self.view["picker"]
+        return None if picker is None else next(item for item in self.root.walk() if item.place == picker["place"])
+
+    def options(self, select: Element) -> str:
+        """Return the page with the options of a list."""
+        chosen, rows = self.form.value(select), list[str]()
+        for option in select.walk():
+            if option.tag == "option" and not option.has("disabled"):
+                value = option_value(option)
+                selected = ' aria-selected="true"' if value == chosen or value in as_list(chosen) else ""
+                attributes = f'id="android:id/text1" role="option" style="display: block" href="{escape(value)}"'
+                rows.append(f"<a {attributes}{selected}>{escape(squeezed(option.text))}</a>")
+        return f"<body>{''.join(rows)}</body>"
+
+    def pick(self, element: Element | None) -> None:
+        """Choose an option of the open list, and close it. Other places only close it."""
+        link = element.closest("a") if element is not None else None
+        select = self.picker
+        self.look(picker=None, scroll=self.view["picker"]["under"])
+        if link is not None and select is not None:
+            with suppress(ScreenError):
+                value, chosen = link.get("href"), [*map(str, as_list(self.form.value(select)))]
+                self.choose(select, [*({value} - {*chosen}), *(other for other in chosen if other != value)])
+        self.save()
 
     def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
         """Show another screen. A form that is sent ends its screen, and one to which a link leads back is not new."""

@@ -1,0 +1,173 @@
+"""Screens of a desktop: the objects that GTK programs show to AT-SPI, as OSWorld prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mcp_sim.libraries.screens.android import View, Views, escaped
+from mcp_sim.libraries.screens.dom import Element
+from mcp_sim.libraries.screens.forms import CONTROLS, is_disabled, is_text_control, squeezed
+from mcp_sim.libraries.screens.layout import Area, Box
+
+_ROLES: Mapping[str, str] = {
+    "alert": "alert", "alertdialog": "alert", "button": "push-button", "cell": "table-cell", "checkbox": "check-box",
+    "columnheader": "table-column-header", "combobox": "combo-box", "dialog": "dialog", "gridcell": "table-cell",
+    "img": "icon", "link": "link", "list": "list-box", "listitem": "list-item", "menu": "menu", "menubar": "menu-bar",
+    "menuitem": "menu-item", "meter": "level-bar", "option": "menu-item", "progressbar": "progress-bar",
+    "radio": "radio-button", "rowheader": "table-cell", "searchbox": "text", "separator": "separator",
+    "slider": "slider", "spinbutton": "spin-button", "status": "status-bar", "switch": "toggle-button",
+    "tab": "page-tab", "table": "table", "tablist": "page-tab-list", "textbox": "text", "toolbar": "tool-bar",
+}  # fmt: skip
+"""Role of ARIA -> the role that GTK 3 gives the same control; other groups are panels."""
+_CONTROLS = frozenset({
+    "button", "cell", "checkbox", "combobox", "gridcell", "img", "link", "menuitem", "meter", "option", "progressbar",
+    "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox",
+})  # fmt: skip
+"""Roles without objects within."""
+_STATES: Mapping[str, tuple[str, ...]] = {
+    "check-box": ("checkable", "focusable"), "label": ("multi_line",), "link": ("focusable",), "menu": ("selectable",),
+    "menu-item": ("selectable",), "page-tab": ("selectable",), "password-text": ("editable", "focusable"),
+    "push-button": ("focusable",), "radio-button": ("checkable", "focusable"), "slider": ("focusable", "horizontal"),
+    "spin-button": ("editable", "focusable"), "table": ("focusable", "manages_descendants"),
+    "table-cell": ("focusable", "selectable", "single_line", "transient"), "text": ("editable", "focusable"),
+    "toggle-button": ("checkable", "focusable"), "separator": ("selectable",),
+}  # fmt: skip
+"""Role -> its states besides those of everything that is shown, as in dumps of mousepad and zenity."""
+_SHOWN = ("enabled", "sensitive", "showing", "visible")
+_LISTED = ("button", "heading", "item", "label", "link", "menu", "searchbox", "textbox")
+_ALSO_LISTED = frozenset({
+    "alert", "canvas", "check-box", "combo-box", "entry", "icon", "image", "paragraph", "scroll-bar", "section",
+    "slider", "static", "table-cell", "terminal", "text",
+})  # fmt: skip
+"""The roles that OSWorld lists: with these endings, and these."""
+
+
+@dataclass(slots=True, eq=False)
+class Accessible(View):
+    """An object: `class_name` is its role, `flags` are its states."""
+
+    name: str = ""
+
+
+class Accessibles(Views):
+    """The objects of a page of an app."""
+
+    classes: ClassVar[Mapping[str, str]] = {role: _ROLES[role] for role in _CONTROLS}
+
+    def objects(self) -> list[View]:
+        """Return the objects that are shown."""
+        return _spliced(self._views(self._layout.top))
+
+    def _is_control(self, element: Element, role: str) -> bool:
+        is_group = role in ("cell", "gridcell") and element.first("button", *CONTROLS) is not None
+        return role in self.classes and not is_group
+
+    def _line(self, box: Box, area: Area) -> View:
+        return self._labelled(box.element, area, squeezed(box.text))
+
+    def _control(self, element: Element, role: str, area: Area) -> View:
+        kind = "password-text" if element.get("type") == "password" else _ROLES[role]
+        value = self._form.value(element) if element.tag in CONTROLS else ""
+        if is_text_control(element):  # the label beside a field names it: the field itself has no name
+            shown = self._object(kind, area, element, "", str(value or ""))
+            shown.text = "•" * len(shown.text) if kind == "password-text" else shown.text
+            shown.flags |= {"multi_line" if element.tag == "textarea" else "single_line"}
+        elif kind == "combo-box":
+            shown = self._object(kind, area, element, self._chosen(element))
+        elif kind == "table-cell":
+            text = squeezed(self._tree.content(element))
+            shown = self._object(kind, area, element, text, text)
+        else:
+            shown = self._object(kind, area, element, self._tree.name(element, role)[0])
+            shown.flags |= {"checked"} if role in ("checkbox", "radio", "switch") and value else frozenset()
+        return shown
+
+    def _text(self, element: Element, role: str, area: Area) -> View:
+        text = squeezed(element.get("aria-label") or self._tree.content(element))
+        if role == "columnheader":
+            return self._object("table-column-header", area, element, text)
+        label = self._labelled(element, area, text)
+        return label if role not in _ROLES else self._group(element, role, area, [label])
+
+    def _group(self, element: Element, role: str, area: Area, children: list[View]) -> View:
+        group = self._object(_ROLES.get(role, "panel"), area, element, squeezed(element.get("aria-label")))
+        if role in ("row", "rowgroup"):  # the cells of GTK are directly in their table
+            group.class_name = ""
+        group.children = [child for child in _spliced(children) if child.element.tag != "summary"]
+        if role == "menu" and not group.children:
+            items = (item for item in element.walk() if self._tree.role(item) in ("menuitem", "separator"))
+            group.children = [self._closed(item) for item in items]
+        return group
+
+    def _closed(self, element: Element) -> View:
+        """Return an item of a closed menu: it is known, but not on the screen."""
+        role = self._tree.role(element)
+        item = self._object(_ROLES[role], (0, 0, 0, 0), element, self._tree.name(element, role)[0])
+        item.flags -= {"showing"}
+        return item
+
+    def _labelled(self, element: Element, area: Area, text: str) -> Accessible:
+        return self._object("label", area, element, text, text)
+
+    def _object(self, role: str, area: Area, element: Element, name: str, text: str = "") -> Accessible:
+        shown = new(role, area, element, name, text)
+        shown.flags = self._flags(element, {*shown.flags}) - (
+            {"enabled", "sensitive"} if is_disabled(element) else set()
+        )
+        return shown
+
+
+def new(role: str, area: Area, element: Element, name: str, text: str = "") -> Accessible:
+    """Return an object with the states that all of its role have."""
+    return Accessible(role, area, element, text, flags=frozenset((*_SHOWN, *_STATES.get(role, ()))), name=name)
+
+
+def _spliced(objects: Iterable[View]) -> list[View]:
+    """Return objects, with those within in place of each that has no role."""
+    return [inner for item in objects for inner in (item.children if not item.class_name else [item])]
+
+
+# printers -------------------------------------------------------------------------------------------------------------
+
+_HEADER = "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)"
+_SPACES = {
+    name: f"https://accessibility.ubuntu.example.org/ns/{space}"
+    for name, space in (("st", "state"), ("attr", "attributes"), ("cp", "component"))
+}
+
+
+def table(root: View) -> str:
+    """Return the objects on the screen as the table that agents of OSWorld get."""
+    return "\n".join(
+        [_HEADER, *(_row(item) for item in root.walk() if isinstance(item, Accessible) and _is_listed(item))]
+    )
+
+
+def _is_listed(item: Accessible) -> bool:
+    is_known = item.class_name in _ALSO_LISTED or item.class_name.endswith(_LISTED)
+    return is_known and {"showing", "visible"} <= item.flags and bool(item.name or item.text) and min(item.area[2:]) > 0
+
+
+def _row(item: Accessible) -> str:
+    text = item.text if '"' not in item.text else '"' + item.text.replace('"', '""') + '"'
+    place, size = item.area[:2], item.area[2:]
+    return f"{item.class_name}\t{item.name}\t{text or chr(34) * 2}\t\t{item.description}\t{place}\t{size}"
+
+
+def xml(root: View) -> str:
+    """Return all objects as the XML from which OSWorld makes that table."""
+    spaces = "".join(f' xmlns:{name}="{space}"' for name, space in _SPACES.items())
+    return "".join(_nodes(root, spaces))
+
+
+def _nodes(item: View, spaces: str = "") -> Iterator[str]:
+    name = item.name if isinstance(item, Accessible) else ""
+    states = "".join(f' st:{state}="true"' for state in sorted(item.flags))
+    is_placed = {"showing", "visible"} <= item.flags
+    place = f' cp:screencoord="{item.area[:2]}" cp:size="{item.area[2:]}"' if is_placed else ""
+    yield f'<{item.class_name}{spaces} name="{escaped(name)}"{states}{place}>{escaped(item.text)}'
+    for child in item.children:
+        yield from _nodes(child)
+    yield f"</{item.class_name}>"
