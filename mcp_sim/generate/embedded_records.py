@@ -11,7 +11,7 @@ from functools import cache
 from typing import TypeAlias
 
 from mcp_sim.generate.links import NAMES, repeated_value
-from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.schema_constraints import alternatives, validity_test
 from mcp_sim.generate.shipped_data import word_list, word_set
 from mcp_sim.types import Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -23,6 +23,8 @@ Pick: TypeAlias = Callable[[str, str], Record | None]
 
 Embed: TypeAlias = Callable[[str, Record, Json, Pick], Json]
 """Returns the value of a field, by its name and schema, with known records in it."""
+
+_ALTERNATIVES = frozenset({"anyOf", "oneOf", "allOf"})
 
 _WRAPPER = "data"
 """What JSON:API puts related records under: `author: {data: {id: ...}}`."""
@@ -56,7 +58,7 @@ def embedder(domain: Domain) -> Embed:
         if not isinstance(value, dict):
             entity = named_by(name)
             return value if entity is None else _with_keys({name: value}, {name: entity}, pick, place)[name]
-        body, entity = as_object(value), entity_of(name)
+        body, entity, schema = as_object(value), entity_of(name), _chosen(schema, value)
         shows_key = entity is not None and entity.key in {*properties(schema), *body}
         record = pick(entity.name, place) if entity is not None and shows_key else None
         if record is not None:
@@ -71,6 +73,12 @@ def embedder(domain: Domain) -> Embed:
         )
 
     return embed
+
+
+def _chosen(schema: Record, value: Json) -> Record:
+    """Return the alternative of a schema that a value was generated for: a whole user, or a reference to one."""
+    ways = alternatives(schema) if not _ALTERNATIVES.isdisjoint(schema) else []
+    return next((way for way in ways if validity_test(way)(value)), schema)
 
 
 def _with_keys(body: Record, named: Mapping[str, Entity], pick: Pick, place: str) -> Record:
@@ -100,10 +108,12 @@ def with_known_records(embed: Embed, turn: Turn, name: str, schema: Record, valu
 def _shown(record: Record, body: Record, schema: Record) -> Record:
     """Return what an object shows of a record. Parts that the record lacks stay where they are required.
 
-    Objects within a record are left out: they may be records again, without end.
+    So do those that the object's schema restricts, such as the type `user_reference` of a user. Objects within a record
+    are left out: they may be records again, without end.
     """
     declared, needed = properties(schema) or body, required(schema)
-    shown = {name: record.get(name) for name in declared if _is_plain(record.get(name))}
+    shown = {name: record[name] for name in declared if _is_plain(record.get(name))}
+    shown = {name: held for name, held in shown.items() if validity_test(property_of(schema, name))(held)}
     return {name: shown.get(name, body.get(name)) for name in declared if name in shown or name in needed & body.keys()}
 
 

@@ -95,9 +95,10 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     wrappers = {tool: path for server in compiled for tool, path in server.wrappers.items()}
-    entities = _with_counted_closed(whole.entities, specs, world)
+    counted = frozenset(whole.entities if EVERY in world.records else world.records)
+    entities = _with_counted_closed(whole.entities, specs, counted)
     records = _given(whole, is_whole=any(server.evidence.state is not None for server in compiled))
-    unspecified = _unspecified(entities, records, specs, world)
+    unspecified = _unspecified(entities, counted | records.keys(), specs)
     domain = Domain(
         tools,
         entities,
@@ -105,6 +106,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         *about,
         open=world.open,
         given=given,
+        counted=counted,
         specified=frozenset(entities) - unspecified - {name for name, record in records.items() if not record.rows},
         declared=frozenset(name for name in entities if name in _declared_names(specs)),
         unspecified=unspecified,
@@ -175,10 +177,8 @@ def _declared_names(specs: Mapping[str, Spec]) -> set[str]:
     }
 
 
-def _unspecified(
-    entities: Iterable[str], records: Container[str], specs: Mapping[str, Spec], world: WorldPart
-) -> frozenset[str]:
-    """Return the entities whose records are neither given nor counted nor declared, and those declared as open."""
+def _unspecified(entities: Iterable[str], known: Container[str], specs: Mapping[str, Spec]) -> frozenset[str]:
+    """Return the entities whose records are neither `known` nor declared, and those declared as open."""
     closed = [
         (server, name)
         for server, spec in specs.items()
@@ -186,16 +186,14 @@ def _unspecified(
         if not entity.open and name not in spec.undecided
     ]
     declared = {name for server, entity in closed for name in (entity, f"{server}.{entity}")}
-    specified = {*declared, *(entities if EVERY in world.records else world.records)}
-    return frozenset(name for name in entities if name not in specified and name not in records)
+    return frozenset(name for name in entities if name not in declared and name not in known)
 
 
 def _with_counted_closed(
-    entities: Mapping[str, Entity], specs: Mapping[str, Spec], world: WorldPart
+    entities: Mapping[str, Entity], specs: Mapping[str, Spec], counted: Container[str]
 ) -> dict[str, Entity]:
-    """Close the entities whose records the scenario gives or counts, unless a spec declares them open."""
+    """Close the entities whose records the scenario counts, unless a spec declares them open."""
     declared = {name for spec in specs.values() for name, entity in spec.entities.items() if entity.open}
-    counted = entities.keys() if EVERY in world.records else world.records.keys()
     return {
         name: replace(entity, open=False) if name in counted and name not in declared else entity
         for name, entity in entities.items()

@@ -79,6 +79,23 @@ async def test_a_key_within_an_object_is_that_of_a_record_with_its_name(noun: st
                 assert record["name"] == shown[f"{noun}_name"]
 
 
+async def test_an_alternative_that_is_a_reference_names_a_record_too(tmp_path: Path) -> None:
+    kind, text = {"type": "string", "enum": ["user_reference"]}, {"type": "string"}
+    reference = thing(id=text, type=kind)
+    user = thing(id=text, type={"type": "string", "enum": ["user"]}, email={"type": "string", "format": "email"})
+    tools = [
+        tool("list_users", output=rows("users", user)),
+        tool("create_user", needed="email", email=TEXT, output=user),
+        tool("list_tickets", output=rows("tickets", thing(id=text, user={"oneOf": [reference, user]}))),
+        tool("create_ticket", needed="title", title=TEXT, output=thing(id=text, title=text)),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        known = {row["id"] for row in (await answered(world, "list_users"))["users"]}
+        shown = [row["user"] for row in (await answered(world, "list_tickets"))["tickets"]]
+        assert "user_reference" in [row["type"] for row in shown]
+        assert known.issuperset(row["id"] for row in shown)
+
+
 @pytest.mark.parametrize("noun", ["tag", "watcher"])
 async def test_taking_something_from_a_record_is_answered_though_nothing_says_what_it_has(
     noun: str, tmp_path: Path

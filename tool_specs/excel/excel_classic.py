@@ -354,7 +354,7 @@ def insert_columns(world, filepath, sheet_name, start_col, count=1):
     return f"Inserted {count} column(s) starting at column {start_col} in sheet '{sheet_name}'"
 
 
-@tool(verb="update", entity="sheet")
+@tool(verb="update", entity="sheet", key="sheet_name")
 @worded
 def delete_sheet_rows(world, filepath, sheet_name, start_row, count=1):
     sheet = sheet_at(world, filepath, sheet_name)
@@ -365,7 +365,7 @@ def delete_sheet_rows(world, filepath, sheet_name, start_row, count=1):
     return f"Deleted {count} row(s) starting at row {start_row} in sheet '{sheet_name}'"
 
 
-@tool(verb="update", entity="sheet")
+@tool(verb="update", entity="sheet", key="sheet_name")
 @worded
 def delete_sheet_columns(world, filepath, sheet_name, start_col, count=1):
     sheet = sheet_at(world, filepath, sheet_name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
 from mcp_sim.plans.records.field_changes import state_check
@@ -15,6 +17,9 @@ from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
+
+Dependants: TypeAlias = "Mapping[str, Sequence[Referrer]]"
+"""The fields that link to the records of entities, by entity."""
 
 _CHANGING = frozenset({"update", "delete"})
 
@@ -49,6 +54,8 @@ class Referrer:
 
     entity: str
     field: Field
+    goes_along: bool = False
+    """Whether records that cannot exist without the link are deleted with the one that they link to."""
 
     @property
     def holds(self) -> bool:
@@ -92,32 +99,25 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
     ]
 
 
-@frozen
-class Dependants:
-    """The fields that link to the records of entities, by entity, and the entities whose records go with others."""
-
-    referrers: Mapping[str, Sequence[Referrer]]
-    parts: Container[str]
-    """The entities whose records no tool updates or deletes, such as the comments of an issue."""
-
-
 def dependants(domain: Domain, entity: str) -> Dependants:
     """Return the links to an entity, and to those whose records go with it.
 
-    A link that only a name suggests forbids no deletion where nothing specifies the records.
+    These are records that no tool updates or deletes, such as the comments of an issue. Where the scenario neither
+    gives nor counts the records of an entity, those go as well that only a name links to it: a guess forbids nothing.
     """
     changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        firm = name in domain.specified
+        is_guessed = name not in domain.given | domain.counted
         referrers[name] = [
-            referrer
+            replace(
+                referrer, goes_along=referrer.entity not in changed or (is_guessed and referrer.field.link_is_guessed)
+            )
             for referrer in referring(domain, name)
-            if firm or not (referrer.holds and referrer.field.link_is_guessed and referrer.entity in changed)
         ]
-        pending += [referrer.entity for referrer in referrers[name] if referrer.entity not in {*changed, *referrers}]
-    return Dependants(referrers, referrers.keys() - changed)
+        pending += [link.entity for link in referrers[name] if link.goes_along and link.entity not in referrers]
+    return referrers
 
 
 def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...] | str:
@@ -126,7 +126,7 @@ def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...
     pending = [*gone]
     while pending:
         name, key = pending.pop()
-        for referrer in others.referrers[name]:
+        for referrer in others[name]:
             rows = {
                 (referrer.entity, other): row
                 for other, row in referrer.rows(view, key)
@@ -134,7 +134,7 @@ def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...
             }
             if not referrer.holds:
                 touched |= {place: referrer.without(touched.get(place, row), key) for place, row in rows.items()}
-            elif referrer.entity in others.parts:
+            elif referrer.goes_along:
                 gone |= {at: Change("remove", *at, expected=view.version(*at)) for at in rows}
                 pending += rows
             elif rows:

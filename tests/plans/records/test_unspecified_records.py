@@ -191,3 +191,12 @@ async def test_counted_parents_are_closed_to_creates_and_deletes(tmp_path: Path)
         assert refused(await world.call("create_task", {"project_id": "unknown", "title": "Mow"}))
         assert refused(await world.call("delete_project", {"project_id": task["project_id"]}))
         assert world.view.count("project") == 2
+
+
+async def test_what_only_a_name_links_to_a_record_goes_with_it(tmp_path: Path) -> None:
+    tools = [*PLANNER, tool("delete_project", "project_id", about="Delete a project")]
+    async with service(tmp_path, tools).open() as world:
+        project = value(await world.call("create_project", {"name": "Garden"}))["id"]
+        task = value(await world.call("create_task", {"project_id": project, "title": "Mow"}))["id"]
+        value(await world.call("delete_project", {"project_id": project}))
+        assert world.view.get("task", task) is None
