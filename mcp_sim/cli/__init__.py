@@ -35,6 +35,7 @@ COMMANDS = {
     "run": "run your agent in worlds of a scenario, and judge what it did",
     "compare": "compare two reports of runs: whether a later version of an agent is worse",
     "hunt": "search for faults that make your agent fail, and write them as regression tests",
+    "curriculum": "write the next scenarios for an agent, from what it failed at",
     "demo": "watch a scripted agent work with a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
     "grade": "judge the worlds of a trace by the expectations of their scenario",

@@ -10,9 +10,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+from mcp_sim import __version__
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.runs.agent import AgentCommand, model_keys
+from mcp_sim.runs.hunting.journal import PROGRAMS, program_hashes
+from mcp_sim.types import Record
 from mcp_sim.types.clock import duration
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
@@ -31,6 +34,11 @@ def agent_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
     )
+    run_options(parser)
+
+
+def run_options(parser: argparse.ArgumentParser) -> None:
+    """Add how an agent is run."""
     trust_option(parser)
     parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
     parser.add_argument("--jobs", type=int, default=4, metavar="N", help="runs at a time (default 4)")
@@ -57,6 +65,19 @@ def agent_command(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
     if args.jobs > 1 and not agent.is_parallel():
         raise UsageError("--answer-file needs {dir}, the folder of each run, as in {dir}/answer.txt, or --jobs 1")
     return agent
+
+
+def journal_header(scenario: Scenario, args: argparse.Namespace, clock: str) -> Record:
+    """Return what identifies the runs of a journal: scenario, agent and options."""
+    return {
+        "hunt": 1,
+        "mcp_sim": __version__,
+        "scenario": scenario.sha256,
+        "agent": list(args.agent),
+        PROGRAMS: program_hashes(args.agent),
+        **{name: getattr(args, name) for name in ("timeout", "transport", "answer_file", "world_model")},
+        "clock": clock,
+    }
 
 
 def chosen_seeds(scenario: Scenario, text: str | None) -> list[int]:

@@ -15,7 +15,7 @@ from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, model_options, named_line
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Progress
-from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
+from mcp_sim.generate.fiction import Fiction, fiction_scenario, invent, questions, read_theme, shipped_themes, tables
 from mcp_sim.generate.records import Draft
 from mcp_sim.models.generated_worlds.checks import find_problems
 from mcp_sim.models.generated_worlds.invention import Inventor, Tally, generate_tables
@@ -179,8 +179,6 @@ def _say(text: str) -> None:
 
 _ROWS = 400
 """Rows of a world by default: about 600 pages, too many to read all of them."""
-_YEAR = 2028
-"""The year in which worlds take place, unless it is shifted: after every date of the themes that ship."""
 
 
 def fiction_options(parser: argparse.ArgumentParser) -> None:
@@ -203,7 +201,7 @@ def write_fiction(args: argparse.Namespace) -> int:
     lines = [json.dumps(line, ensure_ascii=False) for line in _questions(fiction)]
     beside = args.output.with_name(f"{args.output.name}.questions.jsonl")
     copies = {path: back_up(path) for path in (args.output, beside)}
-    replace_file(args.output, yaml12.dump(_scenario(fiction, name, seed, shift_years), blocks=4) + "\n")
+    replace_file(args.output, yaml12.dump(fiction_scenario(fiction, name, seed, shift_years), blocks=4) + "\n")
     replace_file(beside, "\n".join(lines) + "\n")
     counts = ", ".join(f"{len(rows)} {plural(table)}" for table, rows in fiction.rows.items())
     _say(f"{args.output}: a world of {sum(map(len, fiction.rows.values()))} rows ({counts}), seed {seed}.")
@@ -213,23 +211,6 @@ def write_fiction(args: argparse.Namespace) -> int:
             _say(f"The previous content of {path} is in {copy}.")
     _say(f"Serve it with `mcp-sim serve {args.output}`.")
     return 0
-
-
-def _scenario(fiction: Fiction, name: str, seed: int, shift_years: int) -> Record:
-    table = next(tables(fiction))
-    return {
-        "mcp_sim": 1,
-        "name": f"{name}-{seed}",
-        "task": table.ask,
-        "tools": {"search": "search_world"},
-        "seed": seed,
-        "world": {
-            "description": f"{fiction.theme.title}.",
-            "now": f"{_YEAR + shift_years}-06-01T09:00:00Z",
-            "state": fiction.state(),
-        },
-        "expect": [{"table": table.expectation, "id": "table"}],
-    }
 
 
 def _questions(fiction: Fiction) -> Iterator[Record]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -11,15 +10,22 @@ from pathlib import Path
 
 import anyio
 
-from mcp_sim import __version__
-from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_options, chosen_seeds, quieten
-from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.agent_options import (
+    MOST_RUNS,
+    Ticker,
+    agent_command,
+    agent_options,
+    chosen_seeds,
+    journal_header,
+    quieten,
+)
+from mcp_sim.cli.files import replace_file, writable_folder
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
-from mcp_sim.runs.hunting.journal import PROGRAMS, Journal, program_hashes
+from mcp_sim.runs.hunting.journal import Journal
 from mcp_sim.runs.hunting.search import Aims, FailsWithoutFaults, Search, Weakness
 from mcp_sim.runs.hunting.trials import Tester, without_own_faults
 from mcp_sim.runs.runner import Settings
@@ -31,6 +37,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.scenario import Scenario
 
+ORIGIN = "Found by `mcp-sim hunt`: with these faults the agent failed, without them it passed."
 FOUND, CRASHED, UNDECIDED = 1, 3, 4  # 2 is argparse's; the others are those of `mcp-sim run`
 MOST_ALSO = 6  # the report of a weakness fits on a screen
 
@@ -108,7 +115,7 @@ class _Hunt:
     def prepare(cls, scenario: Scenario, agent: AgentCommand, args: argparse.Namespace) -> _Hunt:
         """Check all options before anything runs. Raises `UsageError`."""
         source = locate(args.scenario)
-        folder = _checked(args.output or (Path() if is_shipped(source) else source.parent))
+        folder = writable_folder(args.output or (Path() if is_shipped(source) else source.parent))
         stem = source.stem.replace(".", "-")
         searched = without_own_faults(scenario)
         faults = chosen_faults(None if args.kinds is None else args.kinds.split(","))
@@ -117,7 +124,7 @@ class _Hunt:
             searched,
             Settings(agent, args.clock, args.jobs),
             args,
-            CaseWriter(scenario, source, folder, args.agent),
+            CaseWriter(scenario, source, folder, args.agent, ORIGIN),
             folder,
             stem,
             args.journal or folder / f"{stem}.hunt.jsonl",
@@ -127,15 +134,7 @@ class _Hunt:
     @property
     def header(self) -> Record:
         """What identifies the hunt: trials of another one say nothing about this."""
-        same = ("timeout", "transport", "answer_file", "world_model", "clock")
-        return {
-            "hunt": 1,
-            "mcp_sim": __version__,
-            "scenario": self.scenario.sha256,
-            "agent": list(self.args.agent),
-            PROGRAMS: program_hashes(self.args.agent),
-            **{name: getattr(self.args, name) for name in same},
-        }
+        return journal_header(self.scenario, self.args, self.args.clock)
 
     async def search(self, journal: Journal) -> list[int]:
         """Make the search. Return the signals that ended it."""
@@ -219,14 +218,6 @@ class _Hunt:
         if not test.exists():
             replace_file(test, test_text(file.name, self.args.agent))
         return file
-
-
-def _checked(folder: Path) -> Path:
-    """Return a folder if files can be written there, be it that it is created. Raises `UsageError`."""
-    there = next((parent for parent in (folder, *folder.parents) if parent.exists()), Path())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise UsageError(f"--output {folder}: the tests cannot be written there; name a folder of yours")
-    return folder
 
 
 def _test_name(file: Path) -> str:

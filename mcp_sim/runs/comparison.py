@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim.runs.reports.report import FORMAT
-from mcp_sim.runs.results import CLEAN
+from mcp_sim.runs.results import CLEAN, AppliedFault
 from mcp_sim.runs.statistics import Interval, Pairs, newcombe, paired_interval
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -36,7 +36,12 @@ class ReportedRun:
     repetition: int
     outcome: str
     verdicts: Mapping[str, str]
-    faults: frozenset[str]
+    applied: tuple[AppliedFault, ...]
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """The ids of the faults that were applied."""
+        return frozenset(fault.id for fault in self.applied)
 
     @property
     def start(self) -> tuple[int, int]:
@@ -50,10 +55,12 @@ class ReportedRun:
 
 @frozen
 class RunsReport:
-    """What a comparison needs of a JSON report of `mcp-sim run`."""
+    """What other commands need of a JSON report of `mcp-sim run`. `document` is the file of its scenario."""
 
     path: str
     scenario: str
+    document: str
+    agent: tuple[str, ...]
     sha256: str
     planned: int
     runs: Sequence[ReportedRun]
@@ -83,7 +90,13 @@ def read_report(path: Path) -> RunsReport:
         raise UsageError(f"{path} is a report of format {report['format']!r}, expected {FORMAT}")
     try:
         return RunsReport(
-            str(path), report["scenario"], report["sha256"], report["planned"], [_run(run) for run in report["runs"]]
+            str(path),
+            report["scenario"],
+            report["path"],
+            tuple(report["agent"]),
+            report["sha256"],
+            report["planned"],
+            [_run(run) for run in report["runs"]],
         )
     except (AttributeError, KeyError, TypeError) as error:
         raise _no_report(path, f"{type(error).__name__}: {error}") from None
@@ -100,7 +113,7 @@ def _run(run: Record) -> ReportedRun:
         run["repetition"],
         run["outcome"],
         {verdict["id"]: verdict["outcome"] for verdict in run["grade"]["verdicts"]},
-        frozenset(fault["id"] for fault in run["faults"]),
+        tuple(AppliedFault(**fault) for fault in run["faults"]),
     )
 
 

@@ -167,7 +167,7 @@ def test_a_folder_that_takes_no_files_is_refused_before_the_first_run(
 ) -> None:
     journal = scenario.with_name("journal")
     assert hunt(scenario, "-o", str(scenario), "--journal", str(journal), agent=REPEATS) == 2
-    assert "the tests cannot be written there" in capsys.readouterr().err
+    assert "files cannot be written there" in capsys.readouterr().err
     assert not journal.exists()
 
 

@@ -27,7 +27,8 @@ or a `tools/list` result as JSON. Tools without a scenario get a world without f
 - 0: done
 - 1: documents have errors; an expectation or an agent failed; `diff` found a difference, `hunt` a weakness,
   `compare` a regression; the score of `measure` is too low; records of `generate` or samples of `eval` failed; nothing
-  passed the gate of `compile` or `learn`; the rank correlation of `validity` is too low; `expand` kept no task
+  passed the gate of `compile` or `learn`; the rank correlation of `validity` is too low; `expand` or `curriculum` kept
+  nothing
 - 2: invalid usage
 - 3: mcp-sim could not answer a call, which is a crash and not a simulated fault; the agent of `run` or `hunt` could not
   be started
@@ -49,6 +50,7 @@ GUIDES: Mapping[str, str] = {
     "run": "testing-agents.md",
     "compare": "testing-agents.md#two-versions-of-an-agent",
     "hunt": "testing-agents.md#hunting-for-faults",
+    "curriculum": "testing-agents.md#the-next-scenarios",
     "view": "testing-agents.md#the-viewer",
     "show": "testing-agents.md#looking-at-a-run",
     "explain": "testing-agents.md#looking-at-a-run",

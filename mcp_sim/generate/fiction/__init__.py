@@ -4,8 +4,19 @@ A theme is a document (`themes/NAME.yaml`): tables with a rule for each field, p
 and questions. The result is the state of a world for the service `search_world`. May import `spec` and `types`.
 """
 
-from mcp_sim.generate.fiction.questions import Question, Table, questions, tables
+from mcp_sim.generate.fiction.questions import Question, Table, fiction_scenario, questions, tables
 from mcp_sim.generate.fiction.rows import Fiction, invent
 from mcp_sim.generate.fiction.theme import Theme, read_theme, shipped_themes
 
-__all__ = ["Fiction", "Question", "Table", "Theme", "invent", "questions", "read_theme", "shipped_themes", "tables"]
+__all__ = [
+    "Fiction",
+    "Question",
+    "Table",
+    "Theme",
+    "fiction_scenario",
+    "invent",
+    "questions",
+    "read_theme",
+    "shipped_themes",
+    "tables",
+]

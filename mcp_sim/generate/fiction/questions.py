@@ -10,6 +10,9 @@ from mcp_sim.generate.fiction.theme import TableRule
 from mcp_sim.types import Json, Record
 from mcp_sim.types.result_templates import SLOT
 
+_YEAR = 2028
+"""The year in which worlds take place, unless it is shifted: after every date of the themes that ship."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -51,6 +54,24 @@ def tables(fiction: Fiction) -> Iterator[Table]:
         expectation = {"entity": rule.about, "where": where, "columns": rule.columns, "key": rule.key}
         answer = [_columns(rule, fiction, row) for row in chosen]
         yield Table(rule.ask.replace("{limit}", str(limit)), expectation, answer)
+
+
+def fiction_scenario(fiction: Fiction, name: str, seed: int, shift_years: int = 0) -> Record:
+    """Return the document of a scenario in a fictional world. Its task is the first table of the theme."""
+    table = next(tables(fiction))
+    return {
+        "mcp_sim": 1,
+        "name": f"{name}-{seed}",
+        "task": table.ask,
+        "tools": {"search": "search_world"},
+        "seed": seed,
+        "world": {
+            "description": f"{fiction.theme.title}.",
+            "now": f"{_YEAR + shift_years}-06-01T09:00:00Z",
+            "state": fiction.state(),
+        },
+        "expect": [{"table": table.expectation, "id": "table"}],
+    }
 
 
 def _columns(rule: TableRule, fiction: Fiction, row: Record) -> Record:

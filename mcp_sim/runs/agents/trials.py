@@ -17,6 +17,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
 
 GIVING_UP = "give_up"
 
@@ -29,6 +30,12 @@ async def passes(name: str, script: Script, simulator: Simulator, seed: int) -> 
 
 async def graded(name: str, script: Script, simulator: Simulator, seed: int) -> tuple[Grade, str]:
     """Return the grade of a scripted agent in a new world, and its final answer."""
+    world, answer = await played(name, script, simulator, seed)
+    return world.grade(answer), answer
+
+
+async def played(name: str, script: Script, simulator: Simulator, seed: int) -> tuple[World, str]:
+    """Return the world in which a scripted agent has carried out a script, probed, and the agent's final answer."""
     world = simulator.world(seed=seed, clock="virtual")
 
     async def sleep(seconds: float) -> None:
@@ -40,7 +47,7 @@ async def graded(name: str, script: Script, simulator: Simulator, seed: int) -> 
         }
         answer = await play(script, STRATEGIES[name], clients, sleep)
     await world.probe()
-    return world.grade(answer), answer
+    return world, answer
 
 
 async def passing_without_the_task(scenario: Scenario) -> list[str]:

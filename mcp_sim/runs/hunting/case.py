@@ -25,11 +25,12 @@ _OF_FAULTS = ("extends", "allow_adversarial", "intensity", "perturbations")
 class CaseWriter:
     """Makes the text of cases from the document of the scenario that was searched.
 
-    `folder` is where the files will be. Raises `UsageError` if the document is not a scenario.
+    `folder` is where the files will be, `origin` the first line of each. Raises `UsageError` if the document is not a
+    scenario.
     """
 
-    def __init__(self, scenario: Scenario, source: Path, folder: Path, command: Sequence[str]) -> None:
-        self._scenario, self._command = scenario, command
+    def __init__(self, scenario: Scenario, source: Path, folder: Path, command: Sequence[str], origin: str) -> None:
+        self._scenario, self._command, self._origin = scenario, command, origin
         document: Any = yaml12.load(source.read_bytes(), str(source)).value
         if is_spec(document):
             raise UsageError(f"{source}: a hunt needs a scenario; `mcp-sim init` writes a first one for given tools")
@@ -43,7 +44,7 @@ class CaseWriter:
         case["perturbations"] = [fault.entry() for fault in setup.faults]
         case["expect"] = self._expectations(setup)
         command = shlex.join(["mcp-sim", "run", f"{name}.yaml", "--", *self._command])
-        comments = ["Found by `mcp-sim hunt`: with these faults the agent failed, without them it passed.", ""]
+        comments = [self._origin, ""]
         comments += [f"  {line}" for line in trial.because.splitlines()]
         comments += ["", f"Repeat: {command}"]
         return "".join(f"# {line}".rstrip() + "\n" for line in comments) + yaml12.dump(case, blocks=3)
