@@ -73,6 +73,8 @@ class Machine:
         """What a new shell remembers."""
         self.replaced: dict[str, Record | None] = {}
         """The files that this call has written -> their records before it."""
+        self.dated: dict[str, int] = {}
+        """The times that commands of this call have given to files, in seconds since 1970."""
         self.slept = 0.0
         """Seconds that commands of this call have waited, in the time of the world."""
         self.started = 0.0
@@ -102,7 +104,7 @@ class Machine:
 
     def begin(self, store: Store) -> None:
         """Begin a call: move the files to the state before it."""
-        self.store, self.now, self.slept, self.replaced = store, store.now, 0.0, {}
+        self.store, self.now, self.slept, self.replaced, self.dated = store, store.now, 0.0, {}, {}
         self.follow()
         noise = store.draws.generator("urandom").randbytes(_RANDOM)
         for name, data in (("null", b""), ("random", noise), ("urandom", noise)):

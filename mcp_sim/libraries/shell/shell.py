@@ -39,7 +39,7 @@ _NEAR = 100
 """How many files may differ for a running shell to be moved: more take as long as a new one."""
 _STDIN = "/dev/stdin.0"
 _GUESSES = re.compile(
-    r"(command not found)\. (?:Did you mean: [^\n?]{0,200}\?|[A-Z][^\n]{0,200}? not available in the sandbox\.)"
+    r"(command not found)\. (?:Did you mean: [^\n?]{0,200}\?|[A-Z][^\n]{0,200}? not available[^\n]{0,200})"
 )
 """What the interpreter adds to the message of bash."""
 _SYNTAX = re.compile(r"^parse error(?: at line (\d+), column \d+)?: (?:syntax error: |syntax error )?(.*)", re.DOTALL)
@@ -133,6 +133,7 @@ class Shell:
         directory = machine.bash.shell_state().cwd
         if workdir:
             machine.execute(f"builtin cd -- {shlex.quote(before)}; {last}")
+        machine.touch({path: seconds for path, seconds in machine.dated.items() if machine.fs.exists(path)})
         after = session.script(session.capture(machine, machine.fresh))
         if machine.is_exhausted:
             return None

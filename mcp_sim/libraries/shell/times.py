@@ -9,7 +9,7 @@ from mcp_sim.libraries.shell.commands.clock import parse_date
 from mcp_sim.libraries.shell.commands.invocation import Failed
 
 _FIND = re.compile(r"\bfind\b[^|;&\n]*")
-_AGE = re.compile(r"-([acm])(time|min)\s+([+-]?)0*(\d{1,9})\d*")
+_AGE = re.compile(r"-([acm])(time|min)\s+([+-]?)0*([0-9]{1,9})[0-9]*")
 _NEWER = re.compile(r"(-newer[acm]t\s+)(\"[^\"]*\"|'[^']*'|[^\s()]+)")
 _TOUCH = re.compile(r"\btouch\b[^|;&\n]*")
 _DATED = re.compile(r"(\s(?:-d\s*|--date[= ]))(\"[^\"]*\"|'[^']*'|[^\s()]+)")

@@ -8,10 +8,13 @@ from mcp_sim.libraries.shell.commands import (
     archives,
     chance,
     clock,
+    compression,
+    copying,
     differences,
     dumps,
     git,
     listing,
+    looking,
     metadata,
     paths,
     services,
@@ -22,7 +25,23 @@ from mcp_sim.libraries.shell.commands.invocation import Body, Command, command
 
 __all__ = ["COMMANDS", "Command"]
 
-_MODULES = (archives, chance, clock, differences, dumps, git, listing, metadata, paths, services, system, testing)
+_MODULES = (
+    archives,
+    chance,
+    clock,
+    compression,
+    copying,
+    differences,
+    dumps,
+    git,
+    listing,
+    looking,
+    metadata,
+    paths,
+    services,
+    system,
+    testing,
+)
 _BODIES: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
 
 COMMANDS: Mapping[str, Command] = {name: command(body) for name, body in _BODIES.items()}

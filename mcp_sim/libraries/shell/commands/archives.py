@@ -7,10 +7,12 @@ import posixpath
 import re
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from gzip import GzipFile
+from lzma import LZMAError
 
 from mcp_sim.libraries.patterns import PatternError, substituted
+from mcp_sim.libraries.shell.commands.compression import ENDINGS, LARGEST, packed, unpacked
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
 from mcp_sim.libraries.shell.commands.listing import mode_text
 
@@ -20,8 +22,7 @@ _LONG = {
 }  # fmt: skip
 _WITH_VALUE = ("file=", "directory=", "exclude=", "transform=", "xform=", "strip-components=", "owner=", "group=")
 _FLAGS = ("preserve-permissions", "absolute-names", "keep-old-files", "overwrite", "no-same-owner", "to-stdout")
-_LARGEST = 32 << 20
-"""The largest archive that is unpacked, in bytes: half of what a world may hold."""
+_COMPRESSIONS = {"z": "gzip", "j": "bzip2", "J": "xz"}
 _USAGE = "Try 'tar --help' or 'tar --usage' for more information.\n"
 _GIVES_UP = "tar: Error is not recoverable: exiting now\n"
 _INVALID = f"tar: Invalid transform expression\n{_USAGE}"
@@ -34,6 +35,9 @@ _SUBSTITUTION = re.compile(r"s(.)(.*?)\1(.*?)\1([gi]*)$")
 def tar(run: Invocation) -> None:
     if run.arguments and not run.arguments[0].startswith("-"):  # as in `tar xzf`
         run.arguments[0] = f"-{run.arguments[0]}"
+    if "--version" in run.arguments:
+        run.out.append("tar (GNU tar) 1.34\n")
+        return
     excluded = [word.partition("=")[2].strip("'\"") for word in run.arguments if word.startswith("--exclude=")]
     try:
         options, names = run.options("cxtvzjJf:C:prukOhPaWSm", [*_LONG, *_WITH_VALUE, *_FLAGS])
@@ -136,15 +140,9 @@ class _Archive:
             raise Failed(_INVALID, 2) from None
 
     def _packed(self, data: bytes) -> bytes:
-        if "z" in self._flags or ("a" in self._flags and self._file.endswith("gz")):
-            packed = io.BytesIO()
-            with GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
-                file.write(data)
-            return packed.getvalue()
-        if self._flags & {"j", "J"}:
-            program = "bzip2" if "j" in self._flags else "xz"
-            raise Failed(f"tar (child): {program}: Cannot exec: No such file or directory\n{_GIVES_UP}", 2)
-        return data
+        by_ending = [kind for kind, ending in ENDINGS.items() if "a" in self._flags and self._file.endswith(ending)]
+        kinds = [kind for flag, kind in _COMPRESSIONS.items() if flag in self._flags] or by_ending
+        return packed(data, kinds[0]) if kinds else data
 
     # reading
 
@@ -185,6 +183,8 @@ class _Archive:
         elif not member.isdir():
             fs.write_file(path, data)
             fs.chmod(path, member.mode & 0o777)
+        if not member.issym() and "m" not in self._flags:
+            self._run.date(path, datetime.fromtimestamp(member.mtime, UTC))
 
     def _members(self, names: Sequence[str]) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
         """Yield the chosen members of the archive, with the contents of files."""
@@ -204,11 +204,11 @@ class _Archive:
                     if any(_excludes(pattern, member.name) for pattern in self._excluded):
                         continue
                     size += max(0, member.size)  # as declared: a sparse file may have more than the archive
-                    if size > _LARGEST:
+                    if size > LARGEST:
                         raise Failed(_FULL, 2)
                     file = archive.extractfile(member) if member.isfile() else None
                     yield member, b"" if file is None else file.read()
-        except (tarfile.TarError, OSError, EOFError):
+        except (tarfile.TarError, OSError, EOFError, LZMAError):
             raise Failed(f"tar: This does not look like a tar archive\n{_FAILED}", 2) from None
         for name in sorted(missing):
             self._run.fail(f"tar: {name}: Not found in archive\n", 2)
@@ -216,11 +216,8 @@ class _Archive:
 
 def _unpacked(data: bytes) -> bytes:
     """Return the bytes of an archive that may be compressed. What is too large is refused before it is in memory."""
-    if data[:2] != b"\x1f\x8b":
-        return data
-    with GzipFile(fileobj=io.BytesIO(data)) as file:
-        plain = file.read(_LARGEST + 1)
-    if len(plain) > _LARGEST:
+    plain = unpacked(data)
+    if plain is None:
         raise Failed(_FULL, 2)
     return plain
 

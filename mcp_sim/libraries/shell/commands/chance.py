@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from string import ascii_letters, digits
 from uuid import UUID
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, is_number
 
 _MOST = 100_000  # lines, as many as other commands of the interpreter print
 
@@ -16,7 +16,7 @@ def shuf(run: Invocation) -> None:
     span = options.get("i", options.get("input-range"))
     if span is not None:
         low, _, high = span.partition("-")
-        if not (low.isdigit() and high.isdigit()):
+        if not (is_number(low) and is_number(high)):
             raise Failed(f"shuf: invalid input range: '{span}'\n")
         lines = [str(number) for number in range(int(low), min(int(high), int(low) + _MOST) + 1)]
     elif "e" in options or "echo" in options:
@@ -24,7 +24,7 @@ def shuf(run: Invocation) -> None:
     else:
         lines = run.text(rest[0] if rest else "-").splitlines()
     count = options.get("n", options.get("head-count"))
-    if count is not None and not count.isdigit():
+    if count is not None and not is_number(count):
         raise Failed(f"shuf: invalid line count: '{count}'\n")
     if "r" in options or "repeat" in options:
         lines = [run.chance.choice(lines) for _ in range(min(int(count or 0), _MOST))] if lines else []

@@ -13,7 +13,7 @@ _LONGEST_SLEEP = 600.0
 """Seconds that one call waits at most in the world; clients give up long before."""
 _LONGEST_DATE = 200  # characters
 _AMOUNT = re.compile(
-    r"(?:([+-]?\d+|\b(?:an?|next|last))\s*|\b)(second|sec|minute|min|hour|day|week|fortnight|month|year)s?\b(\s+ago)?"
+    r"(?:([+-]?\s?[0-9]+|\b(?:an?|next|last))\s*|\b)(second|sec|minute|min|hour|day|week|fortnight|month|year)s?\b(\s+ago)?"
 )
 _SPANS = {
     "second": 1,
@@ -26,6 +26,8 @@ _SPANS = {
     "fortnight": 1209600,
 }
 _DAYS = {"now": 0, "today": 0, "tomorrow": 1, "yesterday": -1}
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = re.compile(r"(?:\b(next|last|this)\s+)?\b(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b")
 _FORMATS = (
     "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d %b %Y", "%b %d %Y", "%d %B %Y",
     "%B %d %Y", "%b %d, %Y", "%B %d, %Y", "%Y%m%d", "%a %b %d %H:%M:%S UTC %Y", "%d %b %Y %H:%M:%S", "%H:%M:%S",
@@ -41,7 +43,7 @@ def sleep(run: Invocation) -> None:
     if not run.arguments:
         raise Failed("sleep: missing operand\nTry 'sleep --help' for more information.\n")
     for text in run.arguments:
-        match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+|infinity|inf)([smhd]?)", text)
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+|infinity|inf)([smhd]?)", text)
         if match is None:
             raise Failed(f"sleep: invalid time interval '{text}'\nTry 'sleep --help' for more information.\n")
         seconds = min(float(match[1]) * _UNITS.get(match[2], 1), _LONGEST_SLEEP)
@@ -86,7 +88,7 @@ def parse_date(text: str, now: datetime) -> datetime:
 
 def _read_date(plain: str, now: datetime) -> datetime:
     """Return the time of a text. Raises `ValueError`, or what times that are too large raise."""
-    if re.fullmatch(r"@-?\d+(\.\d+)?", plain):
+    if re.fullmatch(r"@-?[0-9]+(\.[0-9]+)?", plain):
         return datetime.fromtimestamp(float(plain[1:]), UTC)
     try:
         moment = datetime.fromisoformat(plain.replace(" UTC", "+00:00").replace(" GMT", "+00:00"))
@@ -94,12 +96,17 @@ def _read_date(plain: str, now: datetime) -> datetime:
     except ValueError:
         pass
     lower = plain.lower()
-    moment = now
-    for amount in [*_AMOUNT.finditer(lower)]:
+    moment = _base(" ".join(_AMOUNT.sub(" ", lower).split()), now)
+    for amount in _AMOUNT.finditer(lower):
         sign = {None: 1, "a": 1, "an": 1, "next": 1, "last": -1}.get(amount[1])
-        number = (int(amount[1]) if sign is None else sign) * (-1 if amount[3] else 1)
+        number = (int(amount[1].replace(" ", "")) if sign is None else sign) * (-1 if amount[3] else 1)
         moment = _later(moment, number, amount[2])
-    rest = " ".join(_AMOUNT.sub(" ", lower).split())
+    return moment
+
+
+def _base(text: str, now: datetime) -> datetime:
+    """Return the time of a text without amounts such as `+2 days`; the time now if it is empty."""
+    moment, rest = _on_weekday(now, text)
     for word, days in _DAYS.items():
         if re.search(rf"\b{word}\b", rest):
             moment, rest = moment + timedelta(days=days), re.sub(rf"\b{word}\b", "", rest).strip()
@@ -112,8 +119,19 @@ def _read_date(plain: str, now: datetime) -> datetime:
             continue
         if "%d" not in pattern:
             return moment.replace(hour=read.hour, minute=read.minute, second=read.second, microsecond=0)
-        return read + (moment - now)
+        return read
     raise ValueError
+
+
+def _on_weekday(moment: datetime, text: str) -> tuple[datetime, str]:
+    """Return the day that a text names by its weekday, and the rest of the text."""
+    named = _WEEKDAY.search(text)
+    if named is None:
+        return moment, text
+    days = (_WEEKDAYS.index(named[2][:3]) - moment.weekday()) % 7
+    days += 7 if named[1] == "next" and not days else -7 if named[1] == "last" else 0
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight + timedelta(days=days), " ".join(_WEEKDAY.sub("", text).split())
 
 
 def _later(moment: datetime, number: int, unit: str) -> datetime:

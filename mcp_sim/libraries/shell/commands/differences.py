@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node, is_number
 
 _MOST_COMPARED = 4_000_000  # SequenceMatcher is quadratic: one call must not hold the world for seconds
 _NO_NEWLINE = "\\ No newline at end of file\n"
@@ -39,7 +39,7 @@ class _Comparison:
         width = options.get("U", options.get("unified"))
         self._context = None
         if "u" in options or width is not None:
-            self._context = int(width) if width and width.isdigit() else 3
+            self._context = int(width) if width and is_number(width) else 3
         given = [argument for argument in run.arguments if argument.startswith("-") and argument != "-"]
         self._given = "".join(f" {argument}" for argument in given)
 
@@ -213,12 +213,12 @@ def split(run: Invocation) -> None:
         parts = [data[at : at + step] for at in range(0, len(data), step)]
     else:
         count = options.get("l", options.get("lines", "1000"))
-        if not count.isdigit() or not int(count):
+        if not is_number(count) or not int(count):
             raise Failed(f"split: invalid number of lines: '{count}'\n")
         lines = data.splitlines(keepends=True)
         parts = [b"".join(lines[at : at + int(count)]) for at in range(0, len(lines), int(count))]
     width = options.get("a", options.get("suffix-length", "2"))
-    if not width.isdigit() or not 1 <= int(width) <= _LONGEST_SUFFIX:
+    if not is_number(width) or not 1 <= int(width) <= _LONGEST_SUFFIX:
         raise Failed(f"split: invalid suffix length: '{width}'\n")
     signs = "0123456789" if options.keys() & {"d", "numeric-suffixes"} else "abcdefghijklmnopqrstuvwxyz"
     if len(parts) > min(len(signs) ** int(width), _MOST_PARTS):
@@ -232,7 +232,7 @@ def split(run: Invocation) -> None:
 
 def _bytes(text: str) -> int:
     number = text.rstrip("kKMGB")
-    if not number.isdigit() or not int(number):
+    if not is_number(number) or not int(number):
         raise Failed(f"split: invalid number of bytes: '{text}'\n")
     return int(number) * {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[len(number) :][:1], 1)
 

@@ -53,6 +53,11 @@ class Node:
         return self.kind == "symlink"
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is a number in ASCII digits: Python also reads those of other scripts."""
+    return text.isascii() and text.isdigit()
+
+
 class Invocation:
     """One run of a command: its arguments, input and files, and the time and the chance of the world."""
 
@@ -88,9 +93,14 @@ class Invocation:
         return "root"
 
     def options(self, short: str, long: Sequence[str] = (), usage: int = 1) -> tuple[dict[str, str], list[str]]:
-        """Return the options, by their names without dashes, and the other arguments. Fails for unknown ones."""
+        """Return the options, by their names without dashes, and the other arguments. Fails for unknown ones.
+
+        The value of a long option with `=?` may be left out, and is empty then.
+        """
+        optional = {f"--{name.removesuffix('=?')}" for name in long if name.endswith("=?")}
+        words = [f"{word}=" if word in optional else word for word in self.arguments]
         try:
-            pairs, rest = gnu_getopt(self.arguments, short, [*long])
+            pairs, rest = gnu_getopt(words, short, [name.removesuffix("?") for name in long])
         except GetoptError as error:
             sign = f"unrecognized option '--{error.opt}'" if len(error.opt) > 1 else f"invalid option -- '{error.opt}'"
             raise Failed(f"{self.name}: {sign}\nTry '{self.name} --help' for more information.\n", usage) from None
@@ -128,7 +138,8 @@ class Invocation:
         if kind == "symlink":
             target, moment = self.fs.read_link(place), self.machine.time_of_link(place)
         else:
-            target, moment = "", self.machine.world_time(metadata["modified"])
+            given = self.machine.dated.get(place)
+            target, moment = "", self.machine.world_time(float(metadata["modified"] if given is None else given))
         return Node(place, kind, metadata["mode"] & 0o7777, metadata["size"], moment, target)
 
     def _target(self, place: str) -> str:
@@ -150,6 +161,10 @@ class Invocation:
 
     def text(self, path: str) -> str:
         return self.read(path).decode("utf-8", "replace")
+
+    def date(self, path: str, moment: datetime) -> None:
+        """Give a file a time. The interpreter gets it when the command has ended."""
+        self.machine.dated[path] = int(moment.timestamp())
 
     def fail(self, text: str, code: int = 1) -> None:
         """Report a failure and go on."""

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Invocation, Node
+from mcp_sim.libraries.shell.commands.invocation import Body, Invocation, Node, is_number
 
 _BLOCK = 4  # KiB, as on ext4
 _RECENT = timedelta(seconds=15778476)
@@ -21,7 +21,7 @@ _LONG = {
 _DU_LONG = {
     "summarize": "s", "human-readable": "h", "all": "a", "total": "c", "bytes": "b", "separate-dirs": "S",
 }  # fmt: skip
-_IGNORED = ("color=", "group-directories-first", "time-style=", "full-time", "sort=", "format=", "color")
+_IGNORED = ("color=?", "group-directories-first", "time-style=", "full-time", "sort=", "format=")
 
 
 def mode_text(node: Node) -> str:
@@ -192,11 +192,12 @@ def du(run: Invocation) -> None:
             "separate-dirs",
             "apparent-size",
             "exclude=",
+            "time",
         ],
     )
     flags = {_DU_LONG.get(name, name) for name in options}
     deepest = options.get("d", options.get("max-depth"))
-    depth = 0 if "s" in flags else int(deepest) if deepest and deepest.isdigit() else 1 << 30
+    depth = 0 if "s" in flags else int(deepest) if deepest and is_number(deepest) else 1 << 30
     usage = _Usage(run, flags, depth)
     total = 0
     for path in paths or ["."]:
@@ -228,7 +229,7 @@ class _Usage:
         if node.path in self._seen:
             return 0
         self._seen.add(node.path)
-        size = _size(node) if "b" in self._flags else 0 if node.is_directory else blocks(node)
+        size = _size(node) if "b" in self._flags else 0 if node.is_directory else self._kilobytes(node)
         below = 0
         if node.is_directory:
             for child in self._run.list(node.path):
@@ -238,8 +239,12 @@ class _Usage:
                 else:
                     size += inner
         if level <= self._depth and (node.is_directory or "a" in self._flags or not level):
-            self._run.out.append(f"{self.show(size)}\t{path}\n")
+            time = f"\t{node.modified:%Y-%m-%d %H:%M}" if "time" in self._flags else ""
+            self._run.out.append(f"{self.show(size)}{time}\t{path}\n")
         return size + below
+
+    def _kilobytes(self, node: Node) -> int:
+        return math.ceil(node.size / 1024) if "apparent-size" in self._flags else blocks(node)
 
 
 def tree(run: Invocation) -> None:
@@ -266,7 +271,7 @@ class _Tree:
     def __init__(self, run: Invocation, options: Mapping[str, str]) -> None:
         self._run, self._options = run, options
         deepest = options.get("L", "")
-        self._depth = int(deepest) if deepest.isdigit() else 1 << 30
+        self._depth = int(deepest) if is_number(deepest) else 1 << 30
         self.folders = self.files = 0
 
     def facts(self, node: Node) -> str:

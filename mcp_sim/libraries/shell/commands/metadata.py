@@ -11,7 +11,7 @@ from mcp_sim.libraries.shell.commands.listing import mode_text
 
 _KINDS = {"directory": "directory", "symlink": "symbolic link"}
 _SIZE = 4096  # of a directory, and of a block of input and output
-_DIRECTIVE = re.compile(r"%[-+ 0#]{0,5}(\d*)([A-Za-z%])")
+_DIRECTIVE = re.compile(r"%[-+ 0#]{0,5}([0-9]*)([A-Za-z%])")
 _WIDEST = 4096  # characters that a value is filled up to
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 _FULL = """  File: %N

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object
 
-_URL = re.compile(r"(?:(https?)://)?(?:[^@/]*@)?(\[[^\]]*\]|[^/:?#]+)(?::(\d+))?([/?].*)?$")
+_URL = re.compile(r"(?:(https?)://)?(?:[^@/]*@)?(\[[^\]]*\]|[^/:?#]+)(?::([0-9]+))?([/?].*)?$")
 _LOCAL = frozenset({"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "vm"})  # noqa: S104 (an address that programs ask for)
 _TIMES = {"http_code": "", "response_code": "", "time_total": "0.001", "size_download": "", "url_effective": ""}
 _CURL_LONG = (
@@ -18,8 +19,6 @@ _CURL_LONG = (
     "data=", "max-time=", "connect-timeout=", "write-out=", "user=", "data-raw=", "retry=", "compressed", "url=",
     "json=",
 )  # fmt: skip
-_FIRST = "root           1  0.0  0.3 167812 12844 ?        Ss   {start}   0:02 /sbin/init"
-_BASH = "root         {pid}  0.0  0.1   7196  3912 pts/0    Ss   {now}   0:00 bash"
 _OWN = 398  # the shell itself, before the services
 
 
@@ -131,17 +130,112 @@ def wget(run: Invocation) -> None:
         _save(run, target, text)
 
 
+@dataclass(slots=True)
+class _Process:
+    """A process as ps shows it."""
+
+    pid: int
+    command: str
+    user: str = "root"
+    parent: int = 1
+    cpu: str = "0.0"
+    memory: str = "0.3"
+    virtual: int = 98304
+    resident: int = 36120
+    terminal: str = "?"
+    state: str = "Sl"
+    seconds: int = 4
+
+
+def _processes(run: Invocation) -> Iterator[_Process]:
+    """Yield the first process, the shell, and the services."""
+    yield _Process(1, "/sbin/init", parent=0, virtual=167812, resident=12844, state="Ss", seconds=2)
+    yield _Process(_OWN, "bash", memory="0.1", virtual=7196, resident=3912, terminal="pts/0", state="Ss", seconds=0)
+    for row in running(run):
+        command, user = str(row.get("command")), str(row.get("user", "root"))
+        yield _Process(int(row.get("pid") or 0), command, user, cpu="0.1", memory="0.9")
+
+
+_COLUMNS: Mapping[str, tuple[str, int, Callable[[_Process], str]]] = {
+    "pid": ("PID", 7, lambda process: str(process.pid)),
+    "ppid": ("PPID", 7, lambda process: str(process.parent)),
+    "user": ("USER", -8, lambda process: process.user),
+    "uid": ("UID", 5, lambda _: "0"),
+    "comm": ("COMMAND", -15, lambda process: process.command.split()[0].rpartition("/")[2]),
+    "args": ("COMMAND", -27, lambda process: process.command),
+    "%cpu": ("%CPU", 4, lambda process: process.cpu),
+    "%mem": ("%MEM", 4, lambda process: process.memory),
+    "rss": ("RSS", 5, lambda process: str(process.resident)),
+    "vsz": ("VSZ", 6, lambda process: str(process.virtual)),
+    "stat": ("STAT", -4, lambda process: process.state),
+    "tty": ("TT", -8, lambda process: process.terminal),
+    "time": ("TIME", 8, lambda process: f"00:00:{process.seconds:02d}"),
+    "ni": ("NI", 3, lambda _: "0"),
+}
+"""What `ps -o` prints: header, width (negative: to the left) and value."""
+_OTHER_NAMES = {
+    "cmd": "args",
+    "command": "args",
+    "pcpu": "%cpu",
+    "pmem": "%mem",
+    "ucmd": "comm",
+    "tname": "tty",
+    "s": "stat",
+}
+
+
 def ps(run: Invocation) -> None:
-    start, now = f"{run.now:%H:%M}", f"{run.now:%H:%M}"
-    if any(letter in argument for argument in run.arguments for letter in ("a", "e", "A", "x")):
+    words = " ".join(run.arguments)
+    start = f"{run.now:%H:%M}"
+    chosen = re.search(r"-?-?(?:\w*o|format)[ =]*([\w%,=]+(?: -o ?[\w%,=]+)*)", words)
+    wanted = re.search(r"(?:-p|--pid)[ =]*([0-9,]+)", words)
+    named = re.search(r"-C ?(\S+)", words)
+    plain = re.sub(r"--\S+|-C ?\S+", "", words)
+    shows_all = bool(re.search(r"[aeAx]", plain.split("o")[0])) or wanted is not None
+    pids = wanted[1].split(",") if wanted else []
+    rows = [row for row in _processes(run) if (shows_all or row.pid == _OWN) and (not pids or str(row.pid) in pids)]
+    if named:
+        rows = [row for row in _processes(run) if named[1] == _COLUMNS["comm"][2](row)]
+    if chosen:
+        _print_columns(run, re.split(r",| -o ?", chosen[1]), rows)
+    elif "u" in plain:
         run.out.append("USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n")
-        run.out += [f"{_FIRST.format(start=start)}\n", f"{_BASH.format(pid=_OWN, now=now)}\n"]
-        for row in running(run):
-            facts = f"{row.get('user', 'root'):<8} {row.get('pid', 0):>7}"
-            run.out.append(f"{facts}  0.1  0.9  98304 36120 ?        Sl   {start}   0:04 {row.get('command')}\n")
-        return
-    run.out.append("    PID TTY          TIME CMD\n")
-    run.out.append(f"    {_OWN} pts/0    00:00:00 bash\n")
+        run.out += [
+            f"{row.user:<8} {row.pid:>7}  {row.cpu}  {row.memory} {row.virtual:>6} {row.resident:>5} {row.terminal:<8} "
+            f"{row.state:<4} {start}   0:{row.seconds:02d} {row.command}\n"
+            for row in rows
+        ]
+    elif "f" in plain:
+        run.out.append("UID          PID    PPID  C STIME TTY          TIME CMD\n")
+        run.out += [
+            f"{row.user:<8}{row.pid:>8}{row.parent:>8}  0 {start} {row.terminal:<8} 00:00:{row.seconds:02d} "
+            f"{row.command}\n"
+            for row in rows
+        ]
+    else:
+        run.out.append("    PID TTY          TIME CMD\n")
+        run.out += [
+            f"{row.pid:>7} {row.terminal:<8} 00:00:{row.seconds:02d} {row.command.split()[0].rpartition('/')[2]}\n"
+            for row in rows
+        ]
+    run.code = 0 if rows else 1
+
+
+def _print_columns(run: Invocation, names: Sequence[str], rows: Sequence[_Process]) -> None:
+    """Print the columns of `ps -o`, with headers unless all are empty (`pid=`)."""
+    columns: list[tuple[str, int, Callable[[_Process], str]]] = []
+    for name in names:
+        key, has_header, header = name.partition("=")
+        column = _COLUMNS.get(_OTHER_NAMES.get(key, key))
+        if column is None:
+            raise Failed(f'error: unknown user-defined format specifier "{key}"\n\nUsage:\n ps [options]\n')
+        columns.append((header if has_header else "CMD" if key == "cmd" else column[0], *column[1:]))
+    lines = [[header for header, *_ in columns]] if any(header for header, *_ in columns) else []
+    lines += [[value(row) for *_, value in columns] for row in rows]
+    for line in lines:
+        cells = [text.rjust(width) if width > 0 else text.ljust(-width)
+                 for text, (_, width, _) in zip(line, columns, strict=True)]  # fmt: skip
+        run.out.append(" ".join(cells).rstrip() + "\n")
 
 
 def pgrep(run: Invocation) -> None:
@@ -185,7 +279,7 @@ def ss(run: Invocation) -> None:
 
 
 def lsof(run: Invocation) -> None:
-    wanted = re.search(r":(\d+)", " ".join(run.arguments))
+    wanted = re.search(r":([0-9]+)", " ".join(run.arguments))
     rows = [(row, port) for row, port in _listening(run) if wanted is None or str(port) == wanted[1]]
     if rows:
         run.out.append("COMMAND  PID USER   FD   TYPE DEVICE SIZE/OFF NODE NAME\n")
@@ -202,6 +296,46 @@ def _listening(run: Invocation) -> Iterator[tuple[Record, int]]:
     for row in running(run):
         if row.get("port"):
             yield row, int(row["port"])
+
+
+_LOOPBACK = {
+    "ip": """1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+    inet 127.0.0.1/8 scope host lo
+       valid_lft forever preferred_lft forever
+    inet6 ::1/128 scope host\x20
+       valid_lft forever preferred_lft forever
+""",
+    "ifconfig": """lo: flags=73<UP,LOOPBACK,RUNNING>  mtu 65536
+        inet 127.0.0.1  netmask 255.0.0.0
+        inet6 ::1  prefixlen 128  scopeid 0x10<host>
+        loop  txqueuelen 1000  (Local Loopback)
+        RX packets 0  bytes 0 (0.0 B)
+        RX errors 0  dropped 0  overruns 0  frame 0
+        TX packets 0  bytes 0 (0.0 B)
+        TX errors 0  dropped 0 overruns 0  carrier 0  collisions 0
+
+""",
+}
+"""What shows the interfaces: the machine reaches no other."""
+
+
+def interfaces(run: Invocation) -> None:
+    words = [word for word in run.arguments if not word.startswith("-")]
+    verb = words[0] if words else ""
+    if run.name == "ifconfig":
+        if verb not in ("", "lo"):
+            raise Failed(f"{verb}: error fetching interface information: Device not found\n")
+        run.out.append(_LOOPBACK["ifconfig"])
+    elif verb and ("address".startswith(verb) or "link".startswith(verb)):
+        if words[-1] not in ("lo", "show", "list", verb):
+            raise Failed(f'Device "{words[-1]}" does not exist.\n')
+        lines = _LOOPBACK["ip"].splitlines(keepends=True)
+        run.out += lines if "address".startswith(verb) else lines[:2]
+    elif not verb:
+        raise Failed("Usage: ip [ OPTIONS ] OBJECT { COMMAND | help }\n", 255)
+    elif verb not in ("r", "route", "neigh", "rule"):
+        raise Failed(f'Object "{verb}" is unknown, try "ip help".\n')
 
 
 def systemctl(run: Invocation) -> None:
@@ -256,5 +390,5 @@ def _control(run: Invocation, verb: str, row: Record) -> None:
 
 BODIES: Mapping[str, Body] = {
     "curl": curl, "wget": wget, "ps": ps, "pgrep": pgrep, "pkill": pkill, "killall": pkill, "ss": ss, "netstat": ss,
-    "lsof": lsof, "systemctl": systemctl,
+    "lsof": lsof, "systemctl": systemctl, "ip": interfaces, "ifconfig": interfaces,
 }  # fmt: skip

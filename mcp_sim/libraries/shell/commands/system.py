@@ -53,7 +53,7 @@ def partitions(run: Invocation) -> list[Record]:
 
 
 def df(run: Invocation) -> None:
-    options, paths = run.options("hkTmaiPH", ["human-readable", "print-type", "total"])
+    options, paths = run.options("hkTmaiPHt:x:", ["human-readable", "print-type", "total"])
     rows = partitions(run)
     if paths:
         chosen: dict[str, Record] = {}
@@ -73,16 +73,19 @@ def df(run: Invocation) -> None:
     is_human = bool(options.keys() & {"h", "human-readable"})
     size = "Size" if is_human else "1K-blocks"
     table = [["Filesystem", size, "Used", "Avail" if is_human else "Available", "Use%", "Mounted on"]]
+    has_type = bool(options.keys() & {"T", "print-type"})
     for row in rows:
         total, used = int(row.get("size") or 0), int(row.get("used") or 0)
         free = max(0, total - used)
         share = f"{-(-100 * used // max(1, used + free))}%"
         sizes = [human(number * 1024) if is_human and number else str(number) for number in (total, used, free)]
         table.append([str(row.get("device") or "none"), *sizes, share, str(row["mount"])])
-    widths = [max(len(cells[at]) for cells in table) for at in range(5)]
-    for device, *numbers, mount in table:
-        padded = " ".join(number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True))
-        run.out.append(f"{device.ljust(widths[0])} {padded} {mount}\n")
+    least = (14, 5, 5, 5, 4)  # as wide as GNU makes the columns of short values
+    widths = [max(least[at], *(len(cells[at]) for cells in table)) for at in range(5)]
+    for number, (device, *numbers, mount) in enumerate(table):
+        padded = " ".join(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True))
+        kind = f" {'ext4' if number else 'Type'}" if has_type else ""
+        run.out.append(f"{device.ljust(widths[0])}{kind} {padded} {mount}\n")
 
 
 def free(run: Invocation) -> None:
@@ -96,6 +99,16 @@ def free(run: Invocation) -> None:
 
 def uptime(run: Invocation) -> None:
     run.out.append(f" {run.now:%H:%M:%S} up 4 days,  1:25,  1 user,  load average: 0.08, 0.03, 0.01\n")
+
+
+def sessions(run: Invocation) -> None:
+    """Answer for w and last: root has one session, on the first terminal."""
+    if run.name == "last":
+        run.out.append(f"\nwtmp begins {run.now:%a %b %e %H:%M:%S %Y}\n")
+        return
+    uptime(run)
+    run.out.append("USER     TTY      FROM             LOGIN@   IDLE   JCPU   PCPU WHAT\n")
+    run.out.append(f"root     pts/0    -                {run.now:%H:%M}    0.00s  0.01s  0.00s bash\n")
 
 
 def dpkg(run: Invocation) -> None:
@@ -137,5 +150,6 @@ def apt(run: Invocation) -> None:
 
 
 BODIES: Mapping[str, Body] = {
-    "uname": uname, "id": identity, "df": df, "free": free, "uptime": uptime, "dpkg": dpkg, "apt": apt, "apt-get": apt,
+    "uname": uname, "id": identity, "df": df, "free": free, "uptime": uptime, "w": sessions, "last": sessions,
+    "dpkg": dpkg, "apt": apt, "apt-get": apt,
 }  # fmt: skip

@@ -203,7 +203,7 @@ def stash(git: GitRun, words: Sequence[str]) -> None:
         words[1:] if words and words[0] == verb else words, "m:uqp", "message=", "include-untracked"
     )
     repository = git.repository
-    match = re.search(r"(\d+)", rest[0]) if rest else None
+    match = re.search(r"([0-9]+)", rest[0]) if rest else None
     at = int(match[1]) if match else 0
     if verb in ("push", "save"):
         message = options.get("m", options.get("message", rest[0] if verb == "save" and rest else ""))

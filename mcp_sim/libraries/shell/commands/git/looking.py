@@ -17,7 +17,7 @@ from mcp_sim.libraries.git import (
 )
 from mcp_sim.libraries.git.views import diff_stat, folded, status_lines
 from mcp_sim.libraries.shell.commands.git.invocation import GitRun, Options
-from mcp_sim.libraries.shell.commands.invocation import Failed
+from mcp_sim.libraries.shell.commands.invocation import Failed, is_number
 
 _LETTERS = {"added": "A", "modified": "M", "deleted": "D"}
 _FORMATS = {
@@ -121,7 +121,7 @@ def _letter(before: str | None, after: str | None) -> str:
 
 
 def log(git: GitRun, words: Sequence[str]) -> None:
-    words, paths = git.split([f"-n{word[1:]}" if re.fullmatch(r"-\d+", word) else word for word in words])
+    words, paths = git.split([f"-n{word[1:]}" if re.fullmatch(r"-[0-9]+", word) else word for word in words])
     options, rest = git.options(
         words, "n:ps", "oneline", "max-count=", "stat", "patch", "name-only", "name-status", "format=", "pretty=",
         "all", "author=", "grep=", "graph", "decorate", "no-merges", "reverse", "follow",
@@ -135,7 +135,7 @@ def log(git: GitRun, words: Sequence[str]) -> None:
     commits = _listed(repository, revisions or (list(repository.branches) if "all" in options else ["HEAD"]))
     commits = [commit for commit in commits if _is_wanted(git, repository, commit, options, paths)]
     count = options.get("n", options.get("max-count"))
-    commits = commits[: int(count)] if count and count.isdigit() else commits
+    commits = commits[: int(count)] if count and is_number(count) else commits
     if "graph" in options:
         options = {**options, "format": "* " + _FORMATS["oneline"]} if "oneline" in options else options
     for number, commit in enumerate(reversed(commits) if "reverse" in options else commits):
@@ -276,7 +276,7 @@ def ls_files(git: GitRun, words: Sequence[str]) -> None:
 
 
 def reflog(git: GitRun, words: Sequence[str]) -> None:
-    count = next((int(word.lstrip("-n")) for word in words if re.fullmatch(r"-n?\d+", word)), None)
+    count = next((int(word.lstrip("-n")) for word in words if re.fullmatch(r"-n?[0-9]+", word)), None)
     moves = [*git.repository.reflog()][:count]
     git.say(*(f"{str(move['commit'])[:7]} HEAD@{{{at}}}: {move['message']}" for at, move in enumerate(moves)))
 

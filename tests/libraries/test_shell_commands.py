@@ -1,0 +1,76 @@
+"""Commands with rarer options, beside what GNU printed for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.shells import run, simulator
+
+FILES = {
+    "/lab/empty.txt": "",
+    "/lab/people.csv": {"text": "name,age\nann,31\nbob,25\n", "mtime": "2029-01-01T00:00:00Z"},
+    "/lab/people.bak": {"text": "name,age\nann,31\n", "mtime": "2029-02-01T00:00:00Z"},
+    "/lab/src/hello.c": "#include <stdio.h>\nint main(void) { return 0; }\n",
+    "/lab/src/run.sh": {"text": "#!/bin/bash\necho hi\n", "mode": "755"},
+    "/lab/src/broken": {"target": "nowhere"},
+    "/lab/u.json": '{"n": 1}\n',
+    "/lab/b.bin": {"base64": "AAEC//4="},
+}
+PRINTED = {
+    "cp -v src/hello.c /tmp/": "'src/hello.c' -> '/tmp/hello.c'\n",
+    "cp --parents src/hello.c /tmp && ls /tmp/src": "hello.c\n",
+    "cp -u people.csv people.bak && wc -l people.bak": "2 people.bak\n",
+    "cp -p people.csv p && stat -c %y p": "2029-01-01 00:00:00.000000000 +0000\n",
+    "cp src q; cp nosuch q; cp -r src src/q": (
+        "cp: -r not specified; omitting directory 'src'\ncp: cannot stat 'nosuch': No such file or directory\n"
+        "cp: cannot copy a directory, 'src', into itself, 'src/q'\n"
+    ),
+    "mv -v src/hello.c h.c": "renamed 'src/hello.c' -> 'h.c'\n",
+    "mv -n people.csv people.bak; ls *.csv": "people.csv\n",
+    "mv -b people.csv people.bak; ls people*": "people.bak\npeople.bak~\n",
+    "mv src src/in; mv people.csv u.json nosuch": (
+        "mv: cannot move 'src' to a subdirectory of itself, 'src/in'\nmv: target 'nosuch': No such file or directory\n"
+    ),
+    "rm -v empty.txt; rm -rv src | sort": (
+        "removed 'empty.txt'\nremoved 'src/broken'\nremoved 'src/hello.c'\nremoved 'src/run.sh'\n"
+        "removed directory 'src'\n"
+    ),
+    "rm -i empty.txt < /dev/null; ls empty.txt": "empty.txt\nrm: remove regular empty file 'empty.txt'? ",
+    "rm src; rm nosuch; rm -f nosuch": (
+        "rm: cannot remove 'src': Is a directory\nrm: cannot remove 'nosuch': No such file or directory\n"
+    ),
+    "mkdir -v -p x/y; mkdir x; mkdir n/m": (
+        "mkdir: created directory 'x'\nmkdir: created directory 'x/y'\n"
+        "mkdir: cannot create directory 'x': File exists\n"
+        "mkdir: cannot create directory 'n/m': No such file or directory\n"
+    ),
+    "mkdir -m 700 p; chmod -v 600 empty.txt; chmod -R go-rwx src; stat -c %a p src src/run.sh": (
+        "mode of 'empty.txt' changed from 0644 (rw-r--r--) to 0600 (rw-------)\n700\n700\n700\n"
+    ),
+    "chmod 999 empty.txt": "chmod: invalid mode: '999'\nTry 'chmod --help' for more information.\n",
+    "file people.csv src/hello.c u.json src/run.sh empty.txt src src/broken": (
+        "people.csv:  CSV text\nsrc/hello.c: C source, ASCII text\nu.json:      JSON text data\n"
+        "src/run.sh:  Bourne-Again shell script, ASCII text executable\nempty.txt:   empty\n"
+        "src:         directory\nsrc/broken:  broken symbolic link to nowhere\n"
+    ),
+    "file -b b.bin": "data\n",
+    "wc -l src/*": " 2 src/hello.c\n 2 src/run.sh\n 4 total\nwc: src/broken: No such file or directory\n",
+    "du --apparent-size -sk people.csv; du -h --time people.csv": "1\tpeople.csv\n4.0K\t2029-01-01 00:00\tpeople.csv\n",
+    "xz -k u.json && xzcat u.json.xz; gzip -k u.json && zcat u.json.gz": '{"n": 1}\n{"n": 1}\n',
+    "tar cjf a.tbz src && tar tjf a.tbz | wc -l": "4\n",
+    "tar cf a people.csv && rm people.csv && tar xf a && stat -c %Y people.csv": "1861920000\n",
+    "date -d '2029-02-25 - 1 month' +%F; date -d 'next monday' +%F": "2029-01-25\n2029-03-05\n",
+    "ps -eo pid,comm; ps -ef | head -1": (
+        "    PID COMMAND\n      1 init\n    398 bash\nUID          PID    PPID  C STIME TTY          TIME CMD\n"
+    ),
+    "ifconfig | head -1; ip link | wc -l": "lo: flags=73<UP,LOOPBACK,RUNNING>  mtu 65536\n2\n",
+    "vim u.json": "bash: line 1: vim: command not found\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", PRINTED)
+async def test_commands_print_what_gnu_prints(tmp_path: Path, command: str) -> None:
+    async with simulator(tmp_path, FILES).open(seed=1) as world:
+        result = await run(world, command, workdir="/lab")
+        assert result["stdout"] + result["stderr"] == PRINTED[command]
