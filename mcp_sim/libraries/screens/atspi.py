@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mcp_sim.libraries.screens.accessibility import is_hidden
 from mcp_sim.libraries.screens.android import View, Views, escaped
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import CONTROLS, is_disabled, is_text_control, squeezed
@@ -76,6 +77,9 @@ class Accessibles(Views):
             shown.flags |= {"multi_line" if element.tag == "textarea" else "single_line"}
         elif kind == "combo-box":
             shown = self._object(kind, area, element, self._chosen(element))
+            options = new("menu", (0, 0, 0, 0), element, "")
+            options.flags, options.children = frozenset({"enabled", "sensitive"}), [*self._closed(element)]
+            shown.children = [options]
         elif kind == "table-cell":
             text = squeezed(self._tree.content(element))
             shown = self._object(kind, area, element, text, text)
@@ -97,16 +101,22 @@ class Accessibles(Views):
             group.class_name = ""
         group.children = [child for child in _spliced(children) if child.element.tag != "summary"]
         if role == "menu" and not group.children:
-            items = (item for item in element.walk() if self._tree.role(item) in ("menuitem", "separator"))
-            group.children = [self._closed(item) for item in items]
+            group.children = [*self._closed(element)]
         return group
 
-    def _closed(self, element: Element) -> View:
-        """Return an item of a closed menu: it is known, but not on the screen."""
-        role = self._tree.role(element)
-        item = self._object(_ROLES[role], (0, 0, 0, 0), element, self._tree.name(element, role)[0])
-        item.flags -= {"showing"}
-        return item
+    def _closed(self, menu: Element) -> Iterator[View]:
+        """Yield the items of a closed menu or list: they are known, but not on the screen."""
+        for element in menu.elements:
+            role = self._tree.role(element)
+            if is_hidden(element):
+                continue
+            if role not in ("menu", "menuitem", "option", "separator"):
+                yield from self._closed(element)
+                continue
+            item = self._object(_ROLES[role], (0, 0, 0, 0), element, self._tree.name(element, role)[0])
+            item.flags -= {"showing"}
+            item.children = [*self._closed(element)] if role == "menu" else []
+            yield item
 
     def _labelled(self, element: Element, area: Area, text: str) -> Accessible:
         return self._object("label", area, element, text, text)
