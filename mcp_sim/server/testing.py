@@ -11,26 +11,32 @@ from typing import Any, TextIO
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from mcp_sim.server.impersonation import Context, Impersonation
+from mcp_sim.server.impersonation import Break, Context, Impersonation
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.world.world import World
 
 
 @asynccontextmanager
 async def connected(
-    world: World, server: str | None = None, *, mode: str = "auto", **options: Any
+    world: World,
+    server: str | None = None,
+    *,
+    mode: str = "auto",
+    break_off: Break | None = None,
+    **options: Any,
 ) -> AsyncGenerator[Client]:
     """Yield an MCP client of a world in this process.
 
     `server` selects one of several servers; `mode` is `auto`, `legacy` or a protocol version. `options` are passed to
-    the `Client`, such as its callbacks. A broken delivery is an answer that never arrives.
+    the `Client`, such as its callbacks. Without a `break_off`, a broken
+    delivery is an answer that never arrives.
     """
 
     async def world_of(_ctx: Context) -> World:
         return world
 
     name = server or next(iter(world.scenario.servers))
-    impersonation = Impersonation(world.scenario, name, world_of, _leave_unanswered)
+    impersonation = Impersonation(world.scenario, name, world_of, break_off or _leave_unanswered)
     async with Client(impersonation, mode=mode, **options) as client:
         yield client
 

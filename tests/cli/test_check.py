@@ -188,7 +188,7 @@ def test_an_agent_that_gives_up_and_passes_is_a_warning(
 
 WEAK = """\
 task: Create a deal.
-perturbations: [{error: 503, id: down, tools: create_deal, when: {nth: 1}}]
+perturbations: [{FAULT, id: down, tools: create_deal, when: {nth: 1}}]
 """
 SCRIPT = """\
 task: Create a deal.
@@ -198,6 +198,7 @@ IDLE = 'an agent that does nothing and says "Done." passes; expect what the task
 GIVES_UP = "an agent that gives up at the first failure passes; expect what is then missing"
 
 
+@pytest.mark.parametrize("fault", ["error: 503", "timeout: {then: hang, commit: none}"])
 @pytest.mark.parametrize(
     ("expectations", "warnings"),
     [
@@ -206,10 +207,10 @@ GIVES_UP = "an agent that gives up at the first failure passes; expect what is t
     ],
 )
 def test_agents_that_pass_without_the_task_are_warnings(
-    expectations: str, warnings: list[str], capsys: pytest.CaptureFixture[str]
+    expectations: str, warnings: list[str], fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = "world: {records: {contact: {rows: [{id: con_00001}]}}}\n"
-    Path("a.yaml").write_text(f"{CRM}{rows}{WEAK}expect: {expectations}\n")
+    Path("a.yaml").write_text(f"{CRM}{rows}{WEAK.replace('FAULT', fault)}expect: {expectations}\n")
     Path("script.yaml").write_text(SCRIPT)
     code, lines = check(capsys, "a.yaml")
     assert (code, [line for line in lines if "an agent that" in line]) == (

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
+from typing import NoReturn
 
-from mcp import Client
+from mcp import Client, MCPError
+from mcp_types import CONNECTION_CLOSED
 
 from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import Script, read_script, script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES, has_given_up
+from mcp_sim.server.impersonation import Context
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.scenario import Scenario
@@ -42,12 +46,17 @@ async def played(name: str, script: Script, simulator: Simulator, seed: int) -> 
         await world.advance(timedelta(seconds=seconds))
 
     async with AsyncExitStack() as stack:
-        clients: dict[str, Client] = {
-            server: await stack.enter_async_context(connected(world, server)) for server in simulator.scenario.servers
-        }
+        clients = dict[str, Client]()
+        for server in simulator.scenario.servers:
+            clients[server] = await stack.enter_async_context(connected(world, server, break_off=_close))
         answer = await play(script, STRATEGIES[name], clients, sleep)
     await world.probe()
     return world, answer
+
+
+async def _close(_ctx: Context, _broken: BrokenDelivery) -> NoReturn:
+    """End a call whose answer never arrives: a script has no limit of time after which it goes on."""
+    raise MCPError(CONNECTION_CLOSED, "Connection closed")
 
 
 async def passing_without_the_task(scenario: Scenario) -> list[str]:
