@@ -28,6 +28,7 @@ from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import DocumentError, StaleChange, UsageError, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
+from mcp_sim.world.commits import Faults
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
 
@@ -100,7 +101,28 @@ class Controls:
         seed = self._setting.seed if new.seed is None else new.seed
         await self._apart(self._simulator.base(seed).counts)  # generates the records of a new seed
         clock = new.clock or self._setting.clock
-        return self._added(self._simulator.world(self._free(name), seed=seed, stream=new.stream, clock=clock))
+        self._check_faults(new, clock)
+        return self._added(
+            self._simulator.world(
+                self._free(name),
+                seed=seed,
+                stream=new.stream,
+                clock=clock,
+                intensity=new.intensity,
+                faults=new.faults,
+            )
+        )
+
+    def _check_faults(self, new: m.NewWorld, clock: Mode) -> None:
+        """Refuse faults that a new world cannot have, before a ledger names the world."""
+        trial = self._simulator.world(is_new=False, intensity=new.intensity, faults=new.faults is not False)
+        faults = trial.version.faults
+        for number, fault in enumerate([] if isinstance(new.faults, bool) else new.faults):
+            try:
+                faults = trial.engine.refit(faults, {"inject": fault})
+            except DocumentError as error:
+                raise of_fault(error, f"faults[{number}]") from None
+        self._check_delivery(faults, clock)
 
     def inspect(self, name: str) -> m.WorldState:
         """Return the state of a world, without its records."""
@@ -159,10 +181,10 @@ class Controls:
         """Add a fault."""
         world = self.world(name)
         try:
-            self._check_delivery(world, {"inject": request.fault})
+            self._check_delivery(world.refit({"inject": request.fault}), world.clock.mode)
             return m.Identified(id=await self._steered(world, world.inject(request.fault, request.actor)))
         except DocumentError as error:
-            raise of_fault(error) from None
+            raise of_fault(error, "fault") from None
 
     async def switch(self, name: str, fault: str, request: m.Switch) -> m.Fault:
         """Enable or disable a fault."""
@@ -171,16 +193,15 @@ class Controls:
         if fault not in known:
             raise NotFound(f"the world {name} has no fault {fault!r}{did_you_mean(fault, known)}")
         if request.enabled:
-            self._check_delivery(world, {"enable": fault})
+            self._check_delivery(world.refit({"enable": fault}), world.clock.mode)
         await self._steered(world, (world.enable if request.enabled else world.disable)(fault, request.actor))
         return next(state for state in self.faults(name) if state.id == fault)
 
-    def _check_delivery(self, world: World, steered: Record) -> None:
-        """Raise `Conflict` if the transport cannot deliver a fault that is to be added or enabled."""
-        if self._setting.transport is None:
-            return
-        with _refusals():
-            check_deliverable(world.refit(steered).scenario, self._setting.transport, world.clock.mode)
+    def _check_delivery(self, faults: Faults, clock: Mode) -> None:
+        """Raise `Conflict` if the transport cannot deliver one of the faults."""
+        if self._setting.transport is not None:
+            with _refusals():
+                check_deliverable(faults.scenario, self._setting.transport, clock)
 
     # time, records, the answer
 

@@ -46,11 +46,11 @@ class Invalid(ControlError):
         super().__init__(422, "the request is invalid", problems)
 
 
-def of_fault(error: DocumentError) -> Invalid:
-    """Return the refusal of an invalid fault, with its problems at their places in the request."""
+def of_fault(error: DocumentError, place: str) -> Invalid:
+    """Return the refusal of an invalid fault, with its problems below its place in the request."""
     return Invalid(
         [
-            Located(path=f"fault{problem.path.removeprefix('[0]')}", message=problem.message)
+            Located(path=f"{place}{problem.path.removeprefix('[0]')}", message=problem.message)
             for problem in error.problems
         ]
     )

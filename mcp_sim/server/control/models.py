@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.grades import Exercised, GradeOutcome
 from mcp_sim.types.options import PositiveDuration
+from mcp_sim.world.steering import MOST_INJECTED
 
 DEFAULT_ACTOR = "control"
 
@@ -64,6 +65,13 @@ class NewWorld(Model):
         default="", description="A name for an independent series of draws."
     )
     clock: Mode | None = Field(default=None, description="Default: that of the server.")
+    intensity: float | None = Field(
+        default=None, ge=0, le=1, description="Scales the faults. Default: that of the scenario."
+    )
+    faults: StrictBool | Annotated[list[Values], Field(max_length=MOST_INJECTED)] = Field(
+        default=True,
+        description="`false` silences the faults of the scenario. A list adds faults, as entries of `perturbations`.",
+    )
 
 
 class NewFault(Act):

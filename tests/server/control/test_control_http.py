@@ -70,6 +70,25 @@ def call(served: Served, world: str, tool: str, arguments: Any) -> Any:
     return anyio.run(made)
 
 
+def test_worlds_are_created_ahead_of_their_agents_with_faults_of_their_own(plane: tuple[Served, Operator]) -> None:
+    served, operator = plane
+    down = {"error": {"status": 503}, "id": "down", "tools": "list_deals"}
+    operator.post("/worlds", {"name": "loud", "seed": 5, "stream": "a", "faults": [down]}, 201)
+    operator.post("/worlds", {"name": "silent", "seed": 5, "faults": False}, 201)
+    operator.post("/worlds", {"name": "faint", "seed": 5, "intensity": 0}, 201)
+    assert call(served, "loud", "list_deals", {})["isError"]
+    assert call(served, "loud", "create_deal", DEAL)["isError"]
+    assert not call(served, "silent", "create_deal", DEAL)["isError"]
+    opening = operator.get("/worlds/faint/ledger")["entries"][0]["entry"]["step"]
+    assert (opening["seed"], opening["intensity"]) == (5, 0)
+    # A refused world leaves nothing behind, so its name remains free.
+    refused = operator.post("/worlds", {"name": "odd", "faults": [down, {"error": {"status": "x"}}]}, 422)
+    assert refused["error"]["problems"][0]["path"].startswith("faults[1]")
+    operator.post("/worlds", {"name": "odd", "intensity": 2}, 422)
+    operator.post("/worlds", {"name": "odd", "faults": [{"timeout": {"then": "hang"}, "tools": "list_deals"}]}, 409)
+    operator.post("/worlds", {"name": "odd"}, 201)
+
+
 def test_worlds_fork_part_and_return_to_snapshots(plane: tuple[Served, Operator]) -> None:
     served, operator = plane
     operator.post("/worlds", {"name": "a", "seed": 11}, 201)
