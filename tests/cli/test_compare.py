@@ -26,11 +26,12 @@ def report(outcomes: Sequence[str], first_seed: int = 0, condition: str = "fault
             "repetition": 1,
             "outcome": outcome,
             "grade": {"verdicts": [{"id": "paid", "outcome": outcome}, {"id": "polite", "outcome": "passed"}]},
-            "faults": [{"id": "lost"}] if seed % 2 else [],
+            "faults": [{"id": "lost", "kind": "lost_ack", "tool": "buy", "times": 1}] if seed % 2 else [],
         }
         for seed, outcome in enumerate(outcomes, first_seed)
     ]
-    return {"format": 1, "scenario": "shop", "sha256": "a1", "planned": len(runs), "runs": runs, **keys}
+    about = {"format": 1, "scenario": "shop", "path": "shop.yaml", "sha256": "a1", "agent": ["sh", "agent.sh"]}
+    return {**about, "planned": len(runs), "runs": runs, **keys}
 
 
 def compared(folder: Path, before: Any, after: Any, *options: str) -> int:

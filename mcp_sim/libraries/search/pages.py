@@ -10,10 +10,12 @@ from typing import NoReturn
 from mcp_sim.libraries.search.withheld import sentences_of, shown_values
 from mcp_sim.libraries.store import LibraryError
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.result_templates import NUMBER_FORM, SLOT, SPELLINGS
 
 _TEXTS = ("title", "date", "description", "text", "html", "type")
+_TEMPLATE_KEYS = ("about", "url", "title", "date", "text")
 _DESCRIPTION = 160
 """Characters of a text that serve as its description, as search engines show."""
 
@@ -214,7 +216,11 @@ def _described(pages: Json) -> Iterator[Record]:
         yield page(url, **{**(fields if isinstance(value, dict) else {"text": value}), "status": int(status)})
 
 
-def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]:
+def _checked_table(template: Record, rows: Rows, place: str) -> str:
+    """Return the table that a template is about. Raises `PageError` for what is wrong with the template."""
+    for name in template:
+        if name not in _TEMPLATE_KEYS:
+            raise PageError(f"{place}: unknown key {name!r}{did_you_mean(name, _TEMPLATE_KEYS)}")
     table = str(template.get("about"))
     if table not in rows.tables:
         raise PageError(f"{place}.about: expected a table of rows, got {table!r}")
@@ -223,6 +229,11 @@ def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]
     for name in ("url", "title", "date", "text"):
         for line in as_list(template.get(name)) or [template.get(name, "")]:
             rows.check_slots(str(line), table, f"{place}.{name}")
+    return table
+
+
+def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]:
+    table = _checked_table(template, rows, place)
     for key, row in rows.tables[table].items():
         scope = _Scope(rows, table, row)
         text = template["text"]
