@@ -65,6 +65,17 @@ PRINTED = {
         "    PID COMMAND\n      1 init\n    398 bash\nUID          PID    PPID  C STIME TTY          TIME CMD\n"
     ),
     "ifconfig | head -1; ip link | wc -l": "lo: flags=73<UP,LOOPBACK,RUNNING>  mtu 65536\n2\n",
+    "od -An -t fD src/hello.c | head -1; od -td2 -Ax -j 2 -N 4 u.json": (
+        "  2.6529260140087887e+180    5.052921202176446e-85\n000002   8814   8250\n000006\n"
+    ),
+    "od -a -c b.bin": "0000000 nul soh stx del   ~\n         \\0 001 002 377 376\n0000005\n",
+    "od -w4 -tx1z -v u.json": (
+        '0000000 7b 22 6e 22  >{"n"<\n0000004 3a 20 31 7d  >: 1}<\n0000010 0a           >.<\n0000011\n'
+    ),
+    "split -b 1k people.csv p_ --numeric-suffixes=1 --additional-suffix=.csv; ls p_*; split -n 3 u.json q; wc -c q*": (
+        "p_01.csv\n3 qaa\n3 qab\n3 qac\n9 total\n"
+    ),
+    "diff --unified=0 people.csv people.bak | tail -1; date -I": "-bob,25\n2029-03-01\n",
     "vim u.json": "bash: line 1: vim: command not found\n",
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
@@ -22,7 +23,7 @@ _MOST_PARTS = 676  # as two letters count
 
 
 def diff(run: Invocation) -> None:
-    options, paths = run.options("rquU:iwbBNsyca", [*_DIFF_LONG, "unified=", "color=", "unified", "color"], 2)
+    options, paths = run.options("rquU:iwbBNsyca", [*_DIFF_LONG, "unified=?", "context=?", "color=?"], 2)
     if len(paths) != 2:
         last = (paths or ["diff"])[-1]
         problem = f"missing operand after '{last}'" if len(paths) < 2 else f"extra operand '{paths[2]}'"
@@ -200,41 +201,63 @@ def cmp(run: Invocation) -> None:
 
 def split(run: Invocation) -> None:
     options, rest = run.options(
-        "l:b:a:dn:", ["additional-suffix=", "numeric-suffixes", "bytes=", "lines=", "suffix-length="]
-    )
+        "l:b:a:dxn:e",
+        ["additional-suffix=", "numeric-suffixes=?", "hex-suffixes=?", "bytes=", "lines=", "suffix-length=", "number=",
+         "verbose", "elide-empty-files"],
+    )  # fmt: skip
     source, prefix = rest[0] if rest else "-", rest[1] if len(rest) > 1 else "x"
     try:
         data = run.read(source)
     except Failed:
         raise Failed(f"split: cannot open '{source}' for reading: No such file or directory\n") from None
-    size = options.get("b", options.get("bytes"))
-    if size is not None:
-        step = _bytes(size)
-        parts = [data[at : at + step] for at in range(0, len(data), step)]
-    else:
-        count = options.get("l", options.get("lines", "1000"))
-        if not is_number(count) or not int(count):
-            raise Failed(f"split: invalid number of lines: '{count}'\n")
-        lines = data.splitlines(keepends=True)
-        parts = [b"".join(lines[at : at + int(count)]) for at in range(0, len(lines), int(count))]
+    parts = _parts(data, options)
     width = options.get("a", options.get("suffix-length", "2"))
     if not is_number(width) or not 1 <= int(width) <= _LONGEST_SUFFIX:
         raise Failed(f"split: invalid suffix length: '{width}'\n")
-    signs = "0123456789" if options.keys() & {"d", "numeric-suffixes"} else "abcdefghijklmnopqrstuvwxyz"
-    if len(parts) > min(len(signs) ** int(width), _MOST_PARTS):
+    signs, first = "abcdefghijklmnopqrstuvwxyz", "0"
+    for known, names in (("0123456789", ("d", "numeric-suffixes")), ("0123456789abcdef", ("x", "hex-suffixes"))):
+        if not options.keys().isdisjoint(names):
+            signs, first = known, options.get(names[1]) or "0"
+    if not is_number(first) or len(parts) + int(first[:9]) > min(len(signs) ** int(width), _MOST_PARTS):
         raise Failed("split: output file suffixes exhausted\n")
-    for number, piece in enumerate(parts):
+    for number, piece in enumerate(parts, int(first)):
         name, rest_number = "", number
         for _ in range(int(width)):
             name, rest_number = signs[rest_number % len(signs)] + name, rest_number // len(signs)
-        run.fs.write_file(run.place(f"{prefix}{name}{options.get('additional-suffix', '')}"), piece)
+        path = f"{prefix}{name}{options.get('additional-suffix', '')}"
+        run.fs.write_file(run.place(path), piece)
+        run.out += [f"creating file '{path}'\n"] if "verbose" in options else []
+
+
+def _parts(data: bytes, options: Mapping[str, str]) -> list[bytes]:
+    """Return what split writes into each file."""
+    size = options.get("b", options.get("bytes"))
+    if size is not None:
+        step = _bytes(size)
+        return [data[at : at + step] for at in range(0, len(data), step)]
+    chunks = options.get("n", options.get("number"))
+    if chunks is not None:
+        by_lines, number = chunks.startswith("l/"), chunks.removeprefix("l/")
+        if not is_number(number) or not 0 < int(number) <= _MOST_PARTS:
+            raise Failed(f"split: invalid number of chunks: '{chunks}'\n")
+        step, rest = divmod(len(data), int(number))
+        ends = [at * step + min(at, rest) for at in range(1, int(number) + 1)]
+        if by_lines:
+            ends = [(data.find(b"\n", end - 1) + 1 or len(data)) if 0 < end < len(data) else end for end in ends]
+        return [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    count = options.get("l", options.get("lines", "1000"))
+    if not is_number(count) or not int(count):
+        raise Failed(f"split: invalid number of lines: '{count}'\n")
+    lines = data.splitlines(keepends=True)
+    return [b"".join(lines[at : at + int(count)]) for at in range(0, len(lines), int(count))]
 
 
 def _bytes(text: str) -> int:
-    number = text.rstrip("kKMGB")
-    if not is_number(number) or not int(number):
+    match = re.fullmatch(r"([0-9]{1,18})([bkKmMgGtT]?)(i?B)?", text)
+    if match is None or not int(match[1]):
         raise Failed(f"split: invalid number of bytes: '{text}'\n")
-    return int(number) * {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[len(number) :][:1], 1)
+    base = 1000 if match[3] == "B" and match[2] else 1024
+    return int(match[1]) * (512 if match[2] == "b" else base ** " KMGT".index(match[2].upper() or " "))
 
 
 def digest(algorithm: str, run: Invocation) -> None:

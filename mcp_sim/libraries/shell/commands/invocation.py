@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,18 +94,25 @@ class Invocation:
         return "root"
 
     def options(self, short: str, long: Sequence[str] = (), usage: int = 1) -> tuple[dict[str, str], list[str]]:
-        """Return the options, by their names without dashes, and the other arguments. Fails for unknown ones.
+        """Return the options, by their names without dashes, and the other arguments. Fails for unknown ones."""
+        pairs, rest = self.pairs(short, long, usage)
+        return dict(pairs), rest
 
-        The value of a long option with `=?` may be left out, and is empty then.
+    def pairs(self, short: str, long: Sequence[str] = (), usage: int = 1) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the options in their order, by their names without dashes, and the other arguments.
+
+        The value of a short option with `::`, or of a long one with `=?`, may be left out, and is empty then.
         """
         optional = {f"--{name.removesuffix('=?')}" for name in long if name.endswith("=?")}
-        words = [f"{word}=" if word in optional else word for word in self.arguments]
+        lone = {f"-{letter}" for letter in re.findall(r"(\w)::", short)}
+        words = [f"{word}=" if word in optional else word for word in self.arguments if word not in lone]
         try:
-            pairs, rest = gnu_getopt(words, short, [name.removesuffix("?") for name in long])
+            pairs, rest = gnu_getopt(words, short.replace("::", ":"), [name.removesuffix("?") for name in long])
         except GetoptError as error:
             sign = f"unrecognized option '--{error.opt}'" if len(error.opt) > 1 else f"invalid option -- '{error.opt}'"
             raise Failed(f"{self.name}: {sign}\nTry '{self.name} --help' for more information.\n", usage) from None
-        return {name.lstrip("-"): value for name, value in pairs}, rest
+        pairs += [(word, "") for word in self.arguments if word in lone]
+        return [(name.lstrip("-"), value) for name, value in pairs], rest
 
     def place(self, path: str) -> str:
         """Return the absolute path of an argument."""
