@@ -55,7 +55,7 @@ COMMANDS = {
     "record": "record what passes between a client and a real server, for learn, measure and replay:DIR",
     "measure": "replay recorded sessions of a real server, and measure how faithful the answers are",
     "validity": "measure whether agents rank on a simulation as they do on a real server",
-    "eval": "evaluate a language model as a world model with AgentWorldBench",
+    "eval": "evaluate a world model with AgentWorldBench, or with recorded sessions",
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",
     "schema": "print the JSON Schema of scenarios, tool specs or presets, for editors",
     "client-config": "print the entry that a client needs to start mcp-sim",

@@ -1,4 +1,4 @@
-"""`mcp-sim eval`: evaluate a language model as a world model with AgentWorldBench."""
+"""`mcp-sim eval`: evaluate a world model with AgentWorldBench, or with recorded sessions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import anyio
 
+from mcp_sim.cli.eval_sessions import BUILTIN, predict_builtin, read_session_samples, session_options
 from mcp_sim.cli.models import count, model_options, named_line, thinking_option
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette, Progress
@@ -19,6 +20,7 @@ from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, Scor
 from mcp_sim.models.evaluation.runner import Evaluation
 from mcp_sim.models.evaluation.samples import samples_in, shortened
 from mcp_sim.models.language_model.endpoint import EndpointSettings, open_endpoint
+from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered
 
@@ -27,9 +29,9 @@ TEMPERATURE = 0.6
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("benchmark", choices=["agentworld"], help="the benchmark")
-    parser.add_argument("data", metavar="DATA_DIR", type=Path, help="the folder with its {domain}_test.jsonl files")
-    parser.add_argument("--model", metavar="MODEL", required=True, help="the world model: openai:MODEL@URL")
+    parser.add_argument("benchmark", choices=["agentworld", "sessions"], help="AgentWorldBench, or sessions")
+    parser.add_argument("data", metavar="DATA_DIR", type=Path, help="its {domain}_test.jsonl files, or sessions")
+    parser.add_argument("--model", metavar="MODEL", required=True, help="openai:MODEL@URL; for sessions also builtin")
     parser.add_argument("--judge", metavar="MODEL", help="the judge: openai:MODEL@URL; without it, nothing is judged")
     parser.add_argument(
         "--judge-prompts",
@@ -42,35 +44,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="DIR",
         type=Path,
-        default=Path("agentworld-results"),
-        help="folder for the results; default agentworld-results",
+        help="folder for the results; default agentworld-results or sessions-results",
     )
-    parser.add_argument("--limit", metavar="N", type=count, help="at most the first N samples of each domain")
+    parser.add_argument(
+        "--limit", metavar="N", type=count, help="at most N samples of a domain, or sessions of a server"
+    )
     parser.add_argument("--concurrency", metavar="N", type=count, default=16, help="requests at a time; default 16")
     model_options(parser, 32_768)
     thinking_option(parser, "--judge-thinking", "the judge")
+    session_options(parser)
     parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same for the judge")
     json_option(parser, "the report")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if samples failed or lines are broken, 2 without any data, 4 if the model stops answering."""
-    samples, unreadable = samples_in(args.data, args.limit)
+    args.output = args.output or Path(f"{args.benchmark}-results")
+    sessions, unreadable = list[Session](), list[str]()
+    if args.benchmark == "sessions":
+        samples, sessions = read_session_samples(args)
+    else:
+        samples, unreadable = samples_in(args.data, args.limit)
     for problem in shortened(unreadable):
         _print_error(problem)
     prompts = None
     if args.judge_prompts is not None:
         prompts = JudgePrompts.of(args.judge_prompts, sorted({sample.domain for sample in samples}))
-    model = _line(args.model, "--model", args, args.thinking, args.api_key_env)
+    is_builtin = bool(sessions) and args.model == BUILTIN
+    model = None if is_builtin else _line(args.model, "--model", args, args.thinking, args.api_key_env)
     judge = None
     if args.judge is not None:
         judge = _line(args.judge, "--judge", args, args.judge_thinking, args.judge_api_key_env)
-    predictions = Results.open(args.output / "predictions.jsonl", model.model)
+    predictions = Results.open(args.output / "predictions.jsonl", args.model if model is None else model.model)
     judgements = None if judge is None else Results.open(args.output / "judgements.jsonl", judge.model)
     progress = Progress(sys.stderr, len(samples))
     judging = judging_messages if prompts is None else prompts.messages
     evaluation = Evaluation(samples, predictions, judgements, None, None, progress.show, judging)
     try:
+        if is_builtin:
+            anyio.run(predict_builtin, args.spec, sessions, samples, predictions)
         anyio.run(_evaluate, evaluation, model, judge, args.concurrency)
     except Unanswered as error:
         progress.clear()
@@ -81,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         _print_error(f"Results so far are kept in {args.output}; run the same command to continue.")
         raise
     progress.clear()
-    return _reported([*evaluation.outcomes()], model, judge, args, len(unreadable))
+    return _reported([*evaluation.outcomes()], predictions.by, judge, args, len(unreadable))
 
 
 def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: str | None) -> EndpointSettings:
@@ -97,11 +109,11 @@ def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: 
 
 
 async def _evaluate(
-    evaluation: Evaluation, model: EndpointSettings, judge: EndpointSettings | None, at_once: int
+    evaluation: Evaluation, model: EndpointSettings | None, judge: EndpointSettings | None, at_once: int
 ) -> None:
     """Connect to the models that are needed, and run the evaluation."""
     async with AsyncExitStack() as stack:
-        if evaluation.lacks_predictions:
+        if model is not None and evaluation.lacks_predictions:
             evaluation.infer = (await stack.enter_async_context(open_endpoint(model))).complete
         if judge is not None and evaluation.lacks_judgements:
             evaluation.judge = (await stack.enter_async_context(open_endpoint(judge))).complete
@@ -113,7 +125,7 @@ async def _evaluate(
 
 def _reported(
     outcomes: Sequence[Outcome],
-    model: EndpointSettings,
+    model: str,
     judge: EndpointSettings | None,
     args: argparse.Namespace,
     unreadable: int,
@@ -123,7 +135,8 @@ def _reported(
     if args.json:
         prompts = None if args.judge_prompts is None else str(args.judge_prompts)
         about: Record = {"judge_prompts": prompts, "unreadable": unreadable}
-        print_json({**_as_json(overall, domains, model, judge), **about})
+        about |= {"benchmark": args.benchmark, "model": model, "judge": None if judge is None else judge.model}
+        print_json({**about, **_as_json(overall, domains)})
     else:
         print("\n".join(_table(overall, domains, Palette.of(sys.stdout))))
     for line in _remarks(outcomes, overall, judge):
@@ -136,16 +149,8 @@ def _reported(
     return int(bool(overall.unpredicted or overall.unjudged or unreadable))
 
 
-def _as_json(
-    overall: ScoreSummary, domains: Mapping[str, ScoreSummary], model: EndpointSettings, judge: EndpointSettings | None
-) -> Record:
-    return {
-        "benchmark": "agentworld",
-        "model": model.model,
-        "judge": None if judge is None else judge.model,
-        "domains": {name: domain.to_json() for name, domain in domains.items()},
-        "overall": overall.to_json(),
-    }
+def _as_json(overall: ScoreSummary, domains: Mapping[str, ScoreSummary]) -> Record:
+    return {"domains": {name: domain.to_json() for name, domain in domains.items()}, "overall": overall.to_json()}
 
 
 def _table(overall: ScoreSummary, domains: Mapping[str, ScoreSummary], palette: Palette) -> Iterator[str]:

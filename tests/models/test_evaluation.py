@@ -245,3 +245,31 @@ def test_the_overall_total_is_the_mean_over_samples_and_a_failure_is_no_score() 
     found = summarize([outcome("mcp", 5), outcome("mcp", 5), outcome("web", 2), Outcome("web", None, "judging", "no")])
     assert found.total == pytest.approx((100 + 100 + 25) / 3)
     assert (found.samples, found.scored, found.unjudged) == (4, 3, 1)
+
+
+async def test_the_builtin_world_and_a_model_are_judged_on_the_same_recorded_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[Json] = [
+        {"tool": "git_log", "arguments": {"repo_path": "/repo"}},
+        {"tool": "git_status", "arguments": {"repo_path": "/nowhere"}},
+    ]
+    answer = {"result": {"content": [{"type": "text", "text": "really"}]}}
+    session = tmp_path / "git" / "work.jsonl"
+    session.parent.mkdir()
+    header: Json = {"type": "session", "server": "git", "session": "work", "tools": []}
+    lines = [header, *({"type": "call", "seq": at, **call, **answer} for at, call in enumerate(calls, 1))]
+    session.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    command = ["eval", "sessions", str(tmp_path / "git"), "--spec", "git", "--domain", "terminal", "--json"]
+    async with serving(both("$ ")) as engine:
+        judge = ["--judge", f"openai:tiny@{engine.url}"]
+        shown = list[Json]()
+        for name in ("builtin", f"openai:tiny@{engine.url}"):
+            out = ["--output", str(tmp_path / name[:7])]
+            assert await run_sync(main, [*command, "--model", name, *judge, *out]) == 0
+            shown.append(json.loads(capsys.readouterr().out))
+        judged = [asked.question for asked in engine.asked if asked.schema is not None]
+    assert [one["model"] for one in shown] == ["builtin", "tiny"]
+    assert [one["domains"]["terminal"]["scored"] for one in shown] == [2, 2]
+    assert all("really" in text for text in judged)
+    assert any("/nowhere" in text.partition("# Prediction")[2] for text in judged)
