@@ -139,26 +139,31 @@ def delete_file(world, path):
 
 
 @editor.page("/")
-def document(world, path="", error=""):
-    entry = entry_of(world, path) if path else None
-    text = entry.text if entry is not None and entry.is_file else ""
+def document(world, path="", text="", error=""):
+    entry = world.files.find(path) if path and not error else None
+    if entry is not None and entry.is_file:
+        text = entry.text
     rows = (item("New", 'href="/"', "Control+N"), item("Save", 'form="document" formaction="/save"', "Control+S"))
     problem = f'<p role="status">{escape(error)}</p>' if error else ""
+    locked = " readonly" if len(text) > LONGEST else ""
     return (
         f"<title>{escape(path.rpartition('/')[2] or 'Untitled')} - Text Editor</title><body>{menus(File=rows)}"
         f'<form id="document" method="post" action="/save"><label>File <input name="path" value="{escape(path)}" '
         f'placeholder="{HOME}/" required></label>{problem}<textarea name="text" rows="24" style="display: block" '
-        f"autofocus>\n{escape(text)}</textarea></form></body>"
+        f"autofocus{locked}>\n{escape(text)}</textarea></form></body>"
     )
 
 
 @editor.post("/save")
 def save(world, path="", text=""):
+    path = path if path.startswith("/") else f"{HOME}/{path}"
     try:
-        world.files.write(path if path.startswith("/") else f"{HOME}/{path}", text.replace("\r\n", "\n")[:LONGEST])
-    except FileError as error:
-        raise Redirect(f"/?error={quote(error.what)}") from None
-    raise Redirect(f"/?path={quote(path if path.startswith('/') else f'{HOME}/{path}')}")
+        if len(text) > LONGEST:
+            raise Redirect(f"/?path={quote(path)}")
+        world.files.write(path, text.replace("\r\n", "\n"))
+    except FileError as error:  # what was typed stays
+        return document(world, path, text, error.what)
+    raise Redirect(f"/?path={quote(path)}")
 
 
 # mail

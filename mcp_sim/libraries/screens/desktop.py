@@ -7,126 +7,33 @@ page, `aria-keyshortcuts` names the keys that click an element, `data-open` is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from html import escape
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp_sim.libraries.screens.atspi import Accessible, Accessibles, new
 from mcp_sim.libraries.screens.browser import Browser
 from mcp_sim.libraries.screens.device import App
-from mcp_sim.libraries.screens.dom import Element, parse
-from mcp_sim.libraries.screens.forms import Form, is_text_control
-from mcp_sim.libraries.screens.layout import Area, Box, Layout, Metrics
+from mcp_sim.libraries.screens.forms import is_text_control
+from mcp_sim.libraries.screens.frame import Frame
+from mcp_sim.libraries.screens.layout import Area, Box
+from mcp_sim.libraries.screens.panes import BAR, CLOSE, Pane, panes_of
 from mcp_sim.libraries.screens.site import ScreenError, Site
 from mcp_sim.libraries.screens.tab import new_tab
-from mcp_sim.libraries.screens.task import Task
 from mcp_sim.libraries.store import LibraryError, Store
-from mcp_sim.types import Record
 
 SHELL = "gnome-shell"
 """The panel with the apps, below all windows."""
-_METRICS = Metrics(character=8.0, line=18.0, control=30.0, unit=1.0)
-_BAR = 36
-"""Height of the bar above a window, which has its title and the button that closes it."""
 _FIRST, _STEP = (90, 40), 30
 """Where the first window is, and how far each next one is from the one before."""
-_WINDOW, _DIALOG = (860, 580), (440, 180)
-"""Widths and heights."""
-_CLOSE, _ACCEPT = "window-close", "accept"
-
-
-class Frame(Task):
-    """The window of an app. Its view has its `area`, and its `level`: windows with higher ones are above others."""
-
-    elsewhere = ""
-    """The address of another app that was asked for."""
-
-    @property
-    def area(self) -> Area:
-        """Where the window is."""
-        x, y, width, height = self.view["area"]
-        return x, y, width, height
-
-    @property
-    def page(self) -> Form:
-        """The page, also while a notice is in front of it."""
-        return self._form_of_page() if self.has_notice else self.form
-
-    def _show(self, url: str, key: str, *, back: list[Record]) -> None:
-        kept = {name: self.view[name] for name in ("area", "level", "cursor", "clipboard")}
-        super()._show(url, key, back=back)
-        field = next((element for element in self.page.root.walk() if element.has("autofocus")), None)
-        self.record["focus"] = None if field is None else field.place
-        self.record["loads"] = 1  # they number references, which windows do not have
-        self.look(**kept, all=field is not None and field.tag == "input")
-
-    def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
-        """Show another page, unless it is shown already. Pages of other apps have their own windows."""
-        here, there = urlsplit(self.url).netloc, urlsplit(url).netloc
-        if here and here != there:
-            self.elsewhere = url
-        elif method != "GET" or url != self.url:
-            super()._load(method, url, form)
-
-    def click_at(self, element: Element, at: float) -> None:
-        """Click an element. `at` is how far to the right of its left edge, from 0 to 1."""
-        if self.close_menus(element):
-            return
-        self.look(all=False)
-        if not self.adjust(element, at):
-            with suppress(ScreenError):  # a click that does nothing is not an error
-                self.click(element)
-
-    def close_menus(self, element: Element | None) -> bool:
-        """Close the menus that an element does not belong to. A click that does so does nothing else."""
-        others = [menu for menu in self.root.walk() if menu.get("role") == "menu" and menu.tag == "details"]
-        around = {*element.above()} if element is not None else set[Element]()
-        open_ones = [menu for menu in others if self.form.values.get(str(menu.place)) and menu not in around]
-        for menu in open_ones:
-            self.form.values[str(menu.place)] = False
-        return bool(open_ones) and not any(item.tag == "summary" for item in around)
-
-    def open(self, address: str) -> None:
-        """Follow an address of the page."""
-        with suppress(ScreenError):
-            self._follow(address)
-
-    def enter(self, text: str) -> None:
-        """Type a text: over what is selected, else behind what the field with the focus has."""
-        field = self.focused
-        if self.view["all"] and field is not None:
-            self.form.set(field, "")
-            self.look(all=False)
-        if text:
-            self.insert(text)
-
-
-@dataclass(slots=True)
-class Pane:
-    """A window on the screen. `act` is what a click on an element does, if not what the page does.
-
-    A pane with `act` takes all clicks, also those beside it.
-    """
-
-    frame: Frame
-    role: str
-    title: str
-    area: Area
-    layout: Layout
-    bar: Layout | None = None
-    act: Callable[[Element | None], None] | None = None
-
-    def at(self, x: float, y: float) -> Box | None:
-        """Return the topmost box at a place."""
-        return self.layout.at(x, y) or (self.bar.at(x, y) if self.bar is not None else None)
-
-    def contains(self, x: float, y: float) -> bool:
-        """Whether a place is within the window."""
-        left, top, width, height = self.area
-        return left <= x < left + width and top <= y < top + height
+_WINDOW = (860, 580)
+_MOST_COPIED = 10_000
+"""Characters that are copied: each movement of the mouse writes the record with the clipboard."""
+_TYPED_KEYS = {"\n": "Enter", "\t": "Tab"}
+_MOST_TYPED = 60
+"""Texts and keys between them that are typed at once: each Enter may show another page."""
 
 
 class Desktop:
@@ -209,57 +116,7 @@ class Desktop:
     @property
     def panes(self) -> list[Pane]:
         """The windows with their menus and dialogs, lower ones first."""
-        panes = [self._pane(self.shell, "window", self.shell.area, self.shell.page)]
-        for frame in self.windows:
-            panes.append(self._pane(frame, "frame", frame.area, frame.page))
-            if not frame.has_notice and frame.dialog is not None:
-                panes.append(self._dialog(frame, frame.dialog))
-            if not frame.has_notice and frame.picker is not None:
-                panes.append(self._picker(frame, frame.picker, panes[-1].layout))
-        if self.active.has_notice:
-            panes.append(self._notice(self.active))
-        return panes
-
-    def _pane(self, frame: Frame, role: str, area: Area, form: Form, **options: Any) -> Pane:
-        x, y, width, height = area
-        title = options.pop("title", frame.record["title"] or frame.record["id"])
-        if role == "window":
-            return Pane(frame, role, "", area, Layout(form, area, _METRICS), **options)
-        bar = Form(parse(_bar(title, can_close=role == "frame")), {})
-        scroll = frame.view["picker"]["under"] if frame.view["picker"] else frame.view["scroll"]
-        layout = Layout(form, (x, y + _BAR, width, height - _BAR), _METRICS, scroll if role == "frame" else 0)
-        return Pane(frame, role, title, area, layout, Layout(bar, (x, y, width, _BAR), _METRICS), **options)
-
-    def _dialog(self, frame: Frame, message: str) -> Pane:
-        html = f'<p>{escape(message)}</p><button>Cancel</button> <button id="{_ACCEPT}">OK</button>'
-        form = Form(parse(f"<body>{html}</body>"), {})
-
-        def answer(element: Element | None) -> None:
-            if element is not None and element.tag == "button":
-                with suppress(ScreenError):
-                    frame.answer(accept=element.get("id") == _ACCEPT)
-                frame.save()
-
-        return self._pane(frame, "alert", self._middle(), form, title="Question", act=answer)
-
-    def _notice(self, frame: Frame) -> Pane:
-        def press(element: Element | None) -> None:
-            if element is not None:
-                frame.click_at(element, 0)
-                frame.save()
-
-        return self._pane(frame, "dialog", self._middle(), frame.form, title=frame.title, act=press)
-
-    def _picker(self, frame: Frame, select: Element, below: Layout) -> Pane:
-        form = Form(parse(frame.options(select)), {})
-        box = next(box for box in below.top.walk() if box.element is select)
-        left, top, width, height = below.shown(box) or frame.area
-        layout = Layout(form, (left, top + height, width, self.size[1] - top - height), _METRICS)
-        area = (left, top + height, width, min(layout.height, layout.area[3]))
-        return Pane(frame, "menu", "", area, layout, act=frame.pick)
-
-    def _middle(self) -> Area:
-        return (self.size[0] - _DIALOG[0]) // 2, (self.size[1] - _DIALOG[1]) // 2, *_DIALOG
+        return panes_of(self.shell, self.windows, self.size)
 
     def tree(self) -> Accessible:
         """Return what programs show to AT-SPI."""
@@ -300,7 +157,7 @@ class Desktop:
         pane, box = self._under()
         if pane.act is not None:
             pane.act(None if box is None else box.element)
-        elif box is not None and box.element.get("id") == _CLOSE:
+        elif box is not None and box.element.get("id") == CLOSE:
             self.close(pane.frame)
         elif pane.frame is self.shell:
             link = box.element.closest("a") if box is not None else None
@@ -345,7 +202,7 @@ class Desktop:
         self._raise(pane.frame)
         if pane.bar is not None and box in pane.bar.top.walk():
             left, top, width, height = pane.area
-            most_x, most_y = self.size[0] - _BAR, self.size[1] - _BAR  # the bar stays within reach
+            most_x, most_y = self.size[0] - BAR, self.size[1] - BAR  # the bar stays within reach
             place = min(most_x, max(0, left + x - from_x)), min(most_y, max(0, top + y - from_y))
             pane.frame.look(area=[*place, width, height])
         elif box.element.get("type") == "range":
@@ -378,16 +235,17 @@ class Desktop:
 
     def type(self, text: str) -> None:
         """Type a text into the field with the focus. Ends of lines are the key Enter, tabs the key Tab."""
-        frame = self.active
-        if self.panes[-1].act is None or frame.has_notice:
-            for at, line in enumerate(text.split("\n")):
-                if at:
-                    self.press("Enter")
-                for number, words in enumerate(line.split("\t")):
-                    if number:
-                        self.press("Tab")
-                    frame.enter(words)
-            frame.save()
+        for _ in range(_MOST_TYPED):
+            frame = self.active
+            words = text if frame.takes_lines else _first_of(text)
+            if words in _TYPED_KEYS and not frame.takes_lines:
+                self.press(_TYPED_KEYS[words])
+            elif frame.has_notice or self.panes[-1].act is None:
+                frame.enter(words)
+                frame.save()
+            text = text[len(words) :]
+            if not text:
+                break
 
     def press(self, key: str) -> None:
         """Press a key or several at once, such as `Control+S`."""
@@ -399,8 +257,10 @@ class Desktop:
         elif top.act is not None and not frame.has_notice:
             self._answer(top, key)
         else:
-            with suppress(ScreenError):
-                self._press_in(frame, key)
+            copied = frame.strike(key, self.shell.view["clipboard"])
+            if copied is not None:
+                self.shell.look(clipboard=copied[:_MOST_COPIED])
+                self.shell.save()
             self._done(frame)
 
     def _answer(self, pane: Pane, key: str) -> None:
@@ -409,30 +269,6 @@ class Desktop:
         if pane.act is not None and key in ("Enter", "Escape"):
             pane.act((buttons or [None])[-1 if key == "Enter" else 0])
 
-    def _press_in(self, frame: Frame, key: str) -> None:
-        field = frame.focused
-        text = str(frame.form.value(field) or "") if field is not None and is_text_control(field) else None
-        target = next((e for e in frame.root.walk() if e.get("aria-keyshortcuts") == key), None)
-        if target is not None and not (text is not None and (len(key) == 1 or key == "Delete")):
-            frame.click(target)
-        elif key == "Escape":
-            frame.close_menus(None)
-        elif text is not None and key == "Control+A":
-            frame.look(all=True)
-        elif text is not None and key in ("Control+C", "Control+X") and frame.view["all"]:
-            self.shell.look(clipboard=text)
-            self.shell.save()
-            if key == "Control+X":
-                frame.enter("")
-        elif text is not None and key == "Control+V":
-            frame.enter(self.shell.view["clipboard"])
-        elif frame.view["all"] and key in ("Backspace", "Delete"):
-            frame.enter("")
-        elif frame.view["all"] and len(key) == 1:
-            frame.enter(key)
-        else:
-            frame.press(key)
-
 
 def _attribute(box: Box | None, name: str) -> str:
     """Return an attribute of a box or of what is around it."""
@@ -440,6 +276,6 @@ def _attribute(box: Box | None, name: str) -> str:
     return next((element.get(name) for element in elements if element.has(name)), "")
 
 
-def _bar(title: str, *, can_close: bool) -> str:
-    button = '<button aria-label="Close" style="position: fixed; right: 3px; top: 3px"'
-    return f"<body><b>{escape(title)}</b>{f'{button} id={_CLOSE}>x</button>' if can_close else ''}</body>"
+def _first_of(text: str) -> str:
+    """Return the key with which a text begins, else what comes before the next key."""
+    return text[:1] if text[:1] in _TYPED_KEYS else re.split("[\n\t]", text, maxsplit=1)[0]
