@@ -136,12 +136,15 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
             continue
         named = cast("list[Json]", value) if isinstance(value, list) else [value]
         keys = [find_key(turn.view, link.target.name, item) for item in named]
-        if None in keys and link.is_guessed:
-            continue
+        unknown: list[Json] = [item for item, key in zip(named, keys, strict=True) if key is None]
+        if link.is_guessed:  # those that were deleted are known
+            unknown = [
+                item for item in unknown if isinstance(item, str | int) and turn.view.version(link.target.name, item)
+            ]
+        if unknown:
+            return not_found(tool, link.target.name, unknown[0], link.path, neighbours(turn.view, link.target))
         if None in keys:
-            return not_found(
-                tool, link.target.name, named[keys.index(None)], link.path, neighbours(turn.view, link.target)
-            )
+            continue
         record[link.field] = keys if isinstance(value, list) else keys[0]
     return {**values, **record} if record else values
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.plans.records.accepted_keys import acceptance
+from mcp_sim.plans.records.accepted_keys import Accept, acceptance, may_exist
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.containers import containers_of
 from mcp_sim.plans.records.demanded_records import Demand
+from mcp_sim.plans.records.field_values import Link, links_of
 from mcp_sim.types import Change, Json, Record, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, constants
+from mcp_sim.types.json_schema.shapes import as_list, at, constants
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
@@ -89,26 +91,36 @@ def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Dom
 
 
 def _with_linked_records(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
-    """Return an answer that generates the records that a written record refers to."""
-    fields = {path: entity.fields[name] for path, name in plan.sets.items() if name in entity.fields}
-    targets = {path: domain.entities.get(field.link or "") for path, field in fields.items()}
+    """Return an answer that generates the records that a written record refers to.
+
+    What a link names that was only guessed is accepted, and exists afterwards: no record may refer to nothing.
+    """
     links = [
-        (argument(path), target, acceptance(target, path, domain), containers_of(domain).get(target.name, frozenset()))
-        for path, target in targets.items()
-        if target is not None and (target.open or target.name in domain.unspecified)
+        (argument(link.path), link.target, accepts, containers_of(domain).get(link.target.name, frozenset()))
+        for link in links_of(plan, entity, domain)
+        if (accepts := _link_acceptance(link, domain)) is not None
     ]
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         absorbed = list[Change]()
         for fetch, target, accepts, containers in links:
-            key = fetch(turn.call.arguments)
-            if isinstance(key, str | int) and accepts(turn.view, key):
-                known = {name: value for name, value in turn.call.arguments.items() if name in containers}
-                record = generate_record(turn, replace(target, open=True), key, invent, known)
-                absorbed.append(Change("put", target.name, key, record, expected=0))
+            value: Json = fetch(turn.call.arguments)
+            for key in dict.fromkeys(key for key in as_list(value) or [value] if isinstance(key, str | int)):
+                if accepts(turn.view, key):
+                    known = {name: held for name, held in turn.call.arguments.items() if name in containers}
+                    record = generate_record(turn, replace(target, open=True), key, invent, known)
+                    absorbed.append(Change("put", target.name, key, record, expected=0))
         return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
 
     return invented if links else answer
+
+
+def _link_acceptance(link: Link, domain: Domain) -> Accept | None:
+    """Return which keys of a link's records may be generated; None if the records are known."""
+    if link.is_guessed:
+        return partial(may_exist, entity=replace(link.target, open=True))
+    is_free = link.target.open or link.target.name in domain.unspecified
+    return acceptance(link.target, link.path, domain) if is_free else None
 
 
 def _given_fields(entity: Entity, arguments: Record) -> Record:

@@ -200,3 +200,18 @@ async def test_what_only_a_name_links_to_a_record_goes_with_it(tmp_path: Path) -
         task = value(await world.call("create_task", {"project_id": project, "title": "Mow"}))["id"]
         value(await world.call("delete_project", {"project_id": project}))
         assert world.view.get("task", task) is None
+
+
+async def test_a_parent_that_a_create_names_exists_afterwards_where_no_tool_creates_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    removal = tool("delete_project", "project_id", about="Delete a project")
+    tools = [removal, *(tool for tool in PLANNER if tool["name"] != "create_project")]
+    async with service(tmp_path, tools).open() as world:
+        value(await world.call("create_task", {"project_id": "proj_777", "title": "Mow"}))
+        assert value(await world.call("get_project", {"project_id": "proj_777"}))["id"] == "proj_777"
+        assert "R5" not in caplog.text
+        value(await world.call("delete_project", {"project_id": "proj_777"}))
+        assert refused(await world.call("create_task", {"project_id": "proj_777", "title": "Mow"}))
+    async with service(tmp_path, PLANNER).open() as world:
+        assert refused(await world.call("create_task", {"project_id": "proj_777", "title": "Mow"}))
