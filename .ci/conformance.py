@@ -1,4 +1,7 @@
-"""Run the official conformance suite on `mcp-sim serve conformance`, and compare with .ci/conformance-expected.yaml.
+"""Run the official conformance suite on `mcp-sim serve`, and compare with .ci/conformance-expected.yaml.
+
+Its scenarios for servers get the shipped scenario `conformance`, those for authorization servers another one, with
+`auth: oauth`.
 
     python .ci/conformance.py FOLDER      FOLDER receives the suite's packages and its results
 
@@ -12,6 +15,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import urllib.request
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +32,15 @@ RUNS = {
     "0.1.16": [["--suite", "all"]],
     "0.2.0-alpha.12": [["--requirements", "2025-11-25"], ["--requirements", "2026-07-28"]],
 }
+AUTHORIZED = "0.2.0-alpha.12"
+"""The version whose scenarios for authorization servers are run; the older one lacks the login."""
+LOCKED = "mcp_sim: 1\ntools: crm\nauth: oauth\n"
+BACK = 43_117
+"""The port where the suite waits for the redirect of a login."""
+LONGEST = 200  # seconds for one command
 FAILED = ("FAILURE", "WARNING")
 URL = re.compile(r"http://\S+/w/")
+KIND = re.compile(r"^(?:authorization-)?server-")
 STAMP = re.compile(r"-\d{4}-\d\d-\d\dT[\d-]+Z$")
 
 
@@ -49,6 +61,7 @@ class Check:
 def main(folder: Path) -> int:
     with serving("conformance") as url:
         checks = [check for version, runs in RUNS.items() for check in run_suite(version, runs, folder / version, url)]
+    checks += log_in(suite_of(folder / AUTHORIZED), folder)
     expected = yaml.safe_load((HERE / "conformance-expected.yaml").read_text(encoding="utf-8"))
     problems = list(find_differences(checks, {entry["check"]: entry["because"] for entry in expected}))
     for run in dict.fromkeys(check.run for check in checks):
@@ -75,15 +88,57 @@ def run_suite(version: str, runs: list[list[str]], folder: Path, url: str) -> It
     folder.mkdir(parents=True)
     npm = NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     node(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, f"{PACKAGE}@{version}")
-    suite = folder / "node_modules" / PACKAGE
+    suite = suite_of(folder)
     for number, options in enumerate(runs):
         run, out = f"{version} {options[-1]}", folder / f"out-{number}"
         command = [suite / "dist" / "index.js", "server", "--url", f"{url}{version}-{number}/mcp", "-o", out]
         node(*command, *options, must_succeed=False)
-        checks = list(read_checks(run, out))
-        missing = required_scenarios(suite, options) - {check.scenario for check in checks}
-        yield from checks
-        yield from (Check(run, scenario, "ran", "FAILURE", "the suite did not run it") for scenario in missing)
+        yield from covering(run, required_scenarios(suite, options), [*read_checks(run, out)])
+
+
+def suite_of(folder: Path) -> Path:
+    """Return where npm has put the suite."""
+    return folder / "node_modules" / PACKAGE
+
+
+def covering(run: str, required: set[str], checks: list[Check]) -> Iterator[Check]:
+    """Yield the checks of a run, and a failed one for each required scenario that did not run."""
+    missing = required - {check.scenario for check in checks}
+    yield from checks
+    yield from (Check(run, scenario, "ran", "FAILURE", "the suite did not run it") for scenario in missing)
+
+
+def log_in(suite: Path, folder: Path) -> Iterator[Check]:
+    """Run the scenarios for authorization servers, as a user whose browser follows the link that the suite prints."""
+    scenario, run, out = folder / "locked.yaml", f"{AUTHORIZED} authorization", folder / "out-authorization"
+    scenario.write_text(LOCKED, encoding="utf-8")
+    required = required_scenarios(suite, ["authorization"])
+    with serving(str(scenario)) as url:
+        issuer = url.removesuffix("/w/")
+        client = register(issuer, f"http://127.0.0.1:{BACK}/callback")
+        options = ["--url", issuer, "--client-id", client, "--resource", f"{url}a/mcp", "--port", str(BACK), "-o", out]
+        command = [NODE / "bin" / "node", suite / "dist" / "index.js", "authorization", *options]
+        with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout is not None
+            authorize, limit = "", threading.Timer(LONGEST, running.kill)
+            limit.start()
+            try:
+                for line in running.stdout:
+                    if line.startswith(f"{issuer}/authorize"):
+                        authorize = line.strip()
+                    elif line.startswith("Callback server started"):
+                        urllib.request.urlopen(authorize, timeout=LONGEST).close()
+            finally:
+                limit.cancel()
+    yield from covering(run, required, [*read_checks(run, out)])
+
+
+def register(issuer: str, back: str) -> str:
+    """Register a client, and return its id."""
+    body = json.dumps({"client_name": "suite", "redirect_uris": [back], "token_endpoint_auth_method": "none"}).encode()
+    request = urllib.request.Request(f"{issuer}/register", body, {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=LONGEST) as response:
+        return json.load(response)["client_id"]
 
 
 def required_scenarios(suite: Path, options: list[str]) -> set[str]:
@@ -91,14 +146,17 @@ def required_scenarios(suite: Path, options: list[str]) -> set[str]:
     if options[0] == "--requirements":
         body = yaml.safe_load((suite / "requirements" / f"{options[1]}.yaml").read_text(encoding="utf-8"))
         return set(body["server"])
-    listed = node(suite / "dist" / "index.js", "list", "--server")
+    if options[0] == "authorization":
+        _, _, listed = node(suite / "dist" / "index.js", "list").partition("\nAuthorization server scenarios")
+    else:
+        listed = node(suite / "dist" / "index.js", "list", "--server")
     return set(re.findall(r"^\s+- ([\w-]+)", listed, re.MULTILINE))
 
 
 def read_checks(run: str, out: Path) -> Iterator[Check]:
     """Yield the checks that the suite recorded."""
     for path in sorted(out.glob("*/checks.json")):
-        scenario = STAMP.sub("", path.parent.name).removeprefix("server-")
+        scenario = KIND.sub("", STAMP.sub("", path.parent.name))
         for body in json.loads(path.read_text(encoding="utf-8")):
             yield Check(run, scenario, body["id"], body["status"], body.get("errorMessage") or "")
 
@@ -107,7 +165,7 @@ def node(*arguments: object, must_succeed: bool = True) -> str:
     """Run a script in node and return its output."""
     environment = {**os.environ, "PATH": f"{NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     command = [str(NODE / "bin" / "node"), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False)
     if must_succeed and done.returncode:
         raise SystemExit(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import gc
 import logging
-import sys
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, closing
+import os
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,21 +21,21 @@ from mcp_sim import __version__
 from mcp_sim.cli.files import open_shared_trace, open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.serve_compile import Compilation, background_compilation, compiling
-from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
+from mcp_sim.cli.serve_compile import background_compilation, compiling
+from mcp_sim.cli.startup import LEVELS, Loaded, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.deliverability import Transport, check_deliverable, only_server
 from mcp_sim.server.opening import Opening
-from mcp_sim.server.standard_streams import standard_streams
+from mcp_sim.server.standard_streams import StandardStreams, standard_streams
 from mcp_sim.server.worlds import Worlds, checked_name
-from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.compile import Present, load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Sink, stores
-from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.scenario import Presented, Scenario
 from mcp_sim.world.world import World
 
 STDERR = 2
@@ -150,14 +150,23 @@ def run(args: argparse.Namespace) -> int:
         return import_module("mcp_sim.cli.serve_gym").run(args)
     gc.disable()  # until all is loaded: there is nothing to collect yet, and looking costs a tenth of the start
     _check_options(args)
-    transport: Transport = "stdio" if args.http is None else "http"
-    if transport == "http":
+    if find_spec("mcp") is None:  # a client would be answered before the SDK is imported
+        raise ModuleNotFoundError(name="mcp")
+    if args.http is not None:
         _serve_http().check(args)
-    else:
-        _check_stdio(args)
+        with _loaded(args, "http") as loaded:
+            return _serve_http().run(loaded, args)
+    _check_stdio(args)
+    return anyio.run(_serve, args)
+
+
+@contextmanager
+def _loaded(args: argparse.Namespace, transport: Transport, present: Present = lambda _: None) -> Generator[Loaded]:
+    """Load what is served. `present` gets the servers before their tools are planned."""
     compilation = background_compilation(args)
     program = None if compilation is None else compilation.known
-    scenario = load(args.scenario, world_model=args.compile or args.world_model, trust=args.trust, program=program)
+    model = args.compile or args.world_model
+    scenario = load(args.scenario, world_model=model, trust=args.trust, program=program, present=present)
     scenario = with_intensity(scenario, args.intensity)
     if args.strict:
         _refuse_guesses(scenario, args.scenario)
@@ -186,11 +195,7 @@ def run(args: argparse.Namespace) -> int:
         if args.log_level != "error":
             log.say(_warnings(scenario, args.scenario))
         judging = Judging(scenario, log.say if logs_calls(args) else None, args.report)
-        if find_spec("mcp") is None:  # a client would be answered before the SDK is imported
-            raise ModuleNotFoundError(name="mcp")
-        if transport == "http":
-            return _serve_http().run(simulator, clock, log, judging, args, compilation)
-        return anyio.run(_serve, simulator, server, clock, log, judging, args, compilation)
+        yield Loaded(simulator, server, clock, log, judging, compilation)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -223,32 +228,38 @@ def _serve_http() -> ModuleType:
     return import_module("mcp_sim.cli.serve_http")
 
 
-async def _serve(
-    simulator: Simulator,
-    server: str,
-    clock: Mode,
-    log: CallLog,
-    judging: Judging,
-    args: argparse.Namespace,
-    compilation: Compilation | None,
-) -> int:
+async def _serve(args: argparse.Namespace) -> int:
+    with standard_streams() as streams:
+        opening = Opening(streams.source, streams.target)
+
+        def present(servers: Mapping[str, Presented]) -> None:
+            name = args.server or next(iter(servers))
+            if name in servers and (args.server or len(servers) == 1):
+                opening.answer(servers[name], silence=0)
+
+        with _loaded(args, "stdio", present) as loaded:
+            return await _serve_loaded(loaded, streams, opening, args)
+
+
+async def _serve_loaded(loaded: Loaded, streams: StandardStreams, opening: Opening, args: argparse.Namespace) -> int:
+    simulator, server, clock, log, judging, compilation = loaded
     async with simulator, _world(simulator, clock, args) as world:
         if logs_calls(args):
             counts = simulator.counts(args.seed) if args.store is None else world.version.state.counts()
-            log.say(_over_stdio(world, counts, server, args.scenario))
-        with standard_streams() as streams:
-            opened = Opening(world, server).answer(streams.source, streams.target)
-            # Imported late, so that clients and problems of documents do not wait for the SDK.
-            from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
-            from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
+            log.say(_over_stdio(world, counts, server, args.scenario, on_terminal=os.isatty(streams.source)))
+        scenario = world.scenario
+        opening.answer(Presented(scenario.servers[server], world.catalogue(server), scenario.interactions))
+        # Imported late, so that clients and problems of documents do not wait for the SDK.
+        from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
+        from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
 
-            async def world_of(_ctx: Context) -> World:
-                return world
+        async def world_of(_ctx: Context) -> World:
+            return world
 
-            freeze_collector()
-            stdio = Stdio(streams, opened)
-            async with _controlled(simulator, world, log, args), compiling(compilation, simulator, log):
-                code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+        freeze_collector()
+        stdio = Stdio(streams, opening.opened)
+        async with _controlled(simulator, world, log, args), compiling(compilation, simulator, log):
+            code = await stdio.serve(Impersonation(scenario, server, world_of, stdio.break_off))
         judging.judge(world)
         judging.finish()
         return code
@@ -316,12 +327,14 @@ def _http_defaults() -> dict[str, Any]:
     return vars(parser.parse_args([]))
 
 
-def _over_stdio(world: World, counts: Mapping[str, int], server: str, reference: str) -> Iterator[str]:
+def _over_stdio(
+    world: World, counts: Mapping[str, int], server: str, reference: str, *, on_terminal: bool
+) -> Iterator[str]:
     """Yield what is served, and on a terminal how to connect a client."""
     spec = world.scenario.servers[server]
     yield f"mcp-sim {__version__} serves {spec.name} over stdio: {len(spec.tools)} tools"
     yield from announcement(world.scenario, counts, world.origin.seed, world.clock.mode, reference)
-    if sys.stdin.isatty():
+    if on_terminal:
         yield "Waiting for an MCP client on stdin. Clients start this command themselves; print a client's entry with"
         yield f"  mcp-sim client-config {reference} --client claude-desktop"
         yield "Press Ctrl-C to stop."

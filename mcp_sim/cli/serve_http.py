@@ -18,18 +18,16 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import positive_seconds
-from mcp_sim.cli.serve_compile import Compilation, compiling
+from mcp_sim.cli.serve_compile import compiling
 from mcp_sim.cli.serve_control import barring, controlled, token_of
-from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
+from mcp_sim.cli.startup import Loaded, announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, access, environment
-from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.control.controls import Controls, Setting
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
-from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
@@ -82,24 +80,17 @@ def _check_workers(args: argparse.Namespace) -> None:
         raise UsageError("--report works with one worker only; use --trace FILE, and then `mcp-sim grade FILE`")
 
 
-def run(
-    simulator: Simulator,
-    clock: Mode,
-    log: CallLog,
-    judging: Judging,
-    args: argparse.Namespace,
-    compilation: Compilation | None,
-) -> int:
+def run(loaded: Loaded, args: argparse.Namespace) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.http)
-    if simulator.scenario.auth is not None:
+    if loaded.simulator.scenario.auth is not None:
         _check_login(args)
     rules = access(host, args.allow_host, args.token_file, environment())
     with token_of(args) as token, bind(host, port) as listener:
         port = _Port(listener, barring(rules, token), token)
-        serve = partial(_serve, simulator, clock, log, judging, args, port, compilation)
-        return _run(serve) if args.workers == 1 else _run_workers(simulator, serve, listener, log, args)
+        serve = partial(_serve, loaded, args, port)
+        return _run(serve) if args.workers == 1 else _run_workers(loaded, serve, listener, args)
 
 
 def _check_login(args: argparse.Namespace) -> None:
@@ -115,37 +106,25 @@ def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
 
 
 def _run_workers(
-    simulator: Simulator,
-    serve: Callable[..., Awaitable[int]],
-    listener: socket.socket,
-    log: CallLog,
-    args: argparse.Namespace,
+    loaded: Loaded, serve: Callable[..., Awaitable[int]], listener: socket.socket, args: argparse.Namespace
 ) -> int:
     """Serve in several processes, which share what is loaded, and the records that their worlds begin with."""
     from mcp_sim.cli import outcome  # noqa: PLC0415 (imports this module)
     from mcp_sim.server.supervisor import Supervisor  # noqa: PLC0415 (not on every platform)
 
-    if not simulator.scenario.domain.programs:  # they may start threads and processes
-        simulator.base(args.seed).counts()
+    if not loaded.simulator.scenario.domain.programs:  # they may start threads and processes
+        loaded.simulator.base(args.seed).counts()
     gc.freeze()
 
     def work(worker: Worker) -> int:
         return outcome(partial(_run, serve, worker))
 
     grace = positive_seconds("--grace", args.grace)
-    return Supervisor(args.workers, listener, work, lambda line: log.say([line]), grace).run()
+    return Supervisor(args.workers, listener, work, lambda line: loaded.log.say([line]), grace).run()
 
 
-async def _serve(
-    simulator: Simulator,
-    clock: Mode,
-    log: CallLog,
-    judging: Judging,
-    args: argparse.Namespace,
-    port: _Port,
-    compilation: Compilation | None,
-    worker: Worker | None = None,
-) -> int:
+async def _serve(loaded: Loaded, args: argparse.Namespace, port: _Port, worker: Worker | None = None) -> int:
+    simulator, _, clock, log, judging, compilation = loaded
     gc.disable()
     sys.setswitchinterval(SWITCH_SECONDS)
     where = url(parse_address(args.http)[0], port.listener)

@@ -5,13 +5,29 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from mcp_sim.cli.judging import Judging
+from mcp_sim.cli.serve_compile import Compilation
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.trigger_evaluation import describe
+from mcp_sim.server.call_log import CallLog
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import DEFAULT_NOW, Mode, iso
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
 LEVELS = ("debug", "info", "warning", "error")
+
+
+class Loaded(NamedTuple):
+    """What is served: over stdio, one `server` of its scenario."""
+
+    simulator: Simulator
+    server: str
+    clock: Mode
+    log: CallLog
+    judging: Judging
+    compilation: Compilation | None
 
 
 def announcement(

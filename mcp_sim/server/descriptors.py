@@ -12,18 +12,21 @@ AT_ONCE = getattr(select, "PIPE_BUF", 0)
 """Bytes that can be written to a ready pipe without blocking; 0 if the platform does not define it."""
 
 
-def is_ready(target: int) -> bool:
-    """Whether AT_ONCE bytes can be written without blocking. False if the platform cannot determine it."""
+def is_ready(target: int, patience: float = 0) -> bool:
+    """Whether AT_ONCE bytes can be written without blocking, within `patience` seconds.
+
+    False if the platform cannot determine it.
+    """
     if not AT_ONCE:
         return False
     poll = select.poll()
     poll.register(target, select.POLLOUT)
-    return bool(poll.poll(0))
+    return bool(poll.poll(patience * 1000))
 
 
-def write_ready(target: int, data: memoryview) -> memoryview:
-    """Write as much as possible without blocking. Return the rest."""
-    while data and is_ready(target):
+def write_ready(target: int, data: memoryview, patience: float = 0) -> memoryview:
+    """Write until the reader has read nothing for `patience` seconds. Return the rest."""
+    while data and is_ready(target, patience):
         data = data[os.write(target, data[:AT_ONCE]) :]
     return data
 

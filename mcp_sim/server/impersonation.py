@@ -137,7 +137,7 @@ class Impersonation(Server[Any]):
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._elicitation = Elicitation(f"{scenario.sha256}/{name}".encode())
         self._subscribers = Subscribers(self._watched_contents)
-        self._register_handlers(offers(scenario, name))
+        self._register_handlers(offers(spec, scenario.interactions))
 
     def _register_handlers(self, offered: Collection[str]) -> None:
         """Register handlers for what the server has. The SDK refuses methods without a handler."""

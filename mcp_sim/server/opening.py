@@ -1,7 +1,7 @@
-"""The first messages of a client over stdio, answered before the SDK is imported, which takes half of a start.
+"""The first messages of a client over stdio, answered before tools are planned and the SDK is imported.
 
-A plain handshake or discovery, and the first list of tools, need nothing of the SDK. It gets the same messages
-afterwards, and its answers to them are dropped. Whatever is not certainly plain is left to the SDK.
+Both take most of a start. A plain handshake or discovery, and the first list of tools, need neither. The SDK gets the
+same messages afterwards, and its answers to them are dropped. Whatever is not certainly plain is left to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mcp_sim.server.surface import handshake_listing, offers, page
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
-from mcp_sim.world.world import World
+from mcp_sim.types.scenario import Presented
 
 SILENCE = 0.1
 """Seconds without a message after which the client waits for nothing, so that the SDK is imported meanwhile. A client
@@ -72,35 +72,52 @@ class Opened:
 
 
 class Opening:
-    """Answers the handshake or the discovery of a client, and its first list of tools."""
+    """Answers the handshake or the discovery of a client, and its first list of tools, on two descriptors."""
 
-    def __init__(self, world: World, server: str) -> None:
-        self._world, self._server = world, server
-        self._spec = world.scenario.servers[server]
-        self._opened = Opened()
+    def __init__(self, source: int, target: int) -> None:
+        self._source, self._target = source, target
+        self.opened = Opened()
+        """What has passed so far."""
+        self._waiting, self._rest = list[bytes](), b""
         self._era: Literal["handshake", "sessionless"] | None = None
-        self._has_listed = False
+        self._is_over = False
 
-    def answer(self, source: int, target: int) -> Opened:
-        """Answer plain messages, until there is another one, or none for a moment. Return what has passed."""
+    def answer(self, presented: Presented, silence: float = SILENCE) -> None:
+        """Answer plain messages, until there is another one, or none for `silence` seconds.
+
+        May be called again, once more is known of the server.
+        """
         # Elsewhere no one can wait for pipes. The SDK checks icons, and knows which protocols have tasks.
-        has_tasks = any("execution" in tool.definition for tool in self._world.catalogue(self._server))
-        if AT_ONCE and not self._spec.icons and not has_tasks:
-            with suppress(OSError):
-                self._answer_lines(source, target)
-        return self._opened
+        has_tasks = any("execution" in tool.definition for tool in presented.tools)
+        self._is_over = self._is_over or not AT_ONCE or bool(presented.spec.icons) or has_tasks
+        self._presented = presented
+        with suppress(OSError):
+            while not self._is_over and self._answer_waiting() and self._has_more(silence):
+                silence = SILENCE  # a client that has written goes on
 
-    def _answer_lines(self, source: int, target: int) -> None:
-        opened, rest = self._opened, b""
-        while select.select([source], [], [], SILENCE)[0]:
-            piece = os.read(source, CHUNK)
-            opened.received += piece
-            opened.has_ended = not piece
-            *lines, rest = (rest + piece).split(b"\n")
-            if opened.has_ended or not all(self._answer_line(line, target) for line in lines) or len(rest) > CHUNK:
-                return
+    def _has_more(self, silence: float) -> bool:
+        """Read more lines. Return false if the client is silent."""
+        if not select.select([self._source], [], [], silence)[0]:
+            return False
+        piece = os.read(self._source, CHUNK)
+        self.opened.received += piece
+        self.opened.has_ended = not piece
+        *self._waiting, self._rest = (self._rest + piece).split(b"\n")
+        self._is_over = not piece
+        return True
 
-    def _answer_line(self, line: bytes, target: int) -> bool:
+    def _answer_waiting(self) -> bool:
+        """Answer the lines that were read. Return false if a list has to wait until the tools are known."""
+        while self._waiting:
+            if not self._presented.is_final and _asks_for_tools(self._waiting[0]):
+                return False
+            if not self._answer_line(self._waiting.pop(0)):
+                self._is_over = True
+                return True
+        self._is_over = len(self._rest) > CHUNK
+        return True
+
+    def _answer_line(self, line: bytes) -> bool:
         """Answer a message. Return false if it is not plain, or the last one that may be."""
         try:
             message = as_object(decode(line))
@@ -109,7 +126,7 @@ class Opening:
         if "id" not in message:
             return self._era == "handshake" and _is_initialized(message)
         number = message["id"]
-        if not _is_id(number) or number in self._opened.answered:
+        if not _is_id(number) or number in self.opened.answered:
             return False
         try:
             result = self._result(message)
@@ -118,9 +135,9 @@ class Opening:
         if result is None:
             return False
         answer = encode({"jsonrpc": "2.0", "id": number, "result": result}) + b"\n"
-        self._opened.unwritten = bytes(write_ready(target, memoryview(answer)))
-        self._opened.answered.add(number)
-        return not self._opened.unwritten and not self._has_listed
+        self.opened.unwritten = bytes(write_ready(self._target, memoryview(answer), SILENCE))
+        self.opened.answered.add(number)
+        return not self.opened.unwritten and message["method"] != "tools/list"
 
     def _result(self, message: Record) -> Record | None:
         """Return the result of a request; None if it is not plain."""
@@ -166,13 +183,13 @@ class Opening:
 
     @property
     def _presentation(self) -> Record:
-        offered = offers(self._world.scenario, self._server)
-        shown: Record = {"capabilities": {name: OFFERED[name] for name in OFFERED if name in {"tools", *offered}}}
-        return shown if self._spec.instructions is None else {**shown, "instructions": self._spec.instructions}
+        spec, offered = self._presented.spec, {"tools", *offers(self._presented.spec, self._presented.interactions)}
+        shown: Record = {"capabilities": {name: OFFERED[name] for name in OFFERED if name in offered}}
+        return shown if spec.instructions is None else {**shown, "instructions": spec.instructions}
 
     @property
     def _information(self) -> Record:
-        spec = self._spec
+        spec = self._presented.spec
         about = {
             "name": spec.name,
             "title": spec.title,
@@ -183,8 +200,14 @@ class Opening:
         return {name: text for name, text in about.items() if text is not None}
 
     def _list(self, listing: Callable[[Sequence[Tool]], list[Record]]) -> Record:
-        self._has_listed = True
-        return page("tools", listing(self._world.catalogue(self._server)), None, self._spec.page_size)
+        return page("tools", listing(self._presented.tools), None, self._presented.spec.page_size)
+
+
+def _asks_for_tools(line: bytes) -> bool:
+    try:
+        return as_object(decode(line)).get("method") == "tools/list"
+    except ValueError:
+        return False
 
 
 def _is_plain_client(client: Json, able: Json) -> bool:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.scenario import ServerSpec
+from mcp_sim.types.surface import ToolInteraction
 
 MOST_DIGITS = 10  # the position in a list of tools is shorter, and int() is slow for long texts
 
 
-def offers(scenario: Scenario, name: str) -> frozenset[str]:
+def offers(spec: ServerSpec, interactions: Mapping[str, ToolInteraction]) -> frozenset[str]:
     """Return what a server has besides tools: `resources`, `prompts`, `completions`, `logging`."""
-    spec = scenario.servers[name]
-    interactions = [scenario.interactions[tool] for tool in spec.tools if tool in scenario.interactions]
+    own = [interactions[tool] for tool in spec.tools if tool in interactions]
     has = {
         "resources": bool(spec.resources),
         "prompts": bool(spec.prompts),
         "completions": any(resource.choices for resource in (*spec.resources, *spec.prompts)),
-        "logging": any(notice["method"] == "notifications/message" for each in interactions for notice in each.notices),
+        "logging": any(notice["method"] == "notifications/message" for each in own for notice in each.notices),
     }
     return frozenset(capability for capability, is_had in has.items() if is_had or capability in spec.capabilities)
 

@@ -6,7 +6,7 @@ Problems are noted at their place in the documents. No code that a document name
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +39,7 @@ from mcp_sim.types.scenario import (
     ClockSettings,
     GivenRecords,
     PerturbationEntry,
+    Presented,
     Scenario,
     ServerSpec,
     Stub,
@@ -61,18 +62,20 @@ def load(
     state: Json = None,
     now: datetime | None = None,
     program: Path | None = None,
+    present: Present = lambda _: None,
 ) -> Scenario:
     """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
     `world_model` (`builtin`, `openai:MODEL@URL`), `state` (the whole state at the start) and `now` (the time at the
     start) replace the scenario's own. `program`: a Python file that the user trusts, for a server without one.
     `trust`: trust these files and folders, or with True this document, with what it names (see `mcp_sim.spec.trust`).
-    Raises `UsageError` if there is nothing to read, and `DocumentError` with all problems if the documents cannot be
-    used.
+    `present` is called with the servers by name before their tools are planned, unless there are errors by then, or a
+    world model decides what the servers offer. Raises `UsageError` if there is nothing to read, and `DocumentError`
+    with all problems if the documents cannot be used.
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
     sources = Sources(Trust(trust), asks=True)
-    scenario = _read(locate(reference), sources, override, _Start(state, now, program))
+    scenario = _read(locate(reference), sources, override, _Start(state, now, program, present))
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())
     warnings = tuple(sources.sorted())
@@ -106,6 +109,7 @@ def check(references: Iterable[str | Path]) -> list[Problem]:
     return [problem for reference in references for _, problems, _ in checked(reference) for problem in problems]
 
 
+Present: TypeAlias = Callable[[Mapping[str, Presented]], object]
 Checked: TypeAlias = tuple[str, list[Problem], Scenario | None]
 """A document, its problems, and the scenario that it is if it has no error."""
 
@@ -145,11 +149,15 @@ def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
 
 @frozen
 class _Start:
-    """What replaces parts of a scenario: the whole state at its start, its time, its program. None: its own."""
+    """What replaces parts of a scenario: the whole state at its start, its time, its program. None: its own.
+
+    `present` gets the servers as soon as they are read.
+    """
 
     state: Json = None
     now: datetime | None = None
     program: Path | None = None
+    present: Present = lambda _: None
 
     def of(self, world: WorldPart) -> WorldPart:
         """Return the world with this start."""
@@ -193,8 +201,9 @@ def _scenario_without_faults(
     if sources.has_failed:
         return None
     world = start.of(WorldPart())
-    compiled = compile_domain(specs, world)
     models = (override or named_world_model("builtin"),)
+    start.present(_presented(specs, world, models, is_final=True))
+    compiled = compile_domain(specs, world)
     records = {**_left_to_models(compiled.domain, models), **compiled.records}
     domain, name = with_given_times(compiled.domain, records), specs[""].server.name
     return Scenario(
@@ -223,6 +232,9 @@ def _scenario(
     state = _state(place.at("world", "state"), document.world, path, sources) if start.state is None else None
     world_entry = document.world.model_copy(update={"state": None if state is None else state.value})
     world = start.of(world_entry)
+    if specs is not None and override is None and listed.place.value in (None, "builtin") and not sources.has_failed:
+        is_final = not document.perturbations and not document.extends and document.advertise_output_schema != "never"
+        start.present(_presented(specs, world, (), is_final=is_final))
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
     models = (override,) if override else _world_models(place, domain, path, sources)
@@ -261,6 +273,17 @@ def _scenario(
         auth=None if document.auth is None else document.auth.oauth.settings(),
         interactions={name: interaction for spec in specs.values() for name, interaction in spec.interactions.items()},
     )
+
+
+def _presented(
+    specs: Mapping[str, Spec], world: WorldPart, models: Sequence[WorldModelEntry], *, is_final: bool
+) -> dict[str, Presented]:
+    """Return what clients see of the servers, before anything is inferred."""
+    servers = _servers(specs, world, models)
+    return {
+        name: Presented(server, [*spec.tools.values()], spec.interactions, is_final)
+        for (name, server), spec in zip(servers.items(), specs.values(), strict=True)
+    }
 
 
 def _left_to_models(domain: Domain, models: Sequence[WorldModelEntry]) -> dict[str, GivenRecords]:

@@ -17,7 +17,7 @@ from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.containers import containers_of
 from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
-from mcp_sim.simulator.check_results import check_results
+from mcp_sim.simulator.check_schemas import check_schemas
 from mcp_sim.simulator.check_templates import check_templates
 from mcp_sim.simulator.match_and_infer import infer_functions, match_and_infer
 from mcp_sim.simulator.match_tools import check_operations
@@ -84,7 +84,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for inferred in compiled:
         check_operations(inferred.specs, inferred.matched)
-        check_results(inferred.specs)
+        check_schemas(inferred.specs)
         check_templates(inferred.specs, inferred.found)
         _check_how(inferred.specs, inferred.found.plans)
         _check_entities(inferred.specs, inferred.found.entities)

@@ -65,7 +65,7 @@ def _is_usable(tool: Place) -> bool:
     _check_optional_keys(tool)
     for key, is_required in (("inputSchema", True), ("outputSchema", False)):
         if key in tool.mapping:
-            _check_schema(tool.at(key), tool.value.get("name"))
+            _check_schema(tool.at(key))
         elif is_required:
             tool.error('has no inputSchema; for a tool without arguments write {"type": "object"}')
     return not any(problem.severity == "error" for problem in tool.problems[before:])
@@ -93,7 +93,7 @@ def _check_optional_keys(tool: Place) -> None:
             tool.at("annotations", hint).error(f"expected true or false, got {shown(value)}")
 
 
-def _check_schema(schema: Place, tool: Json) -> None:
+def _check_schema(schema: Place) -> None:
     if not schema.is_mapping:
         return schema.error(f"expected a JSON Schema, got {shown(schema.value)}")
     declared = schema.mapping.get("type")
@@ -102,13 +102,12 @@ def _check_schema(schema: Place, tool: Json) -> None:
     try:
         compiled(schema.value)
     except ValueError as error:
-        return _note_invalid(schema, str(error))
-    _check_values(schema, tool, is_result=schema.path[-1] == "outputSchema")
+        _note_invalid(schema, str(error))
     return None
 
 
-def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
-    """Note parts that no value fits. Whether a whole result has a value is checked when the tools are compiled."""
+def check_values(schema: Place, tool: str, *, is_result: bool) -> None:
+    """Note patterns that are not enforced, and parts that no value fits, except a whole result."""
     for path, subschema in schema_parts(schema.value):
         if path and subschema == NEVER:
             continue  # it forbids a property
@@ -164,13 +163,13 @@ def meta_problems(schema: Record) -> Iterator[tuple[list[str | int], str]]:
 
 def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:
     """Yield a schema and all schemas in it, with their paths."""
-    if not isinstance(schema, dict):
-        return
-    body = cast("dict[str, Any]", schema)
-    yield (), body
-    for place, inner in _inner(body):
-        for path, subschema in schema_parts(inner):
-            yield (*place, *path), subschema
+    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), schema)]
+    while waiting:
+        path, part = waiting.pop()
+        if isinstance(part, dict):
+            body = cast("dict[str, Any]", part)
+            yield path, body
+            waiting += [((*path, *place), inner) for place, inner in _inner(body)][::-1]
 
 
 def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json]]:

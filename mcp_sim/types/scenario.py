@@ -171,6 +171,17 @@ class ServerSpec:
 
 
 @frozen
+class Presented:
+    """What a client of a server sees before it calls a tool."""
+
+    spec: ServerSpec
+    tools: Sequence[Tool]
+    interactions: Mapping[str, ToolInteraction]
+    is_final: bool = True
+    """Whether the tools are listed as they are. If not, what is not compiled yet may change the list."""
+
+
+@frozen
 class Scenario:
     """A scenario with everything it refers to resolved."""
 

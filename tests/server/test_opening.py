@@ -19,6 +19,10 @@ from support.stdio_process import MODERN_META, Wire, serving, stderr_of, steps
 
 from mcp_sim import Simulator
 from mcp_sim.server.opening import HANDSHAKES, Opened, Opening
+from mcp_sim.server.surface import offers
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.scenario import Presented
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no one can wait for pipes there")
 
@@ -57,12 +61,14 @@ async def opened(reference: str, data: bytes, *, in_the_way: int = 0) -> tuple[O
         os.write(client, data)
         os.write(target, b" " * in_the_way)
         async with Simulator.load(reference).open() as world:
-            passed = Opening(world, next(iter(world.scenario.servers))).answer(source, target)
+            opening, interactions = Opening(source, target), world.scenario.interactions
+            for name, spec in world.scenario.servers.items():
+                opening.answer(Presented(spec, world.catalogue(name), interactions))
         os.set_blocking(server, False)
         try:
-            return passed, os.read(server, 1_000_000)
+            return opening.opened, os.read(server, 1_000_000)
         except BlockingIOError:
-            return passed, b""
+            return opening.opened, b""
 
 
 def desk(folder: Path) -> str:
@@ -109,6 +115,31 @@ async def test_shipped_servers_are_presented_as_by_the_sdk(reference: str, messa
     passed, answers = await opened(reference, encoded(*messages))
     assert passed.answered == {0, "list"}
     assert answers == answers_of_the_sdk(reference, *messages)
+
+
+@pytest.mark.parametrize("reference", ["crm", "calm_crm", "flaky_crm", "conformance"])
+async def test_what_is_presented_before_tools_are_planned_is_served(reference: str) -> None:
+    presented: dict[str, Presented] = {}
+    scenario = load(reference, present=presented.update)
+    assert presented.keys() == scenario.servers.keys()
+    async with Simulator(scenario) as simulator:
+        world = simulator.world("a")
+        for name, server in presented.items():
+            assert server.spec == scenario.servers[name]
+            assert offers(server.spec, server.interactions) == offers(server.spec, scenario.interactions)
+            assert not server.is_final or server.tools == world.catalogue(name)
+    assert all(server.is_final for server in presented.values()) is not bool(scenario.perturbations)
+
+
+def test_a_handshake_is_answered_before_faults_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text("mcp_sim: 1\ntools: crm\nperturbations: [{latency: {seconds: nonsense}}]\n", encoding="utf-8")
+    with pipe() as (source, client), pipe() as (_, target):
+        os.write(client, encoded(initialize(), LIST))
+        opening = Opening(source, target)
+        with pytest.raises(DocumentError):
+            load(path, present=lambda servers: opening.answer(servers["crm"], silence=0))
+    assert opening.opened.answered == {0}  # the list may depend on faults
 
 
 async def test_the_sessionless_era_needs_no_discovery() -> None:

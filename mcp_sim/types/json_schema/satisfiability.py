@@ -20,6 +20,7 @@ _CONDITIONS = ("patternProperties", "dependentSchemas", "dependentRequired", "de
 _COUNTED = frozenset({*_BRANCHING, *_CONDITIONS})
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 """Keywords whose schemas apply to the value itself, not to its parts."""
+_APPLIED = frozenset({*_COUNTED, *_SAME_VALUE, "$ref"})
 
 _OPTIONS: dict[str, Any] = {"validate_formats": False, "offline": True}
 
@@ -30,8 +31,10 @@ class NoInstance(Exception):
 
 def is_satisfiable(schema: Record) -> bool | None:
     """Return whether some value is valid, None if that is not decided. Formats are not checked."""
-    if _has_many_cases(schema):
-        return None
+    return None if _has_many_cases(schema) else _is_satisfiable(schema)
+
+
+def _is_satisfiable(schema: Record) -> bool | None:
     try:
         answer = jsonschema_rs.canonicalize(schema, **_OPTIONS).satisfiability()
     except ValueError:  # not a schema, or a pattern or reference that is not supported
@@ -59,7 +62,7 @@ def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
     except ValueError:
         return {}
     sentences = {_path(pointer): _sentence(pointer, reason) for pointer, reason in reasons.items()}
-    if () not in sentences and is_satisfiable(schema) is False:
+    if () not in sentences and _is_satisfiable(schema) is False:
         sentences[()] = "a required part contains itself, without end"
     return {path: sentence for path, sentence in sentences.items() if sentence}
 
@@ -68,7 +71,8 @@ def _has_many_cases(schema: Record) -> bool:
     parts = [*_parts(schema)]
     if all(_COUNTED.isdisjoint(inner) for inner in parts):  # as in most of the hundreds of schemas of a catalogue
         return False
-    return any(_alternatives(inner, schema, set()) > _MOST_ALTERNATIVES for inner in parts)
+    branching = (inner for inner in parts if not _APPLIED.isdisjoint(inner))
+    return any(_alternatives(inner, schema, set()) > _MOST_ALTERNATIVES for inner in branching)
 
 
 def _parts(schema: Json) -> Iterator[Record]:

@@ -1,4 +1,7 @@
-"""Find the tools whose outputSchema no result satisfies, or none that can be generated."""
+"""Find the tools whose schemas no value fits, or no result that can be generated.
+
+It takes as long as reading the tools. A client that starts a server gets their list before.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,25 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from mcp_sim.simulator.by_text import ByText
+from mcp_sim.spec.lint import check_values
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.satisfiability import NoInstance, impossible_parts, is_satisfiable
 
 
-def check_results(specs: Iterable[Spec]) -> None:
-    """Note the tools that no call can answer: an error if no result is valid, a warning if none was found."""
+def check_schemas(specs: Iterable[Spec]) -> None:
+    """Note parts of schemas that no value fits, and tools that no call can answer.
+
+    It is an error if no result is valid, else a warning.
+    """
     for spec in specs:
         for id_, tool in spec.tools.items():
+            place = spec.places[id_]
+            check_values(place.at("inputSchema"), tool.name, is_result=False)
             if tool.output_schema is not None:
-                _check_result(spec.places[id_].at("outputSchema"), tool.name, tool.output_schema)
+                check_values(place.at("outputSchema"), tool.name, is_result=True)
+                _check_result(place.at("outputSchema"), tool.name, tool.output_schema)
 
 
 def _check_result(place: Place, tool: str, schema: Record) -> None:
