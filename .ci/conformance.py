@@ -172,9 +172,9 @@ def node(*arguments: object, must_succeed: bool = True) -> str:
 
 
 @contextmanager
-def serving(scenario: str) -> Generator[str]:
+def serving(scenario: str, *options: str) -> Generator[str]:
     """Yield the URL of a server, up to the name of a world."""
-    command = [sys.executable, "-m", "mcp_sim", "serve", scenario, "--http", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "mcp_sim", "serve", scenario, "--http", "127.0.0.1:0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
