@@ -20,7 +20,7 @@ STATE: Any = {
         "https://old.example/gone": {"text": "The arches of Sele.", "status": 404},
     }
 }
-SERVERS = {"search": "search_world", "exa": "exa", "tavily": "tavily", "web": "web_fetch"}
+SERVERS = {"search": "search_world", "exa": "exa", "tavily": "tavily", "brave": "brave", "web": "web_fetch"}
 
 
 @pytest.fixture
@@ -68,3 +68,29 @@ async def test_what_is_not_in_the_world_is_not_found(world: World) -> None:
         assert "No results" in await call(world, "search/web_search", query="arches of Sele", count=2.0, offset=beyond)
     failed = await world.call("search/web_extractor", {"url": "https://old.example/gone"})
     assert message(failed) == "Failed to extract https://old.example/gone: 404 Not Found"
+
+
+async def test_brave_finds_news_and_summarizes_them_and_knows_no_places(world: World) -> None:
+    async def shown(tool: str, **arguments: Any) -> list[str]:
+        observation = await world.call(f"brave/{tool}", arguments)
+        assert observation.ok
+        return [block["text"] for block in observation.body.content]  # pyright: ignore[reportAttributeAccessIssue]
+
+    key, first, second = await shown("brave_web_search", query="arches of Sele", summary=True)
+    assert {json.loads(text)["url"].split("/")[2] for text in (first, second)} == {"bridges.example", "old.example"}
+    [news] = await shown("brave_news_search", query="arches of Sele", freshness="pm")
+    assert json.loads(news)["age"] == "2029-02-20"
+    assert not await shown("brave_news_search", query="arches of Sele", freshness="2000-01-01to2001-01-01")
+    assert len(await shown("brave_news_search", query="arches of Sele", freshness="1990-01-01to2001-01-01")) == 1
+    key = key.removeprefix("Summarizer key: ")
+    [summary] = await shown("brave_summarizer", key=key, inline_references=True)
+    assert "five arches. (https://bridges.example/sele)" in summary
+    for odd in ("x", "[]", "{}"):
+        assert "Unable" in message(await world.call("brave/brave_summarizer", {"key": odd}))
+    context = await call(world, "brave/brave_llm_context", query="arches of Sele", maximum_number_of_urls=1)
+    [source] = json.loads(context)["sources"] if isinstance(context, str) else context["sources"]
+    assert source.endswith("/sele")
+    assert "Falling back" in (await shown("brave_local_search", query="arches of Sele"))[0]
+    assert message(await world.call("brave/brave_web_search", {"query": "zithers"})) == "No web results found"
+    for tool in ("image", "video", "place"):
+        assert (await world.call(f"brave/brave_{tool}_search", {"query": "Sele"})).ok
