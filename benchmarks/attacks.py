@@ -548,20 +548,27 @@ class Probe:
         self._request = request(self._connection, "list_items", {"limit": 1})
 
     async def call(self) -> None:
-        began = self._seconds()
+        queued, began = [*map(queued_seconds, self._processes)], time.perf_counter()
         self.waits.append(0.0)
         try:
             await self._connection.exchange(self._request)
         finally:
-            self.waits[-1] = self._seconds() - began
-
-    def _seconds(self) -> float:
-        return time.perf_counter() - sum(map(queued_seconds, self._processes))
+            took = time.perf_counter() - began
+            after = map(queued_seconds, self._processes)
+            self.waits[-1] = took - sum(map(longest_queued, queued, after))
 
     async def call_forever(self) -> None:
         while True:
             await self.call()
             await asyncio.sleep(0.002)
+
+
+def longest_queued(before: Mapping[str, float], after: Mapping[str, float]) -> float:
+    """Return how long the thread of a process waited for a processor that waited longest.
+
+    One that has the interpreter of Python meanwhile lets all others wait.
+    """
+    return max((seconds - before.get(thread, 0.0) for thread, seconds in after.items()), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)

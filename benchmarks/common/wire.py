@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -131,10 +131,13 @@ class Listening:
         return [int(pid) for pid in children.read_text(encoding="ascii").split()] if children.exists() else []
 
 
-def queued_seconds(pid: int) -> float:
-    """Return how long the main thread of a process waited for a processor (Linux; 0 elsewhere)."""
-    status = Path(f"/proc/{pid}/task/{pid}/schedstat")
-    return int(status.read_text(encoding="ascii").split()[1]) / 1e9 if status.exists() else 0.0
+def queued_seconds(pid: int) -> dict[str, float]:
+    """Return how long each thread of a process has waited for a processor (Linux; empty elsewhere)."""
+    waited = dict[str, float]()
+    for status in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with suppress(OSError):  # the thread has ended
+            waited[status.parent.name] = int(status.read_text(encoding="ascii").split()[1]) / 1e9
+    return waited
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 from mcp_sim.libraries import LibraryError
 from mcp_sim.programs.loading import failed_at, load_functions, reason
 from mcp_sim.programs.results import Contents, Refused, Rpc, contents_of, observation_of, plain
-from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
+from mcp_sim.programs.watchdog import Overrun, watched
 from mcp_sim.programs.world import World
+from mcp_sim.spec.sources import is_shipped
 from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
 from mcp_sim.types.calls import NESTED
 from mcp_sim.types.domain import Domain
@@ -34,9 +35,12 @@ class Program(Backend):
     """Calls the function of the program that answers the tool. An exception of the function is a crash."""
 
     def may_take_long(self, plan: Plan, domain: Domain) -> bool:
-        """Return whether the program works on files, repositories or a database, which run what callers wrote."""
+        """Return whether the program works on files, repositories or a database, which run what callers wrote.
+
+        Those that do not ship may take long, too: one that looped kept all worlds waiting until the watchdog ended it.
+        """
         program = domain.program_of(plan.tool)
-        return program is not None and bool(program.libraries)
+        return program is not None and (bool(program.libraries) or not is_shipped(program.path))
 
     def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         program = domain.program_of(tool.id)
@@ -127,7 +131,7 @@ class _Call:
                 # Within the watchdog, since converting a value with millions of items takes long, too.
                 return shown(value), changes
         except Overrun as error:
-            raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
+            raise self._crash(turn, error, error.reason) from None
         except Exception as error:
             if isinstance(error, RecursionError) and turn.size >= NESTED:
                 raise  # the world's step refuses such a call

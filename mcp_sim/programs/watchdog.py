@@ -1,4 +1,4 @@
-"""End programs that run too long, as far as Python allows: not within a single call into C."""
+"""End programs that run too long or take too much memory, as far as Python allows: not within a single call into C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ctypes
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from mmap import PAGESIZE
+from pathlib import Path
 from threading import Event, Lock, Thread, get_ident
 from time import monotonic, sleep
 
@@ -13,19 +15,36 @@ LIMIT = 10.0
 """Seconds that one call of a program may take. Far more than any call needs, and less than clients wait (TypeScript
 SDK: 60)."""
 
-_PERIOD = 0.5  # fine enough for a limit of ten seconds, and costs nothing
+MOST_BYTES = 256 * 1024 * 1024
+"""By how much the process may grow during a call (Linux). A text that doubles itself takes three times as much before
+it is ended, and small machines for tests have 4 GB."""
+
+_PERIOD = 0.05
+"""Seconds: a text that doubles itself grows by about 100 MB meanwhile."""
+
+_STATM = Path("/proc/self/statm")
 
 
 class Overrun(BaseException):
     """A program ran for too long. No `Exception`, so that a program does not catch it by accident."""
 
+    reason = f"the program did not end within {LIMIT:g} seconds"
+
+
+class Overgrown(Overrun):
+    """A program took too much memory."""
+
+    reason = f"the program took more than {MOST_BYTES >> 20} MB of memory"
+
 
 @dataclass(slots=True)
 class _Watchdog:
-    """Raises `Overrun` in threads whose deadline has passed."""
+    """Raises `Overrun` in threads whose deadline has passed, or since whose call the process has grown too much."""
 
     deadlines: dict[int, float] = field(default_factory=dict[int, float])
     """By the identifier of the thread."""
+    sizes: dict[tuple[int, float], int] = field(default_factory=dict[tuple[int, float], int])
+    """The bytes of the process when the watchdog first saw a call: its thread and its deadline."""
     raised: set[int] = field(default_factory=set[int])
     lock: Lock = field(default_factory=Lock)
     wake: Event = field(default_factory=Event)
@@ -55,15 +74,29 @@ class _Watchdog:
             self.wake.wait()
             sleep(_PERIOD)
             with self.lock:
-                now = monotonic()
-                for thread, deadline in [*self.deadlines.items()]:
-                    if deadline < now:  # again in each period: Python drops what is raised in a finalizer
-                        self.raised.add(thread)
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Overrun))
+                self._check(monotonic(), _bytes_of_process())
                 if not self.deadlines:
                     self.wake.clear()
                 if self.deadlines:  # one began in between, and saw that the thread was awake
                     self.wake.set()
+
+    def _check(self, now: float, size: int) -> None:
+        calls = [*self.deadlines.items()]
+        self.sizes = {call: self.sizes.get(call, size) for call in calls}
+        for call in calls:
+            thread, deadline = call
+            error = Overrun if deadline < now else Overgrown if size - self.sizes[call] > MOST_BYTES else None
+            if error is not None:  # again in each period: Python drops what is raised in a finalizer
+                self.raised.add(thread)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
+def _bytes_of_process() -> int:
+    """Return the memory that this process has (Linux; 0 elsewhere)."""
+    try:
+        return int(_STATM.read_text(encoding="ascii").split()[1]) * PAGESIZE
+    except OSError:
+        return 0
 
 
 _WATCHDOG = _Watchdog()
@@ -71,7 +104,7 @@ _WATCHDOG = _Watchdog()
 
 @contextmanager
 def watched() -> Generator[None]:
-    """Raise `Overrun` if the block takes longer than `LIMIT`."""
+    """Raise `Overrun` if the block takes longer than `LIMIT`, or the process grows by more than `MOST_BYTES`."""
     thread = get_ident()
     _WATCHDOG.begin(thread)
     try:

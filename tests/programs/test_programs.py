@@ -301,6 +301,25 @@ async def test_a_function_that_never_ends_is_stopped(tmp_path: Path, monkeypatch
         assert world.view.count("item") == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+async def test_a_function_that_takes_ever_more_memory_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_sim.programs.watchdog.MOST_BYTES", 1 << 24)
+    body = "texts = []\nwhile True:\n    texts.append('x' * (1 << 20))"
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
+        with pytest.raises(Crash, match="MB of memory"):
+            await world.call("act", {})
+
+
+async def test_a_program_of_the_user_does_not_keep_the_event_loop_waiting(tmp_path: Path) -> None:
+    body = "world.item.add(name=__import__('threading').current_thread().name)"
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
+        assert world.call_at_once("act", {}) is None
+        await world.call("act", {})
+        assert "worker thread" in str(dict(world.view.rows("item")))
+
+
 # calls ----------------------------------------------------------------------------------------------------------------
 
 
