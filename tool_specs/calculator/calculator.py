@@ -16,6 +16,8 @@ OPERATORS = {
 NAMES = {name: getattr(math, name) for name in dir(math) if not name.startswith("__")}
 GROWING = {math.factorial, math.comb, math.perm}
 SPELLINGS = {"^": "**", "×": "*", "÷": "/"}
+LONGEST = 100_000
+"""Characters of an expression. Parsing a million of them keeps all worlds waiting for half a second."""
 MOST = 300_000
 """Numbers with more bits take seconds, and could not be shown: Python converts no more than 4300 digits to text."""
 TOO_LARGE = (
@@ -65,6 +67,8 @@ def calculate(_world, expression):
     for spelling, meaning in SPELLINGS.items():
         expression = expression.replace(spelling, meaning)
     try:
+        if len(expression) > LONGEST:
+            raise RecursionError("maximum recursion depth exceeded")  # noqa: TRY301 (what Python says of a long sum)
         return str(value_of(ast.parse(expression, mode="eval").body))
     except Exception as error:  # noqa: BLE001 (whatever Python says about an expression is the answer)
         raise Refused(f"Error executing tool calculate: {error}") from None

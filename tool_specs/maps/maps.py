@@ -72,7 +72,8 @@ def place_id(text):
 
 def city_in(text):
     """Return the last city that a text names."""
-    ends = [(f" {normal(text)} ".rfind(f" {normal(city)} "), city) for city in CITIES]
+    words = f" {normal(text)} "
+    ends = [(words.rfind(f" {normal(city)} "), city) for city in CITIES]
     at, city = max(ends)
     return city if at >= 0 else None
 

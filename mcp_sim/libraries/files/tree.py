@@ -18,6 +18,7 @@ from mcp_sim.types.frozen import frozen
 
 FILE, DIRECTORY = "file", "directory"
 _KEPT = ("mode", "target", "encoding")
+_LONGEST_PATH = 4096  # as on Linux, which looks up no longer one
 """What only the shell sets: octal digits, where a symbolic link leads, and base64 for bytes that are not UTF-8."""
 
 
@@ -142,7 +143,8 @@ class Files:
         """Return the file or directory at a path. Raises `NotFound`."""
         entry = self.find(path)
         if entry is None:
-            above = next((place for place in directories_above(normalize(path)) if self._is_file(place)), None)
+            start = normalize(path)[:_LONGEST_PATH]
+            above = next((place for place in directories_above(start) if self._is_file(place)), None)
             raise NotFound(path) if above is None else NotADirectory(path)
         return entry
 
