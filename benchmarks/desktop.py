@@ -59,7 +59,8 @@ Object = tuple[str, str, str]
 
 
 def objects(node: dict[str, Any]) -> Iterator[tuple[Object, frozenset[str]]]:
-    if node["role"] not in LEFT_OUT:
+    is_rule = node["role"] == "separator" and "showing" in node["states"]  # a line between bars, which no page has
+    if node["role"] not in LEFT_OUT and not is_rule:
         yield (node["role"], node["name"].strip(), node["text"]), frozenset(node["states"])
     for child in node["children"]:
         if child["role"] not in OFF:

@@ -15,7 +15,8 @@ from mcp_sim.libraries.screens.layout import Area, Box
 _ROLES: Mapping[str, str] = {
     "alert": "alert", "alertdialog": "alert", "button": "push-button", "cell": "table-cell", "checkbox": "check-box",
     "columnheader": "table-column-header", "combobox": "combo-box", "dialog": "dialog", "gridcell": "table-cell",
-    "img": "icon", "link": "link", "list": "list-box", "listitem": "list-item", "menu": "menu", "menubar": "menu-bar",
+    "img": "icon", "link": "link", "list": "list-box", "listbox": "combo-box", "listitem": "list-item", "menu": "menu",
+    "menubar": "menu-bar",
     "menuitem": "menu-item", "meter": "level-bar", "option": "menu-item", "progressbar": "progress-bar",
     "radio": "radio-button", "rowheader": "table-cell", "searchbox": "text", "separator": "separator",
     "slider": "slider", "spinbutton": "spin-button", "status": "status-bar", "switch": "toggle-button",
@@ -23,7 +24,8 @@ _ROLES: Mapping[str, str] = {
 }  # fmt: skip
 """Role of ARIA -> the role that GTK 3 gives the same control; other groups are panels."""
 _CONTROLS = frozenset({
-    "button", "cell", "checkbox", "combobox", "gridcell", "img", "link", "menuitem", "meter", "option", "progressbar",
+    "button", "cell", "checkbox", "combobox", "gridcell", "img", "link", "listbox", "menuitem", "meter", "option",
+    "progressbar",
     "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox",
 })  # fmt: skip
 """Roles without objects within."""
@@ -99,9 +101,10 @@ class Accessibles(Views):
         group = self._object(_ROLES.get(role, "panel"), area, element, squeezed(element.get("aria-label")))
         if role in ("row", "rowgroup"):  # the cells of GTK are directly in their table
             group.class_name = ""
-        group.children = [child for child in _spliced(children) if child.element.tag != "summary"]
-        if role == "menu" and not group.children:
-            group.children = [*self._closed(element)]
+        group.children = _spliced(children)
+        if role == "menu":
+            shown = [child for child in group.children if child.element.tag != "summary"]
+            group.children = shown or [*self._closed(element)]
         return group
 
     def _closed(self, menu: Element) -> Iterator[View]:
