@@ -26,6 +26,8 @@ TRAINERS = {
     "inspect_ai": ["inspect-ai==0.3.285"],
     "gymnasium": ["gymnasium==1.4.0"],
     "ray": ["ray==2.60.0"],
+    "skyrl": ["skyrl-gym==0.4.0"],
+    "art": ["openpipe-art==0.5.18", "openai<3"],
     "trl": ["trl==1.16.0", "torch==2.13.0", "jmespath"],
 }
 LONGEST_INSTALL, LONGEST_RUN = 1200, 600  # seconds; torch is 200 MB

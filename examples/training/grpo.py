@@ -40,7 +40,7 @@ CREATE = ToolCall("create_ticket", {"subject": "Printer on fire", "requester": "
 LOOK = ToolCall("list_tickets", {"requester": "mila@example.org"})
 HABITS = [*[(0.0, [CREATE])] * 2, *[(1.0, [CREATE, CREATE])] * 3, (1.0, [CREATE, LOOK])]
 """Episodes to imitate: the intensity of the faults, and the calls."""
-IMITATED, TESTS = 120, 32
+IMITATED, TESTS = 160, 64
 SETTINGS: dict[str, Any] = {
     "use_cpu": True,
     "bf16": False,
@@ -66,12 +66,18 @@ def episode(intensity: float, calls: list[ToolCall]) -> dict[str, Any]:
 
 
 def tokenizer_of(rows: list[dict[str, Any]]) -> PreTrainedTokenizerFast:
-    """Return a tokenizer of a few hundred pieces, trained on the rows, with the chat template of Qwen3."""
+    """Return a tokenizer with the chat template of Qwen3. Its pieces are long: a call has few, and is soon written."""
     special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     pieces = Tokenizer(models.BPE())
-    pieces.pre_tokenizer, pieces.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    # Within lines only: the prompt must end at the end of a piece.
+    lines = pre_tokenizers.Split("\n", "isolated")
+    pieces.pre_tokenizer = pre_tokenizers.Sequence([lines, pre_tokenizers.ByteLevel(False, use_regex=False)])
+    pieces.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=900, special_tokens=special, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=1500,
+        max_token_length=20,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
     template = (Path(trl.__file__).parent / "chat_templates" / "qwen3_instruct_2507.jinja").read_text()
     pieces.train_from_iterator(
@@ -149,7 +155,7 @@ def train(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, options: 
             eval_steps=max(options.steps // 5, 1),
             eval_on_start=True,
             learning_rate=5e-4,
-            max_completion_length=500,
+            max_completion_length=200,
             max_tool_calling_iterations=3,
             beta=0.0,
             seed=options.seed,

@@ -1,4 +1,4 @@
-"""A rollout for ART (`pip install openpipe-art==0.5.18`), whose trajectories keep the choices of the model.
+"""A rollout for ART (`pip install openpipe-art==0.5.18 "openai<3"`), whose trajectories keep the choices of the model.
 
 python examples/training/with_art.py      gather a group of rollouts with a scripted model
 """
