@@ -17,8 +17,10 @@ from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.generate.fiction import Fiction, fiction_scenario, invent, questions, read_theme, shipped_themes, tables
 from mcp_sim.generate.records import Draft
+from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.models.generated_worlds.checks import find_problems
 from mcp_sim.models.generated_worlds.invention import Inventor, Tally, generate_tables
+from mcp_sim.models.generated_worlds.page_texts import write_texts
 from mcp_sim.models.generated_worlds.run_file import RunFile
 from mcp_sim.models.generated_worlds.tables import DEFAULT_TOTAL, divide_total
 from mcp_sim.models.language_model.endpoint import EndpointSettings, open_endpoint
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_idle_options(args: argparse.Namespace) -> None:
     """Raise `UsageError` for an option of the other kind of world."""
-    idle = ("rows", "shift_years") if args.fiction is None else ("count", "by", "resume", "thinking", "api_key_env")
+    idle = ("rows", "shift_years") if args.fiction is None else ("count", "resume")
     given = next((name for name in idle if getattr(args, name) not in (None, False)), None)
     if given is not None:
         reason = "is only for --fiction" if args.fiction is None else "is only for a scenario, not for --fiction"
@@ -193,15 +195,22 @@ def fiction_options(parser: argparse.ArgumentParser) -> None:
 
 
 def write_fiction(args: argparse.Namespace) -> int:
-    """Write a scenario with a fictional world, and its questions. Exit with 0."""
+    """Write a scenario with a fictional world, and its questions. Exit with 0, or 4 if the model stops answering."""
     seed, shift_years = args.seed or 0, args.shift_years or 0
     rows = _ROWS if args.rows is None else args.rows
     fiction = invent(read_theme(args.fiction), rows=rows, seed=seed, shift_years=shift_years)
     name = Path(args.fiction).stem
     lines = [json.dumps(line, ensure_ascii=False) for line in _questions(fiction)]
     beside = args.output.with_name(f"{args.output.name}.questions.jsonl")
+    document = fiction_scenario(fiction, name, seed, shift_years)
+    if args.by not in (None, "builtin"):
+        try:
+            document["world"]["state"]["texts"] = _page_texts(fiction, seed, args)
+        except Unanswered as error:
+            _say(f"mcp-sim: {error}")
+            return 4
     copies = {path: back_up(path) for path in (args.output, beside)}
-    replace_file(args.output, yaml12.dump(fiction_scenario(fiction, name, seed, shift_years), blocks=4) + "\n")
+    replace_file(args.output, yaml12.dump(document, blocks=4) + "\n")
     replace_file(beside, "\n".join(lines) + "\n")
     counts = ", ".join(f"{len(rows)} {plural(table)}" for table, rows in fiction.rows.items())
     _say(f"{args.output}: a world of {sum(map(len, fiction.rows.values()))} rows ({counts}), seed {seed}.")
@@ -211,6 +220,25 @@ def write_fiction(args: argparse.Namespace) -> int:
             _say(f"The previous content of {path} is in {copy}.")
     _say(f"Serve it with `mcp-sim serve {args.output}`.")
     return 0
+
+
+def _page_texts(fiction: Fiction, seed: int, args: argparse.Namespace) -> Record:
+    """Return the texts of pages that the model of `--by` writes, by address. Raises `Unanswered`."""
+    line = named_line(args.by, "--by", max_tokens=args.max_tokens, thinking=args.thinking, api_key_env=args.api_key_env)
+    pages = read_given_pages(fiction.state())
+    names = {str(row["name"]) for rows in fiction.rows.values() for row in rows if "name" in row}
+    progress = Progress(sys.stderr, len(pages))
+
+    async def written() -> Record:
+        async with open_endpoint(line) as endpoint:
+            return await write_texts(pages, names, endpoint.complete, seed, progress.show)
+
+    try:
+        texts = anyio.run(written)
+    finally:
+        progress.clear()
+    _say(f"The model wrote {len(texts)} of {len(pages)} pages; the others would have added or lost a name or a number.")
+    return texts
 
 
 def _questions(fiction: Fiction) -> Iterator[Record]:

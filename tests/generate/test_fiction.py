@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.to_thread import run_sync
+from support.endpoint import Asked, completion, serving
 from support.library_stores import new_store
 
 from mcp_sim.cli import main
 from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
 from mcp_sim.generate.fiction.names import known_words
 from mcp_sim.libraries.search import Search, snippet
+from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.libraries.search.withheld import shown_values
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec import yaml12
 from mcp_sim.types.errors import DocumentError, UsageError
 
 themes = pytest.mark.parametrize("theme", shipped_themes())
@@ -116,3 +120,29 @@ def test_options_of_the_other_kind_are_refused_and_no_questions_are_lost(
     for seed in "12":
         assert main(["generate", "--fiction", theme, "--seed", seed, "--rows", "150", *output]) == 0
     assert (tmp_path / "world.yaml.questions.jsonl.bak").is_file()
+
+
+async def test_texts_of_a_model_are_taken_if_they_change_no_fact_and_snippets_still_withhold(
+    tmp_path: Path,
+) -> None:
+    async def wording(asked: Asked) -> Any:
+        facts = asked.question.partition("Facts:\n")[2]
+        if "metres tall" in facts and asked.body["seed"] % 2:
+            facts = facts.replace("metres tall", "metres and 7 more tall")
+        return completion(f"<think>Hm, 5.</think>As they say: {facts}")
+
+    async with serving(wording) as engine:
+        path = tmp_path / "world.yaml"
+        options = ["--rows", "40", "--by", f"openai:tiny@{engine.url}", "-o", str(path)]
+        assert await run_sync(main, ["generate", "--fiction", "coast", *options]) == 0
+    state = yaml12.load(path.read_bytes(), str(path)).value["world"]["state"]
+    assert state["texts"]
+    assert not any("7 more" in text for text in state["texts"].values())
+    pages = {page["url"]: page for page in read_given_pages(state)}
+    assert any("As they say" in page["text"] for page in pages.values())
+    lights = {row["name"]: row["height"] for row in state["rows"]["lighthouse"]}
+    for page in pages.values():
+        if page["url"].startswith("https://coastallights"):
+            height = lights[page["title"].removesuffix(" lighthouse")]
+            assert shown_values(page["text"], [height])
+            assert not shown_values(page["preview"], [height])

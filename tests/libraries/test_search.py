@@ -113,6 +113,7 @@ ODD: list[tuple[dict[str, Any], str]] = [
     ({"templates": [{"about": "town", "url": "u/{id}", "text": "{lighthouse.heigt}"}]}, r"\[0\]\.text: .* 'heigt'"),
     ({"templates": [{"about": "town", "url": "u/{id}", "text": "{lights.name}"}]}, r"'lights' is no link of town"),
     ({"templates": [{"about": "town", "titel": "{name}"}]}, r"\[0\]: unknown key 'titel'; did you mean 'title'"),
+    ({"texts": {"https://none.example": "x"}}, r"texts: no template makes a page https://none\.example"),
     ({"templates": [{"about": "ship"}]}, r"templates\[0\]\.about: expected a table of rows, got 'ship'"),
     ({"templates": [{"about": "town"}]}, r"templates\[0\]: expected `url` and `text`"),
     ({"pages": {"https://x.example": {"status": "gone"}}}, r"pages: expected a number as the status of https://x"),

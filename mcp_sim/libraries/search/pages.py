@@ -171,16 +171,23 @@ def _spell(value: Json, spelling: str) -> str:
 def read_given_pages(state: Json) -> list[Record]:
     """Return the pages of a state: those under `pages`, and one for each row that a template is about.
 
+    `texts` has texts by address, which replace those of templates.
+
     Raises `PageError` with the place in the state.
     """
     rows = Rows.of(state)
     rows.check_links()
+    texts = as_object(as_object(state).get("texts"))
     described = [*_described(as_object(state).get("pages"))]
     templated = [
         page
         for at, template in enumerate(as_list(as_object(state).get("templates")))
-        for page in _from_template(as_object(template), rows, f"world.state.templates[{at}]")
+        for page in _from_template(as_object(template), rows, texts, f"world.state.templates[{at}]")
     ]
+    addresses = {page["url"] for page in templated}
+    for url in texts:
+        if url not in addresses:
+            raise PageError(f"world.state.texts: no template makes a page {url}{did_you_mean(url, addresses)}")
     pages = {page["url"]: page for page in described}
     for page in templated:
         if page["url"] in pages:
@@ -232,7 +239,7 @@ def _checked_table(template: Record, rows: Rows, place: str) -> str:
     return table
 
 
-def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]:
+def _from_template(template: Record, rows: Rows, texts: Record, place: str) -> Iterator[Record]:
     table = _checked_table(template, rows, place)
     for key, row in rows.tables[table].items():
         scope = _Scope(rows, table, row)
@@ -245,7 +252,8 @@ def _from_template(template: Record, rows: Rows, place: str) -> Iterator[Record]
         for name, head in heads.items():
             if leaked := shown_values(head, secrets):
                 raise PageError(f"{place}.{name}: shows {leaked[0]!r} of {table} {key}, which `withhold` forbids")
-        whole = [sentence for sentence in sentences if sentence]
+        given = texts.get(heads["url"])
+        whole = [sentence for sentence in sentences if sentence] if given is None else [str(given)]
         shown = [clause for sentence in whole for clause in sentences_of(sentence) if not shown_values(clause, secrets)]
         body = "\n\n".join((f"# {heads['title']}", *whole)) if heads["title"] else "\n\n".join(whole)
         preview = " ".join(shown)

@@ -17,12 +17,17 @@ def sentences_of(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
 
 
+def numbers_in(text: str) -> list[float]:
+    """Return the numbers that a text shows, in any notation."""
+    return [float(number.replace(",", "")) for number in _NUMBER.findall(text)]
+
+
 def shows(text: str, value: Json) -> bool:
     """Whether a text shows a value: a number in any notation (1871, 1,871), or the same words in this order."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, int | float):
-        return any(float(number.replace(",", "")) == abs(value) for number in _NUMBER.findall(text))
+        return abs(value) in numbers_in(text)
     words = _plain(str(value))
     return bool(words.strip()) and words in _plain(text)
 
