@@ -292,9 +292,7 @@ class Environment:
         if self._waits and call.name == WAIT["name"]:
             return self._waited(call)
         try:
-            tool, arguments, world = self._ids.get(call.name, call.name), arguments_of(call), self.world
-            observation = world.call_at_once(tool, arguments)
-            return self._seen(call, wait_for(world.call(tool, arguments)) if observation is None else observation)
+            return self._seen(call, self.world.call_sync(self._ids.get(call.name, call.name), arguments_of(call)))
         except (Unparseable, BadArguments, InputRequired, Crash) as problem:
             return self._failed(call, problem)
 
