@@ -89,6 +89,31 @@ def test_nearly_all_planted_secrets_are_redacted() -> None:
     assert len(missed) <= 5, missed
 
 
+FURTHER: list[tuple[str, str, int]] = [
+    ("sl.", ALNUM, 130),
+    ("MTAxMjM0NTY3ODkwMTIzNDU2.GhIjKl.", ALNUM, 38),
+    ("HRKU-AA", ALNUM, 58),
+    ("nfp_", ALNUM, 36),
+    ("vcp_", ALNUM, 56),
+    ("rnd_", ALNUM, 28),
+    ("fm2_", ALNUM, 120),
+    ("pat-na1-", HEX, 36),
+    ("sk.eyJ1IjoiYWRh", ALNUM, 60),
+    ("pcsk_", ALNUM, 70),
+    ("2/1201234567890/1201234567891:", HEX, 32),
+    ("pk_12345678_", UPPER, 32),
+    ("CCIPAT_", ALNUM, 64),
+]
+"""Secrets of thirteen further services."""
+
+
+def test_secrets_of_further_services_are_redacted_in_prose() -> None:
+    draws = Random(30)
+    secrets = [start + "".join(draws.choices(signs, k=size)) for start, signs, size in FURTHER]
+    shown = [str(Redactor().redact({"text": f"The key is {secret}."}, "x")) for secret in secrets]
+    assert [secret for secret, text in zip(secrets, shown, strict=True) if secret in text] == []
+
+
 def ordinary() -> list[str]:
     """Return 2,000 texts without secrets: prose, ids, hashes, code, URLs, tables."""
     draws = Random(7)
