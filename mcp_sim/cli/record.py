@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.recorded_folder import new_folder, report
+from mcp_sim.cli.recorded_folder import approval_of, new_folder, report
 from mcp_sim.recordings.relays.backlog import Backlog
 from mcp_sim.recordings.relays.stdio import Relay, end_like
 from mcp_sim.types.errors import UsageError
@@ -34,6 +34,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host and Origin"
+    )
+    parser.add_argument(
+        "--approve",
+        metavar="ask|FILE",
+        help="pass a call on only if its tool is annotated as reading, or you approve it: asked at the terminal, or in "
+        'FILE, which lists the calls as lines of JSON with "approved": false',
     )
     parser.add_argument(
         "--from",
@@ -63,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("record: --url and --http belong together: --url URL --http PORT")
     if args.timeout is not None and not args.url:
         raise UsageError("record: --timeout belongs to --url")
+    if args.approve and args.files:
+        raise UsageError("record: --approve belongs to a server: -- COMMAND..., or --url URL")
     if args.session is not None and (args.session in {"", "tools"} or "/" in args.session or args.session[:1] == "."):
         raise UsageError(f"record: --session {args.session!r} is not a name for a file")
     if args.command:
@@ -79,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 def _over_stdio(args: argparse.Namespace) -> int:
     if args.redact_pattern:
         new_folder(args)  # reports an invalid pattern before the server starts
-    relay = Relay(args.command)
+    relay = Relay(args.command, approval_of(args))
     state = dict[str, Any]()
     backlog = Backlog(partial(_recorder, args, state))
     code = relay.run(lambda side, data: backlog.put(side, 0, data))

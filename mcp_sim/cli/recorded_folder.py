@@ -21,6 +21,15 @@ def new_folder(args: argparse.Namespace) -> tuple[Any, Any]:
     return Folder(args.output, redactor, args.session), redactor
 
 
+def approval_of(args: argparse.Namespace) -> Any:
+    """Return what judges calls before they reach the server; None without --approve. Raises `UsageError`."""
+    if not args.approve:
+        return None
+    from mcp_sim.recordings.relays.approval import approval  # noqa: PLC0415 (rarely used)
+
+    return approval(args.approve)
+
+
 def report(folder: Any, redactor: Any) -> None:
     """Report on stderr which sessions were written, and what was redacted."""
     for path in folder.sessions:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from mcp_sim.recordings.capture.conversation import Conversation, iso
 from mcp_sim.recordings.capture.folder import Folder
-from mcp_sim.recordings.capture.parsing import Events, Parsed, Piece
+from mcp_sim.recordings.capture.parsing import Body, Events, Parsed, Piece
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.types import Json, Record
@@ -38,21 +38,6 @@ class _Parser(Protocol):
     def feed(self, data: bytes) -> Iterator[Parsed]: ...
 
     def rest(self) -> Iterator[Parsed]: ...
-
-
-class _Body:
-    """A whole body, which is one message or a batch."""
-
-    def __init__(self) -> None:
-        self._piece = Piece()
-
-    def feed(self, data: bytes) -> Iterator[Parsed]:
-        self._piece.add(data)
-        return iter(())
-
-    def rest(self) -> Iterator[Parsed]:
-        parsed = self._piece.parsed()
-        return iter(() if parsed is None else (parsed,))
 
 
 @dataclass(slots=True)
@@ -180,7 +165,7 @@ class HttpRecorder:
         session = headers.get(b"mcp-session-id")
         if session is not None and exchange.conversation is not None:
             self._by_key["session", session] = exchange.conversation
-        exchange.parser = Events() if headers.get(b"content-type", b"").startswith(b"text/event-stream") else _Body()
+        exchange.parser = Events() if headers.get(b"content-type", b"").startswith(b"text/event-stream") else Body()
         self._set_decoder(exchange, headers.get(b"content-encoding", b"identity").strip().lower())
 
     def _set_decoder(self, exchange: _Exchange, encoding: bytes) -> None:

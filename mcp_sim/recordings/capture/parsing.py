@@ -120,6 +120,23 @@ class Lines:
             yield remainder
 
 
+class Body:
+    """A whole body, which is one message or a batch."""
+
+    def __init__(self) -> None:
+        self._piece = Piece()
+
+    def feed(self, data: bytes) -> Iterator[Parsed]:
+        """Take bytes. The message is complete at the end only."""
+        self._piece.add(data)
+        return iter(())
+
+    def rest(self) -> Iterator[Parsed]:
+        """Yield the message, if any."""
+        parsed = self._piece.parsed()
+        return iter(() if parsed is None else (parsed,))
+
+
 class Events:
     """Splits a stream of server-sent events into the messages in their data."""
 

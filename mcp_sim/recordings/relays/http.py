@@ -1,4 +1,7 @@
-"""A proxy in front of a server over HTTP. Bodies pass unchanged, as they come; so do headers but hop-by-hop ones."""
+"""A proxy in front of a server over HTTP. Bodies pass unchanged, as they come; so do headers but hop-by-hop ones.
+
+With an approval, bodies of POST are read as a whole, and those with calls that are not approved are answered here.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ import anyio
 import httpx2
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
+from mcp_sim.recordings.capture.parsing import Body, Events
+from mcp_sim.recordings.relays.approval import Approval
 from mcp_sim.server.access import LOOPBACK, Access
-from mcp_sim.server.exchange import CONNECTION, App, Receive, Refusal, Scope, Send
+from mcp_sim.server.exchange import CONNECTION, LONGEST_BODY, App, Receive, Refusal, Scope, Send, respond
 
 CONNECT_SECONDS = 10.0  # a host that drops packets is given up by TCP only after minutes
 
@@ -41,11 +46,11 @@ class HttpRelay:
     The server may send nothing for `seconds` in answer to a request, but to a GET: that is a stream without an end.
     """
 
-    def __init__(self, url: str, access: Access, tap: Tap, seconds: float) -> None:
+    def __init__(self, url: str, access: Access, tap: Tap, seconds: float, approval: Approval | None = None) -> None:
         parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._is_near = parts.hostname in LOOPBACK
-        self._access, self._tap, self._seconds = access, tap, seconds
+        self._access, self._tap, self._seconds, self._approval = access, tap, seconds, approval
         self._numbers = count(1)
         self._endless = set[anyio.CancelScope]()
 
@@ -65,12 +70,21 @@ class HttpRelay:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._admit(dict(scope["headers"]))
+            if self._approval is not None and scope["method"] == "POST":
+                body = await _whole(receive)
+                answer = await anyio.to_thread.run_sync(self._approval.answer, body)
+                if answer is not None:
+                    await respond(send, 200 if answer else 202, [(b"content-type", b"application/json")], answer)
+                    return
+                receive = _again(body, receive)
         except Refusal as refusal:
             await refusal.send(send)
             return
+        except ClientLeft:
+            return
         number = next(self._numbers)
         try:
-            exchange = _Exchange(self._client, self._origin, number, self._tap, self._seconds)
+            exchange = _Exchange(self._client, self._origin, number, self._tap, self._seconds, self._approval)
             await exchange.run(scope, receive, send, self._endless)
         finally:
             self._tap("done", number, None)
@@ -87,14 +101,23 @@ class HttpRelay:
 class _Exchange:
     """A request that is passed on, and its response."""
 
-    def __init__(self, client: httpx2.AsyncClient, origin: str, number: int, tap: Tap, seconds: float) -> None:
+    def __init__(
+        self,
+        client: httpx2.AsyncClient,
+        origin: str,
+        number: int,
+        tap: Tap,
+        seconds: float,
+        approval: Approval | None,
+    ) -> None:
         self._client, self._origin, self._seconds = client, origin, seconds
-        self._number, self._tap = number, tap
+        self._number, self._tap, self._approval = number, tap, approval
         self._has_begun = False
 
     async def run(self, scope: Scope, receive: Receive, send: Send, endless: set[anyio.CancelScope]) -> None:
         """Pass a request on, and its response back, until either side leaves."""
-        headers = [(name, value) for name, value in scope["headers"] if name not in _HOP_BY_HOP]
+        left_out = _HOP_BY_HOP if self._approval is None else {*_HOP_BY_HOP, b"accept-encoding"}
+        headers = [(name, value) for name, value in scope["headers"] if name not in left_out]
         about = {"method": scope["method"], "path": _path(scope), "headers": headers, "peer": scope.get("client")}
         self._tap("request", self._number, about)
         async with anyio.create_task_group() as tasks:
@@ -153,14 +176,23 @@ class _Exchange:
             self._tap("response", self._number, {"status": response.status_code, "headers": headers})
             self._has_begun, self._is_complete = True, False
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+            parser = _parser(response)
             async for data in response.aiter_raw():
                 self._tap("server", self._number, data)
+                self._learn(parser, data)
                 await send({"type": "http.response.body", "body": data, "more_body": True})
+            self._learn(parser)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             self._is_complete = True
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
+
+    def _learn(self, parser: Body | Events, data: bytes | None = None) -> None:
+        """Take bytes of the server; None are their end."""
+        if self._approval is not None:
+            for message in parser.rest() if data is None else parser.feed(data):
+                self._approval.learn(message.value)
 
     async def _fail(self, error: Exception, scope: Scope, send: Send) -> None:
         """Answer that the server does not, unless its response has begun: that is cut off as the server's was."""
@@ -184,6 +216,34 @@ class _Body(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._pieces:
             yield piece
+
+
+def _parser(response: httpx2.Response) -> Body | Events:
+    return Events() if response.headers.get("content-type", "").startswith("text/event-stream") else Body()
+
+
+async def _whole(receive: Receive) -> bytes:
+    """Return the body of a request. Raises `Refusal` for a long one, and `ClientLeft`."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        body += message.get("body", b"")
+        if len(body) > LONGEST_BODY:
+            raise Refusal(413, INVALID_REQUEST, "The message is too long to be judged")
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return what receives a body that was read, and then goes on."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return received
 
 
 def _path(scope: Scope) -> str:

@@ -1,4 +1,5 @@
-"""A proxy between this process's stdio and a server that it starts. Bytes pass unchanged in both directions.
+"""A proxy between this process's stdio and a server that it starts. Bytes pass unchanged in both directions, except
+calls that the user has to approve and has not.
 
 Its imports are few, since a client waits for it.
 """
@@ -9,15 +10,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_sim.server.descriptors import write_all
 from mcp_sim.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcp_sim.recordings.relays.approval import Approval
 
 CHUNK = 65536  # the capacity of a pipe on Linux: a larger one would not read more
 
@@ -40,7 +44,13 @@ Tap: TypeAlias = Callable[[str, bytes], None]
 class Relay:
     """A server process between two pipes. Raises `UsageError` if the command cannot be run."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], approval: Approval | None = None) -> None:
+        self._turnstile = None
+        if approval is not None:
+            from mcp_sim.recordings.relays.approval import Turnstile  # noqa: PLC0415 (rarely used)
+
+            self._turnstile = Turnstile(approval, self._to_client)
+        self._writing = Lock()
         self._early = list[int]()
         self._process: subprocess.Popen[bytes] | None = None
         self._before = _handle_signals(self._pass_on)
@@ -78,20 +88,36 @@ class Relay:
     def _pass_requests(self, target: int, tap: Tap) -> None:
         """Copy stdin to the server. Whichever of them closes, the other is closed."""
         with suppress(OSError):
-            while data := os.read(0, CHUNK):
-                tap("client", data)
-                write_all(target, memoryview(data))
+            is_open = True
+            while is_open:
+                is_open = bool(data := os.read(0, CHUNK))
+                for passed in self._passing("client", data):
+                    tap("client", passed)
+                    write_all(target, memoryview(passed))
         _close(target)
         _close(0)
 
     def _pass_answers(self, source: int, tap: Tap) -> None:
         """Copy the server's output to stdout. Whichever of them closes, the other is closed."""
         with suppress(OSError):
-            while data := self._read(source):
-                tap("server", data)
-                write_all(1, memoryview(data))
+            is_open = True
+            while is_open:
+                is_open = bool(data := self._read(source))
+                for passed in self._passing("server", data):
+                    tap("server", passed)
+                    self._to_client(passed)
         _close(source)
         _close(1)
+
+    def _passing(self, side: str, data: bytes) -> Iterator[bytes]:
+        """Yield what passes on of the bytes of a side; none are its end."""
+        if self._turnstile is not None:
+            return self._turnstile.passing(side, data)
+        return iter((data,) if data else ())
+
+    def _to_client(self, data: bytes) -> None:
+        with self._writing:
+            write_all(1, memoryview(data))
 
     def _read(self, source: int) -> bytes:
         self._is_reading.set()
