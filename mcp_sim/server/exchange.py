@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias
 
@@ -14,11 +14,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
 from mcp_sim.server.access import WorldNames
+from mcp_sim.server.lines import Refused, parse_message
 from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import decode, encode, has_many_values
+from mcp_sim.types.json_values import encode, has_many_values
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -268,37 +268,45 @@ def check_values(body: bytes) -> None:
         raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
 
 
-_ODD_ID = re.compile(rb'"id"\s*:\s*(?:[^"\-\d\s]|-?\d+[.eE])')
-"""An id that is neither a text nor a whole number, perhaps of the message itself."""
+_SUSPICIOUS = re.compile(rb'"id"\s*:\s*(?:[^"\-\d\s]|-?\d+[.eE])|"params"\s*:\s*[^{\s]')
+"""An odd id, or parameters that are not an object, perhaps in a part of the message."""
+_VERSION = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"')
 
 
-def check_id(body: bytes) -> None:
-    """Raise `Refusal` for a message whose id is neither a text nor a whole number, which could not be answered."""
-    if _ODD_ID.search(body) is None:
+def check_message(body: bytes) -> None:
+    """Raise `Refusal` for an object that is not a message, as over stdio. Parses suspicious ones only."""
+    if not body.lstrip().startswith(b"{") or (_VERSION.search(body) and not _SUSPICIOUS.search(body)):
         return
-    with suppress(ValueError):
-        message = as_object(decode(body))
-        number = message.get("id", "")
-        if isinstance(number, bool) or not isinstance(number, str | int):
-            raise Refusal(400, INVALID_REQUEST, "The id of a request is a string or a whole number")
+    try:
+        parse_message(body)
+    except Refused as refused:
+        if refused.answer.error.code == INVALID_REQUEST:
+            raise Refusal(400, INVALID_REQUEST, str(refused), number=refused.answer.id) from None
 
 
 class Refusal(McpSimError):
     """A refused HTTP request: the status and the JSON-RPC error of the response.
 
-    `reason` says more to the operator of the server. The client does not see it.
+    `reason` says more to the operator of the server. The client does not see it. `number` is the id of the request.
     """
 
     def __init__(
-        self, status: int, code: int, message: str, headers: Mapping[str, str] | None = None, *, reason: str = ""
+        self,
+        status: int,
+        code: int,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        reason: str = "",
+        number: int | str | None = None,
     ) -> None:
-        self.status, self.code, self.headers = status, code, dict(headers or {})
+        self.status, self.code, self.headers, self.number = status, code, dict(headers or {}), number
         self.reason = reason or message
         super().__init__(message)
 
     async def send(self, send: Send) -> None:
         """Send the refusal."""
-        body = encode({"jsonrpc": "2.0", "id": None, "error": {"code": self.code, "message": str(self)}})
+        body = encode({"jsonrpc": "2.0", "id": self.number, "error": {"code": self.code, "message": str(self)}})
         headers = {"content-type": "application/json", **self.headers}
         await respond(send, self.status, [(name.encode(), value.encode()) for name, value in headers.items()], body)
 

@@ -38,7 +38,7 @@ from mcp_sim.server.exchange import (
     Refusal,
     Scope,
     Send,
-    check_id,
+    check_message,
     check_values,
     respond,
 )
@@ -212,7 +212,7 @@ class HttpServer:
                 return
             exchange.turn = await self._next_turn(exchange)
             check_values(exchange.body)
-            check_id(exchange.body)
+            check_message(exchange.body)
             # Else the body names the world. It is parsed only now, after its values were counted.
             if addressee.is_clear or not await self._pass_on(exchange, addressee, send):
                 await self._answer_here(exchange, addressee, headers, send)

@@ -93,6 +93,21 @@ async def test_an_odd_id_is_an_invalid_request(served: Served, era: str, number:
     assert answer.json()["error"]["code"] == -32600
 
 
+@eras
+@pytest.mark.parametrize(
+    "message",
+    [{"method": "ping"}, {"jsonrpc": "1.0", "method": "ping"}, {"jsonrpc": "2.0", "method": "ping", "params": []}],
+)
+async def test_what_is_not_a_message_is_an_invalid_request_with_its_id(
+    served: Served, era: str, message: dict[str, Any]
+) -> None:
+    async with caller(f"{served.url}/w/a/mcp", era) as client:
+        answer = await client.send(json.dumps({"id": 7, **message}).encode(), client.headers("ping", {}))
+    assert answer.status_code == 400
+    assert answer.json()["id"] == 7
+    assert answer.json()["error"] == {"code": -32600, "message": "Not a JSON-RPC 2.0 message"}
+
+
 def request(number: int, method: str, **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
