@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         for line in written:
             print(f"{line['scenario']}: seed {line['seed']}, {', '.join(line['faults']) or 'no fault'}")
         solved = f"the agent solved {tried.survived} others, golden failed {tried.unsolved}"
-        print(f"{len(written)} scenarios in {tried.runs} runs; {solved}.")
+        print(f"Kept {len(written)} in {tried.runs} runs; {solved}.")
     return 0 if written else 1
 
 
