@@ -5,7 +5,7 @@
 The agents are in tests/clients/agents: two on frameworks, and a shell script with curl and jq. Instead of asking a
 model they read the scripts of `mcp_sim.runs.agents`, so every run must pass. The agent in shell plays every scenario
 over both transports; the frameworks take turns with the scenarios, and with the transports. Scripts for servers that
-answer in prose are left out: these agents recognise an answer by its JSON.
+answer in prose are left out, but for shells: these agents recognise an answer by its JSON, or by what it shows.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from pathlib import Path
 
 from clients import AT_ONCE, CLIENTS, ROOT, Place, make_programs
 
-from mcp_sim.runs.agents.script import scripts
+from mcp_sim.runs.agents.script import Script, scripts
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
+from mcp_sim.types.scenario import Scenario
 
 AGENTS = CLIENTS / "agents"
 FRAMEWORKS = ("pydantic_ai", "openai_agents")
@@ -57,10 +58,7 @@ def agent(name: str, folder: Path, programs: Path) -> list[str]:
 
 def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the runs of an agent with their names."""
-    tasks = [
-        script.task.split() for script in scripts() if not any(step.check and step.check.shows for step in script.steps)
-    ]
-    scenarios = [file for file in sorted(shipped("scenarios")) if load(file).task.split() in tasks]
+    scenarios = [file for file in sorted(shipped("scenarios")) if is_played(load(file), scripts())]
     for at, scenario in enumerate(scenarios):
         turn, own = divmod(at, len(FRAMEWORKS))
         if name != SHELL and name != FRAMEWORKS[own]:
@@ -68,6 +66,14 @@ def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         for transport in TRANSPORTS if name == SHELL else TRANSPORTS[turn % 2 :][:1]:
             words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
             yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]
+
+
+def is_played(scenario: Scenario, scripts: Sequence[Script]) -> bool:
+    """Return whether a script carries out a scenario's task on answers in JSON, or in a shell."""
+    script = next((script for script in scripts if script.task.split() == scenario.task.split()), None)
+    if script is None or "shell_session" in scenario.domain.entities:
+        return script is not None
+    return not any(step.check and step.check.shows for step in script.steps)
 
 
 def passes(run: tuple[str, list[str]]) -> bool:

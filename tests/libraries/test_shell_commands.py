@@ -85,3 +85,9 @@ async def test_commands_print_what_gnu_prints(tmp_path: Path, command: str) -> N
     async with simulator(tmp_path, FILES).open(seed=1) as world:
         result = await run(world, command, workdir="/lab")
         assert result["stdout"] + result["stderr"] == PRINTED[command]
+
+
+async def test_a_backup_beside_a_file_is_kept(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FILES).open(seed=1) as world:
+        await run(world, "cp -b people.csv people.bak", workdir="/lab")
+        assert (world.view.get("file", "/lab/people.bak~") or {})["content"] == "name,age\nann,31\n"

@@ -24,8 +24,9 @@ _PLAIN = re.compile(r"[^-*?\[{~$][^*?\[{$]*")
 """A directory that is named as it is."""
 _NOWHERE = "/dev/null"
 _SPECIAL = re.compile(r"[*?\[{~]")
-_SED_WRITES = re.compile(r"[wWe]\s")
-"""In a script of sed, what may be a command that writes a file of its own."""
+_BACKUP = re.compile(r"^-[a-zA-Z]*b|^--b")
+_WRITES_ELSEWHERE = {"sed": re.compile(r"[wWe]\s"), **dict.fromkeys(("cp", "ln", "mv"), _BACKUP)}
+"""What arguments have that write other files than those that they name: commands of sed, and options for backups."""
 
 
 def written_paths(bash: Bash, command: str, state: str, directory: str) -> Sequence[str] | None:
@@ -48,7 +49,8 @@ def written_paths(bash: Bash, command: str, state: str, directory: str) -> Seque
             folders += [posixpath.join(folder, str(step.args[0])) for folder in folders] if step.args else []
         if step.name in _WRITING or step.name == "cd":
             words += step.args
-        if step.name == "sed" and any(argument and _SED_WRITES.search(argument) for argument in step.args):
+        pattern = _WRITES_ELSEWHERE.get(step.name or "")
+        if pattern is not None and any(argument and pattern.search(argument) for argument in step.args):
             return None
         if step.name == "cd" and (len(step.args) != 1 or not _PLAIN.fullmatch(str(step.args[0]))):
             return None

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 TRIES = 4
+ERROR = "error: "
+"""How a framework that knows of errors begins their texts."""
 
 Turns = Generator[tuple[str, dict[str, Any]], str, str]
 """Yields a tool and its arguments, is sent the answer's text, and returns the final answer."""
@@ -26,11 +28,15 @@ def turns(scripts: str) -> Turns:
 
 def _carry_out(script: dict[str, Any]) -> Turns:
     kept: dict[str, Any] = {}
+    is_prose = any((step["check"] or {}).get("shows") for step in script["steps"])
     for step in script["steps"]:
         for _ in range(TRIES):
-            value = _read((yield _call(step, kept)))
+            text = yield _call(step, kept)
+            value = _read(text)
             if value is not None:
                 _keep(step, value, kept)
+                break
+            if not step["check"] and is_prose and not text.startswith(ERROR):
                 break
             if step["check"] and (yield from _is_done(step["check"], kept)):
                 break
@@ -41,7 +47,10 @@ def _is_done(check: dict[str, Any], kept: dict[str, Any]) -> Generator[tuple[str
     """Look for what a write has left, and keep values of it."""
     value = None
     for _ in range(TRIES):
-        value = _read((yield _call(check, kept)))
+        text = yield _call(check, kept)
+        value = _read(text)
+        if check["shows"] and all(shown in _texts(value, text) for shown in _filled(check["shows"], kept)):
+            return True
         if value is not None:
             break
     part = _at(value, check["rows"])
@@ -66,6 +75,13 @@ def _read(text: str) -> Any:
     if isinstance(value, dict):
         return None if value.get("ok") is False or value.keys() & {"error", "errors", "errorMessages"} else value
     return value if isinstance(value, list) else None
+
+
+def _texts(value: Any, text: str) -> str:
+    """Return the texts in an answer."""
+    if isinstance(value, dict | list):
+        return "\n".join(_texts(part, "") for part in (value.values() if isinstance(value, dict) else value))
+    return value if isinstance(value, str) else text
 
 
 def _keep(call: dict[str, Any], value: Any, kept: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brain import turns
+from brain import ERROR, turns
 from fastmcp.client.transports import StdioTransport
 from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
@@ -45,7 +45,7 @@ def model(scripts: str) -> Any:
             if isinstance(part, ToolReturnPart):
                 tool, arguments = script.send(part.model_response_str())
             elif isinstance(part, RetryPromptPart):
-                tool, arguments = script.send(f"error: {part.content}")
+                tool, arguments = script.send(f"{ERROR}{part.content}")
             else:
                 tool, arguments = next(script)
         except StopIteration as end:

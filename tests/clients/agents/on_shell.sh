@@ -14,7 +14,8 @@ def filled($kept): walk(
       else reduce ($kept | to_entries[]) as $one (.; gsub("\\{\($one.key)\\}"; $one.value | tostring)) end
   end);
 def at($path): getpath($path | split(".") | map(tonumber? // .));
-def value: .result | if .isError then null else .structuredContent // (.content[0].text | fromjson? // null) end;
+def value($prose): .result | if .isError then null
+  else .structuredContent // (.content[0].text // "" | . as $text | fromjson? // if $prose then $text else null end) end;
 def request: {
   jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: .tool, arguments: .arguments, _meta: {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -26,6 +27,7 @@ q() { jq -c "${@:1:$#-1}" "$program ${!#}"; }
 
 config=$(jq -c .mcpServers "$MCP_SIM_CONFIG")
 script=$(q --arg task "$MCP_SIM_TASK" '.[] | select((.task | words) == ($task | words))' < "$1")
+prose=$(jq 'any(.steps[]; .check.shows // [] | length > 0)' <<< "$script")
 kept='{}'
 declare -A writes reads
 
@@ -61,7 +63,7 @@ call() { # CALL: make a call, and set `value` to the value of its answer, null f
     server=$([[ $tool == */* ]] && echo "${tool%%/*}" || jq -r 'keys[0]' <<< "$config")
     jq -e --arg name "$server" '.[$name].url' <<< "$config" > /dev/null || start "$server"
     value=$(ask "$server" "$(q --argjson kept "$kept" --arg tool "${tool##*/}" \
-        '{tool: $tool, arguments: (.arguments | filled($kept))} | request' <<< "$1")" | q value)
+        '{tool: $tool, arguments: (.arguments | filled($kept))} | request' <<< "$1")" | q --argjson prose "$prose" 'value($prose)')
 }
 
 keep() { # CALL VALUE: keep the named values
@@ -76,9 +78,12 @@ is_done() { # CHECK: look for what a write has left, and keep values of it
         [[ $value == null ]] || break
     done
     row=$(q -n --argjson kept "$kept" --argjson check "$1" --argjson value "$value" '
-        ($check.where | filled($kept)) as $where
-        | first($value | at($check.rows) | if type == "array" then .[] else . end
-            | select(type == "object" and . + $where == .)) // null')
+        ($check.where | filled($kept)) as $where | ($check.shows | filled($kept)) as $shows
+        | if $shows | length > 0 then
+            ([$value | .. | strings] | join("\n")) as $text
+            | if all($shows[]; . as $shown | $text | contains($shown)) then {} else null end
+          else first($value | at($check.rows) | if type == "array" then .[] else . end
+            | select(type == "object" and . + $where == .)) // null end')
     [[ $row != null ]] && keep "$1" "$row"
 }
 
