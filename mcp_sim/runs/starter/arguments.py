@@ -10,7 +10,7 @@ from mcp_sim.types import Json, Key, Record, Tool, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import as_list, at, main_type, properties, required
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 
@@ -66,6 +66,8 @@ class Sampler:
     def _value(self, plan: Plan, name: str, schema: Record, arguments: Record, key: Key | None) -> Json:
         if key is not None:
             return [key] if main_type(schema) == "array" else key
+        if examples := as_list(schema.get("examples")):
+            return examples[0]
         make = value_maker(plan.entity or "", plan.sets.get(name, name), schema)
         value = make(chance_of(name), arguments, Moment.unknown())
         if isinstance(value, str) and len(value) > _TEXT_LIMIT and "minLength" not in schema:
