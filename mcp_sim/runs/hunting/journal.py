@@ -54,14 +54,16 @@ class Journal:
         path = self._path
         text = _read(path)
         if text and not text.startswith('{"hunt"'):
-            raise UsageError(f"{path}: is not the journal of a hunt; name another file with --journal")
+            raise UsageError(
+                f"{path}: is not the journal of a hunt; choose another file (hunt --journal, curriculum -o)"
+            )
         whole = text[: text.rfind("\n") + 1]
         lines = _lines(whole, path)
         if lines and lines[0] != header:
             if len(lines) > 1 and lines[0] != {**header, PROGRAMS: lines[0].get(PROGRAMS)}:
                 raise UsageError(
                     f"{path}: this is not the journal of this hunt: the scenario, the agent or an option differs, or "
-                    "mcp-sim; delete it, or name another file with --journal"
+                    "mcp-sim; delete it, or choose another file (hunt --journal, curriculum -o)"
                 )
             lines, whole = [], ""
         self._file.truncate(len(whole.encode()))
@@ -94,7 +96,7 @@ class Journal:
 def _opened(path: Path) -> FileIO:
     """Open a file to append to, for this process alone. Raises `UsageError` if that is impossible."""
     if path.exists() and not path.is_file():
-        raise UsageError(f"{path}: is no file; name another one with --journal")
+        raise UsageError(f"{path}: is not a file; choose another one (hunt --journal, curriculum -o)")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = FileIO(path, "a")
@@ -104,7 +106,7 @@ def _opened(path: Path) -> FileIO:
         lock(file.fileno())
     except BlockingIOError:
         file.close()
-        reason = "another hunt writes this journal; wait for it, or name another file with --journal"
+        reason = "another hunt writes this journal; wait for it, or choose another file (hunt --journal, curriculum -o)"
         raise UsageError(f"{path}: {reason}") from None
     return file
 
