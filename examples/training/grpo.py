@@ -154,7 +154,7 @@ def train(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, options: 
             eval_strategy="steps",
             eval_steps=max(options.steps // 5, 1),
             eval_on_start=True,
-            learning_rate=5e-4,
+            learning_rate=2e-4,
             max_completion_length=200,
             max_tool_calling_iterations=3,
             beta=0.0,
