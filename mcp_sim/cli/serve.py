@@ -21,7 +21,7 @@ from mcp_sim import __version__
 from mcp_sim.cli.files import open_shared_trace, open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.serve_compile import background_compilation, compiling
+from mcp_sim.cli.serve_compile import Compilation, background_compilation, compiling
 from mcp_sim.cli.startup import LEVELS, Loaded, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
@@ -154,16 +154,20 @@ def run(args: argparse.Namespace) -> int:
         raise ModuleNotFoundError(name="mcp")
     if args.http is not None:
         _serve_http().check(args)
-        with _loaded(args, "http") as loaded:
+        with _loaded(args, "http", background_compilation(args)) as loaded:
             return _serve_http().run(loaded, args)
     _check_stdio(args)
-    return anyio.run(_serve, args)
+    return anyio.run(_serve, args, background_compilation(args))
 
 
 @contextmanager
-def _loaded(args: argparse.Namespace, transport: Transport, present: Present = lambda _: None) -> Generator[Loaded]:
+def _loaded(
+    args: argparse.Namespace,
+    transport: Transport,
+    compilation: Compilation | None,
+    present: Present = lambda _: None,
+) -> Generator[Loaded]:
     """Load what is served. `present` gets the servers before their tools are planned."""
-    compilation = background_compilation(args)
     program = None if compilation is None else compilation.known
     model = args.compile or args.world_model
     scenario = load(args.scenario, world_model=model, trust=args.trust, program=program, present=present)
@@ -228,7 +232,7 @@ def _serve_http() -> ModuleType:
     return import_module("mcp_sim.cli.serve_http")
 
 
-async def _serve(args: argparse.Namespace) -> int:
+async def _serve(args: argparse.Namespace, compilation: Compilation | None) -> int:
     with standard_streams() as streams:
         opening = Opening(streams.source, streams.target)
 
@@ -237,7 +241,7 @@ async def _serve(args: argparse.Namespace) -> int:
             if name in servers and (args.server or len(servers) == 1):
                 opening.answer(servers[name], silence=0)
 
-        with _loaded(args, "stdio", present) as loaded:
+        with _loaded(args, "stdio", compilation, present) as loaded:
             return await _serve_loaded(loaded, streams, opening, args)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import IO, Any, cast
 
 import anyio
 import pytest
-from anyio import to_thread
+from anyio import run_process, to_thread
 from starlette.responses import Response
 from support import stdio_process
 from support.endpoint import Asked, completion, serving
@@ -128,7 +129,8 @@ async def test_a_document_that_has_programs_written_needs_trust(
     (pantry / "home.yaml").write_text(f"mcp_sim: 1\ntools: {{pantry: pantry.yaml}}\nworld_model: {model}\n")
     assert await to_thread.run_sync(main, ["check", "home.yaml"]) == 0
     assert "runs the Python program that tiny writes, which needs your trust" in capfd.readouterr().out
-    assert await to_thread.run_sync(main, ["serve", "home.yaml"]) == 1
+    command = [sys.executable, "-m", "mcp_sim", "serve", "home.yaml"]
+    assert (await run_process(command, check=False)).returncode == 1
 
 
 @pytest.mark.parametrize(
