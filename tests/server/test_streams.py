@@ -162,7 +162,7 @@ async def test_clients_of_the_older_http_are_served_behind_a_flag(workers: str) 
                 found = await world.call_tool("get_deal", {"deal_id": "deal_0081"})
                 assert found.is_error is (count == 0)
         async with httpx2.AsyncClient(trust_env=False, timeout=30) as raw:
-            lost = await raw.post(f"{served.url}/w/a/messages?session_id=none", content=b"{}")
+            lost = await raw.post(f"{served.url}/w/a/messages?session_id=none", json=request(1, "ping"))
             assert lost.status_code == 404
 
 
