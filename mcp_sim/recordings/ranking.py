@@ -35,7 +35,7 @@ Ranking: TypeAlias = Callable[[Path], Sequence[Rank]]
 
 
 def mean_rho(ranks: Sequence[Rank]) -> float:
-    """Return the mean rank correlation; a simulation on which all agents score the same has none."""
+    """Return the mean rank correlation; 0 counts where all agents score the same."""
     return fmean([rank.rho or 0.0 for rank in ranks]) if ranks else 0.0
 
 

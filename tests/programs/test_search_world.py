@@ -11,6 +11,7 @@ import pytest
 from support.services import message, value
 
 from mcp_sim import Simulator
+from mcp_sim.types import ToolResult
 from mcp_sim.world.world import World
 
 STATE: Any = {
@@ -73,8 +74,9 @@ async def test_what_is_not_in_the_world_is_not_found(world: World) -> None:
 async def test_brave_finds_news_and_summarizes_them_and_knows_no_places(world: World) -> None:
     async def shown(tool: str, **arguments: Any) -> list[str]:
         observation = await world.call(f"brave/{tool}", arguments)
-        assert observation.ok
-        return [block["text"] for block in observation.body.content]  # pyright: ignore[reportAttributeAccessIssue]
+        assert isinstance(observation.body, ToolResult)
+        assert not observation.body.is_error
+        return [block["text"] for block in observation.body.content]
 
     key, first, second = await shown("brave_web_search", query="arches of Sele", summary=True)
     assert {json.loads(text)["url"].split("/")[2] for text in (first, second)} == {"bridges.example", "old.example"}
@@ -88,7 +90,7 @@ async def test_brave_finds_news_and_summarizes_them_and_knows_no_places(world: W
     for odd in ("x", "[]", "{}"):
         assert "Unable" in message(await world.call("brave/brave_summarizer", {"key": odd}))
     context = await call(world, "brave/brave_llm_context", query="arches of Sele", maximum_number_of_urls=1)
-    [source] = json.loads(context)["sources"] if isinstance(context, str) else context["sources"]
+    [source] = json.loads(context)["sources"]
     assert source.endswith("/sele")
     assert "Falling back" in (await shown("brave_local_search", query="arches of Sele"))[0]
     assert message(await world.call("brave/brave_web_search", {"query": "zithers"})) == "No web results found"

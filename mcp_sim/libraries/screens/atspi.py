@@ -138,7 +138,7 @@ def new(role: str, area: Area, element: Element, name: str, text: str = "") -> A
 
 
 def _spliced(objects: Iterable[View]) -> list[View]:
-    """Return objects, with those within in place of each that has no role."""
+    """Return objects; one without a role is replaced by those within it."""
     return [inner for item in objects for inner in (item.children if not item.class_name else [item])]
 
 

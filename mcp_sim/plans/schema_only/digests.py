@@ -69,22 +69,22 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     chosen = _shown_entities(parts, promised or known)
     others = [entity for entity in known if entity not in chosen]
     asked = {*map(snake, properties(tool.input_schema))}
-    numbers = [name for name, part in parts.items() if main_type(part) in _NUMBERS and snake(name) not in asked]
+    numbers = [name for name, schema in parts.items() if main_type(schema) in _NUMBERS and snake(name) not in asked]
     computed = {name: _figure(name, chosen) or _figure(name, others) for name in numbers}
     figures = {name: figure for name, figure in computed.items() if figure is not None}
     listed = {
-        name: entity for name, part in parts.items() if (entity := _rows_of(properties(items(part)).keys(), chosen))
+        name: entity for name, schema in parts.items() if (entity := _rows_of(properties(items(schema)).keys(), chosen))
     }
     grouped = {
-        name: _table(properties(items(part)), [*chosen, *others], domain.entities)
-        for name, part in parts.items()
+        name: _table(properties(items(schema)), [*chosen, *others], domain.entities)
+        for name, schema in parts.items()
         if name not in listed
     }
     tables = {name: table for name, table in grouped.items() if table is not None}
     if not tables and not (promised and (figures or listed)):
         return None
-    texts = [name for name, part in parts.items() if _is_free(part) and snake(name) in _TEXTS]
-    whole = {name for name, part in parts.items() if main_type(part) == "integer"}
+    texts = [name for name, schema in parts.items() if _is_free(schema) and snake(name) in _TEXTS]
+    whole = {name for name, schema in parts.items() if main_type(schema) == "integer"}
     selections = {entity.name: _selection(tool, entity) for entity in (*chosen, *others)}
 
     def digest(turn: Turn) -> Record:
@@ -120,7 +120,7 @@ def _chosen_entities(tool: Tool, domain: Domain) -> list[Entity]:
 
 def _shown_entities(parts: Mapping[str, Record], entities: Sequence[Entity]) -> list[Entity]:
     """Return the entities, those first whose records the lists of a result show, then those whose fields they have."""
-    columns = [{*properties(items(part))} for part in parts.values()]
+    columns = [{*properties(items(schema))} for schema in parts.values()]
 
     def distance(entity: Entity) -> int:
         if any(_rows_of(names, [entity]) for names in columns):
@@ -133,9 +133,9 @@ def _shown_entities(parts: Mapping[str, Record], entities: Sequence[Entity]) -> 
 def _figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | None:
     """Return how a number is computed, and from which records: `open_orders`, `total_value`, `average_rating`."""
     parts = words(snake(name))
-    mentioned = [entity for entity in entities if last_word(entity.name) in {singular(part) for part in parts}]
+    mentioned = [entity for entity in entities if last_word(entity.name) in {singular(word) for word in parts}]
     for entity in mentioned or entities:
-        rest = [part for part in parts if singular(part) not in words(entity.name)]
+        rest = [word for word in parts if singular(word) not in words(entity.name)]
         figure = _figure_of(entity, rest, is_named=bool(mentioned) or len(entities) == 1)
         if figure is not None:
             return entity, figure
@@ -144,7 +144,7 @@ def _figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | No
 
 def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figure | None:
     """Return how the words of a number's name, without that of the entity, are computed from its records."""
-    rest = [part for part in parts if part not in _TOTALS and part not in _MEANS]
+    rest = [word for word in parts if word not in _TOTALS and word not in _MEANS]
     if not rest and not _MEANS.isdisjoint(parts):
         return _sum_of_field(entity, [last_word(entity.name)], is_mean=True)  # `average_score` of scores
     if not rest:
@@ -215,7 +215,7 @@ def _table(parts: Mapping[str, Record], entities: Sequence[Entity], others: Mapp
         group = next((name for name in parts if name in entity.fields and name != entity.key), None)
         if group is None or main_type(parts[group]) != "string":
             continue
-        computed = {name: _figure(name, [entity]) for name, part in parts.items() if main_type(part) in _NUMBERS}
+        computed = {name: _figure(name, [entity]) for name, schema in parts.items() if main_type(schema) in _NUMBERS}
         columns = {name: figure[1] for name, figure in computed.items() if figure is not None}
         link = others.get(entity.fields[group].link or "")
         shown = [name for name in parts if name != group and name not in computed]

@@ -55,7 +55,7 @@ class Approval:
                 (self._reads.add if is_read else self._reads.discard)(str(tool.get("name")))
 
     def answer(self, data: bytes) -> bytes | None:
-        """Return what the client gets in place of the server's answer, b"" for nothing; None if the message may pass.
+        """Return the answer to a message that is held back, b"" for a notification; None if the message may pass.
 
         A batch passes or is held back as a whole; each of its calls is judged.
         """
@@ -145,7 +145,7 @@ class AskedUser:
                 "record: --approve ask needs a terminal; --approve FILE lists the calls, and you approve them there"
             ) from None
         self._tools = set[str]()
-        """Tools of which all calls are approved."""
+        """Tools whose calls are all approved."""
 
     def approves(self, tool: str, arguments: Json) -> bool:
         if tool in self._tools:
