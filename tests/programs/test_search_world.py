@@ -89,8 +89,9 @@ async def test_brave_finds_news_and_summarizes_them_and_knows_no_places(world: W
     assert "five arches. (https://bridges.example/sele)" in summary
     for odd in ("x", "[]", "{}"):
         assert "Unable" in message(await world.call("brave/brave_summarizer", {"key": odd}))
-    context = await call(world, "brave/brave_llm_context", query="arches of Sele", maximum_number_of_urls=1)
-    [source] = json.loads(context)["sources"]
+    arguments = {"query": "arches of Sele", "maximum_number_of_urls": 1}
+    context: Any = value(await world.call("brave/brave_llm_context", arguments))
+    [source] = context["sources"]
     assert source.endswith("/sele")
     assert "Falling back" in (await shown("brave_local_search", query="arches of Sele"))[0]
     assert message(await world.call("brave/brave_web_search", {"query": "zithers"})) == "No web results found"
