@@ -1,4 +1,4 @@
-"""Refuse large files, untracked files, and unknown names at the root of the repository.
+"""Refuse large files, untracked files, unfinished merges, and unknown names at the root of the repository.
 
     .ci/files.py
 
@@ -18,6 +18,8 @@ MOST_BYTES = 300_000
 
 DATA_FOLDERS = ("mcp_sim/generate/data/", "tool_specs/")
 """Where larger files may be: data that the package ships, and the tool lists of vendors."""
+
+MARKS = (b"<" * 7 + b" ", b">" * 7 + b" ")
 
 FOLDERS_AT_ROOT = (
     ".ci", ".github", "benchmarks", "docs", "examples", "mcp_sim", "packaging", "presets", "scenarios", "tests",
@@ -55,6 +57,8 @@ def find_problems(tracked: list[str], untracked: list[str]) -> Iterator[str]:
         size = (ROOT / name).stat().st_size if (ROOT / name).is_file() else 0
         if size > MOST_BYTES and not name.startswith(DATA_FOLDERS):
             yield f"{name}: {size:,} bytes, more than {MOST_BYTES:,}; data may be in {', '.join(DATA_FOLDERS)}"
+        elif size and any(line.startswith(MARKS) for line in (ROOT / name).read_bytes().splitlines()):
+            yield f"{name}: a merge is not finished; decide between both sides"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journ
 from mcp_sim.cli.files import replace_file, writable_folder
 from mcp_sim.cli.models import count
 from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.generate.fiction import Theme, fiction_scenario, invent, read_theme, tables
+from mcp_sim.generate.fiction import LEAST_ROWS, MOST_ROWS, Theme, fiction_scenario, invent, read_theme, tables
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.models.language_model.domains import DOMAINS, system_text
 from mcp_sim.models.language_model.prompt import system
@@ -51,7 +51,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", type=shlex.split, metavar="COMMAND", help="your agent (default: that of the runs)")
     run_options(parser)
     parser.add_argument(
-        "--script", type=Path, metavar="FILE", help="the calls that carry out the task; default: script.yaml beside it"
+        "--script",
+        type=Path,
+        metavar="FILE",
+        help="the calls that carry out the task; default: script.yaml beside the scenario",
     )
     parser.add_argument("--keep", type=count, default=10, metavar="N", help="write at most N scenarios (default 10)")
     parser.add_argument("--runs", type=count, default=200, metavar="N", help="runs of the agent at most (default 200)")
@@ -135,7 +138,10 @@ def _lessons(before: Scenario, source: Path, reports: list[RunsReport], args: ar
         return
     theme = read_theme(args.fiction)
     base = Simulator(before).base(before.seed)
-    rows = HARDER * sum(base.count(table) for table in theme.tables if table in before.domain.entities)
+    given = sum(base.count(table) for table in theme.tables if table in before.domain.entities)
+    if not given:
+        raise UsageError(f"--fiction {args.fiction}: the scenario has none of its tables: {', '.join(theme.tables)}")
+    rows = min(MOST_ROWS, max(LEAST_ROWS, HARDER * given))
     for seed in seeds:
         yield _fictional(theme, rows, seed, args)
 

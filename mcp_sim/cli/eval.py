@@ -14,6 +14,7 @@ import anyio
 from mcp_sim.cli.eval_sessions import BUILTIN, predict_builtin, read_session_samples, session_options
 from mcp_sim.cli.models import count, model_options, named_line, thinking_option
 from mcp_sim.cli.output import json_option, print_json, table_lines
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.models.evaluation.messages import JudgePrompts, judging_messages
 from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
@@ -53,6 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     model_options(parser, 32_768)
     thinking_option(parser, "--judge-thinking", "the judge")
     session_options(parser)
+    trust_option(parser)
     parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same for the judge")
     json_option(parser, "the report")
 
@@ -82,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     evaluation = Evaluation(samples, predictions, judgements, None, None, progress.show, judging)
     try:
         if is_builtin:
-            anyio.run(predict_builtin, args.spec, sessions, samples, predictions)
+            anyio.run(predict_builtin, args.spec, args.trust, sessions, samples, predictions)
         anyio.run(_evaluate, evaluation, model, judge, args.concurrency)
     except Unanswered as error:
         progress.clear()

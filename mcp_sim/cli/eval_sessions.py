@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 
 from mcp_sim.models.evaluation.results import Results
 from mcp_sim.models.evaluation.samples import Sample
@@ -31,7 +32,7 @@ def read_session_samples(args: argparse.Namespace) -> tuple[list[Sample], list[S
     """
     if args.spec is None:
         raise UsageError("eval sessions needs --spec SPEC, the tool spec of the recorded server")
-    domain = load(args.spec).domain
+    domain = load(args.spec, trust=args.trust).domain
     prompt = system(domain, {}) if args.domain == "mcp" else system_text(args.domain, None, domain, "")
     sessions = read_sessions(args.data, limit=args.limit)
     return [sample for session in sessions for sample in _samples(session, args.domain, prompt)], sessions
@@ -51,20 +52,22 @@ def _key(session: Session, number: int) -> str:
 
 
 async def predict_builtin(
-    spec: str, sessions: Sequence[Session], samples: Sequence[Sample], predictions: Results
+    spec: str, trust: Sequence[Path], sessions: Sequence[Session], samples: Sequence[Sample], predictions: Results
 ) -> None:
     """Keep what the world of a tool spec answers to the calls of each session, in their order."""
     digests = {sample.key: sample.digest for sample in samples}
-    async with Simulations(spec) as simulations:
+    async with Simulations(spec, trust) as simulations:
         for session in sessions:
             async with simulations(session) as world:
                 for call in session.calls:
                     key = _key(session, call.seq)
+                    is_done = predictions.done(key, digests[key]) is not None
                     try:
                         result = {"text": encodable(_text(await world.call(call.tool, call.arguments)))}
                     except McpSimError as error:
                         result = {"failed": str(error)}
-                    predictions.keep(key, digests[key], result)
+                    if not is_done:
+                        predictions.keep(key, digests[key], result)
 
 
 def _text(answer: Answer) -> str:

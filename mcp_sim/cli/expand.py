@@ -21,7 +21,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", default="0..99", metavar="A..B", help="a task is tried for each (default 0..99)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="write the tasks there")
     parser.add_argument(
-        "--script", type=Path, metavar="FILE", help="the calls that carry out the task; default: script.yaml beside it"
+        "--script",
+        type=Path,
+        metavar="FILE",
+        help="the calls that carry out the task; default: script.yaml beside the scenario",
     )
     parser.add_argument(
         "--test", type=float, default=0.1, metavar="0..1", help="the share of tasks that are for tests (default 0.1)"

@@ -94,4 +94,4 @@ def lines(validity: Sequence[Record]) -> Iterator[str]:
 
 
 def _number(rho: Json) -> str:
-    return "none" if rho is None else f"{rho:.2f}"
+    return "-" if rho is None else f"{rho:.2f}"

@@ -269,7 +269,7 @@ _ENCLOSED = re.compile(rf"\(\s*{_LIST}\s*\)")
 _QUOTED = re.compile(r"([\"'`][A-Za-z][\w -]*[\"'`](?:(?:, or | or |, ?| ?\| ?| ?/ ?)[\"'`][A-Za-z][\w -]*[\"'`])+)")
 _EXAMPLE = re.compile(r"(?:e\.g\.|for example|such as|example:)[,:]?\s*[\"'`]([^\"'`]{2,60})[\"'`]", re.IGNORECASE)
 _LONGEST = 1000
-"""How many characters of a description are read. Hints such as examples stand at the beginning."""
+"""How many characters of a description are read. Hints such as examples are at the beginning."""
 
 
 def listed_values(schema: Record) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from mcp_sim.generate.invention import inventor
 from mcp_sim.programs.backend import load
 from mcp_sim.programs.loading import failed_at, reason
 from mcp_sim.programs.results import plain
-from mcp_sim.programs.watchdog import watched
+from mcp_sim.programs.watchdog import Overrun, watched
 from mcp_sim.programs.world import World
 from mcp_sim.types import Call, Change, Memories, Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -54,7 +54,7 @@ def _changes(program: Program, state: State, domain: Domain, seed: int) -> tuple
         with watched():
             begin(plain(program.state), world)
             return world.changes()
-    except Exception as error:
+    except (Exception, Overrun) as error:
         place = failed_at(error, program.path)
         line, why = program.hooks[HOOK].line, f"fails at {place}: {reason(error)}"
         raise DocumentError([Problem(str(program.path), line, f"@{HOOK}", why)]) from error

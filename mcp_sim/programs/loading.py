@@ -15,6 +15,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
+from mcp_sim.programs.watchdog import Overrun
 from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.programs import module_name
 
@@ -144,6 +145,8 @@ def failed_at(error: BaseException, path: Path) -> str:
 
 def reason(error: BaseException) -> str:
     """Return the type and the text of an exception."""
+    if isinstance(error, Overrun):
+        return error.reason
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 

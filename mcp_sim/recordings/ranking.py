@@ -47,8 +47,8 @@ def is_clearly_less(ranks: Sequence[Rank], others: Sequence[Rank]) -> bool:
 def reason(ours: Sequence[Rank], plans: Sequence[Rank]) -> str:
     """Return why a program ranks agents worse than the plans, with the call that shows it."""
     worst = min(ours, key=lambda rank: rank.rho or 0.0)
-    figures = f"{mean_rho(ours):.2f}, on the plans {mean_rho(plans):.2f}"
-    return f"agents rank worse than on the real server: {figures}" + (f"; {worst.parting}" if worst.parting else "")
+    figures = f"{mean_rho(ours):.2f}, with the plans {mean_rho(plans):.2f}"
+    return f"agents rank less as on the real server: {figures}" + (f"; {worst.parting}" if worst.parting else "")
 
 
 def validity_report(ranks: Iterable[tuple[Rank | None, Rank]]) -> list[Record]:

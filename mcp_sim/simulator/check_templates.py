@@ -36,7 +36,7 @@ def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
         known = every | RESULT_SLOTS | _fields(inferred, spec.tools.values())
         for id_, tool in spec.tools.items():
             if id_ in inferred.plans and inferred.plans[id_].backend == "records":
-                _check_schemas(spec.root.at("sim", tool.name), known)
+                _check_results(spec.root.at("sim", tool.name), known)
 
 
 def _properties(schema: Json) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _check_errors(errors: Place, known: frozenset[str]) -> None:
 # results --------------------------------------------------------------------------------------------------------------
 
 
-def _check_schemas(sim: Place, known: frozenset[str]) -> None:
+def _check_results(sim: Place, known: frozenset[str]) -> None:
     """Note slots that are like a known name, and not known. Others may be fields of records that are given later."""
     result = sim.at("result")
     for template in result.items or [result]:
@@ -80,7 +80,7 @@ def _check_schemas(sim: Place, known: frozenset[str]) -> None:
             if near is not None:
                 place.warning(f"unknown slot {{{slot}}}; did you mean {near!r}?")
     for value in sim.at("choices").mapping:
-        _check_schemas(sim.at("choices", value), known)
+        _check_results(sim.at("choices", value), known)
 
 
 def _slots(template: Place) -> Iterator[tuple[Place, str]]:

@@ -102,7 +102,9 @@ async def test_calls_in_a_file_pass_once_they_are_approved_there(tmp_path: Path,
         approve(file, "Sun")
         again = await texts_of(client)
         assert (again[0], *again[1:]) == (refused, (False, "day 1"), (False, "Sun"))
-        file.write_text('{"approved": true, "tool": "wr*"}\n')
+        assert (await client.call_tool("write", {"text": "Fog"})).is_error
+        assert json.loads(file.read_text().splitlines()[-1])["arguments"] == {"text": "Fog"}
+        file.write_text('{"approved": true, "tool": "wr*"}')
         assert (await texts_of(client))[2] == (False, "Sun, Rain, Sun")
         file.write_text("approved: all")
         assert (await texts_of(client))[0] == refused

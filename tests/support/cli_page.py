@@ -30,8 +30,8 @@ or a `tools/list` result as JSON. Tools without a scenario get a world without f
   passed the gate of `compile` or `learn`; the rank correlation of `validity` is too low; `expand` or `curriculum` kept
   nothing
 - 2: invalid usage
-- 3: mcp-sim could not answer a call, which is a crash and not a simulated fault; the agent of `run` or `hunt` could not
-  be started
+- 3: mcp-sim could not answer a call, which is a crash and not a simulated fault; the agent of `run`, `hunt` or
+  `curriculum` could not be started
 - 4: a language model does not answer after the start; the runs of `run`, `grade`, `compare` or `play --grade` decide
   nothing, since no fault was applied or a verdict is missing; the agent of `hunt` fails without faults
 - 130, 143: ended by Ctrl-C, by SIGTERM

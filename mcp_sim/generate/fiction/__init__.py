@@ -5,10 +5,12 @@ and questions. The result is the state of a world for the service `search_world`
 """
 
 from mcp_sim.generate.fiction.questions import Question, Table, fiction_scenario, questions, tables
-from mcp_sim.generate.fiction.rows import Fiction, invent
+from mcp_sim.generate.fiction.rows import LEAST_ROWS, MOST_ROWS, Fiction, invent
 from mcp_sim.generate.fiction.theme import Theme, read_theme, shipped_themes
 
 __all__ = [
+    "LEAST_ROWS",
+    "MOST_ROWS",
     "Fiction",
     "Question",
     "Table",

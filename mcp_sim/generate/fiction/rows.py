@@ -19,7 +19,7 @@ from mcp_sim.types.errors import UsageError
 _SLOT = re.compile(r"\{([\w.]+)\}")
 _TRIES = 100
 """Draws of a day that shows no withheld number. One in thirty days does for a row with three of them."""
-LEAST, MOST = 40, 20_000
+LEAST_ROWS, MOST_ROWS = 40, 20_000
 """Numbers of rows that a world may have: with fewer, some tables are empty; more make gigabytes of pages."""
 
 
@@ -60,8 +60,8 @@ def invent(theme: Theme, *, rows: int, seed: int, shift_years: int = 0) -> Ficti
 
     Raises `UsageError` for a number of rows that a world cannot have.
     """
-    if not LEAST <= rows <= MOST:
-        raise UsageError(f"--rows: expected {LEAST} to {MOST}, got {rows}")
+    if not LEAST_ROWS <= rows <= MOST_ROWS:
+        raise UsageError(f"--rows: expected {LEAST_ROWS} to {MOST_ROWS}, got {rows}")
     return _Maker(theme, rows, seed, shift_years).make()
 
 

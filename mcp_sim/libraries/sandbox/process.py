@@ -146,7 +146,7 @@ def run_confined(
         process.send(json.dumps([target, argument]).encode(), seconds)
         reply = json.loads(process.receive(seconds))
     except (ValueError, RecursionError) as error:
-        raise Stopped(f"answered what is no JSON: {error}") from None
+        raise Stopped(f"its answer is not JSON: {error}") from None
     finally:
         process.kill()
     match reply:

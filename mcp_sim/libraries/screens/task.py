@@ -128,7 +128,7 @@ class Task(Tab):
         stack = [*(back if is_first else back[:-1]), *(left if method == "GET" else [])]
         target, screens = _screen_of(self.url), [_screen_of(entry["url"]) for entry in stack]
         if target in screens:
-            scroll = stack[screens.index(target)].get("scroll", 0)  # a person has gone on without a phone
+            scroll = stack[screens.index(target)].get("scroll", 0)  # back on a screen that was left: it is where it was
             del stack[screens.index(target) :]
         elif target != here:
             scroll, field = 0, None
@@ -165,6 +165,7 @@ def _screen_of(url: str) -> str:
 def _slid(slider: Element, at: float) -> str:
     """Return the value of a slider that is tapped at a part of its width."""
     low, high, step = (_number(slider.get(name), default) for name, default in (("min", 0), ("max", 100), ("step", 1)))
+    step = step or 1.0  # "any"
     value = low + round((high - low) * min(1.0, max(0.0, at)) / step) * step
     return f"{value:g}"
 

@@ -32,7 +32,7 @@ _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 
 
 class Judge(Protocol):
-    """What decides about a call. `refusal` is what the client is told."""
+    """What decides about a call. `refusal` is what the client reads."""
 
     refusal: str
 
@@ -118,7 +118,7 @@ class ApprovedCalls:
     def _add(self, entry: Record) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         with open(os.open(self.path, flags, 0o600), "ab") as file:  # noqa: PTH123 (arguments are for the user alone)
-            file.write(json.dumps(entry).encode() + b"\n")
+            file.write(b"\n" + json.dumps(entry).encode() + b"\n")  # editors leave out the last end of line
 
     def _read(self) -> None:
         """Read the file if it has changed. Raises `UsageError` for a line in another form."""

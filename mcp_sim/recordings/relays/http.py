@@ -18,7 +18,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 from mcp_sim.recordings.capture.parsing import Body, Events
 from mcp_sim.recordings.relays.approval import Approval
 from mcp_sim.server.access import LOOPBACK, Access
-from mcp_sim.server.exchange import CONNECTION, LONGEST_BODY, App, Receive, Refusal, Scope, Send, respond
+from mcp_sim.server.exchange import CONNECTION, LONGEST_BODY, App, Receive, Refusal, Scope, Send, replayed, respond
 
 CONNECT_SECONDS = 10.0  # a host that drops packets is given up by TCP only after minutes
 
@@ -74,9 +74,11 @@ class HttpRelay:
                 body = await _whole(receive)
                 answer = await anyio.to_thread.run_sync(self._approval.answer, body)
                 if answer is not None:
-                    await respond(send, 200 if answer else 202, [(b"content-type", b"application/json")], answer)
+                    reads_bodies = b"text/event-stream" in dict(scope["headers"]).get(b"accept", b"")
+                    status = (200 if answer else 202) if reads_bodies else 403  # HTTP+SSE answers on another stream
+                    await respond(send, status, [(b"content-type", b"application/json")], answer)
                     return
-                receive = _again(body, receive)
+                receive = replayed(body, receive)
         except Refusal as refusal:
             await refusal.send(send)
             return
@@ -234,16 +236,6 @@ async def _whole(receive: Receive) -> bytes:
             raise Refusal(413, INVALID_REQUEST, "The message is too long to be judged")
         if not message.get("more_body", False):
             return bytes(body)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return what receives a body that was read, and then goes on."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def received() -> Any:
-        return waiting.pop() if waiting else await receive()
-
-    return received
 
 
 def _path(scope: Scope) -> str:

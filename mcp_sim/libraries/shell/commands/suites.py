@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from threading import BoundedSemaphore
+from time import monotonic
 
 from mcp_sim.libraries.files import Files, below, is_within
 from mcp_sim.libraries.files.tree import FILE
@@ -109,13 +110,16 @@ def run_suite(run: Invocation, root: str, rows: Sequence[Record], *, as_module: 
         "fails": {str(row["name"]): str(row["fails"]) for row in rows if row.get("fails")},
         "most": _MOST,
     }
-    with _AT_ONCE:
-        try:
-            done = run_confined(
-                f"{_MODULE}:run", job, seconds=SECONDS, limits=_LIMITS, writable=_folders(root), hash_seed=0
-            )
-        except (Stopped, Unconfined) as error:
-            raise Failed("Killed\n", 137) from error
+    started = monotonic()
+    if not _AT_ONCE.acquire(timeout=SECONDS / 2):
+        raise Failed("Killed\n", 137)
+    try:
+        left = SECONDS - (monotonic() - started)
+        done = run_confined(f"{_MODULE}:run", job, seconds=left, limits=_LIMITS, writable=_folders(root), hash_seed=0)
+    except (Stopped, Unconfined) as error:
+        raise Failed("Killed\n", 137) from error
+    finally:
+        _AT_ONCE.release()
     result = as_object(done)
     run.out.append(str(result["stdout"]))
     run.errors.append(str(result["stderr"]))
