@@ -68,9 +68,8 @@ def recognise(tools: Iterable[Json]) -> Match | None:
     """
     listed = _by_name(tools)
     matches = [_match(name, path, listed) for name, path in _with_programs().items()]
-    return max(
-        (match for match in matches if match is not None), key=lambda match: (match.share, match.name), default=None
-    )
+    fitting = [match for match in matches if match is not None]
+    return max(fitting, key=lambda match: (match.share, len(match.answered), match.name), default=None)
 
 
 def misfits(function: ProgramFunction, tool: Record) -> Iterable[str]:

@@ -54,14 +54,14 @@ def test_lost_faults_return_with_new_seeds_and_combined_with_others(
     capsys.readouterr()
     out = tmp_path / "next"
     assert main(["curriculum", str(report), "-o", str(out), "--seeds", "2", "--keep", "2", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    first, second = told["scenarios"]
+    result = json.loads(capsys.readouterr().out)
+    first, second = result["scenarios"]
     assert first["faults"] == ["lost_ack at call 1 of create_deal"]
     assert first["seed"] == 2
     assert len(second["faults"]) == 2
     assert "lost_ack at call 2 of create_deal" in second["faults"]
-    assert told["survived"] > 0
-    for written in told["scenarios"]:
+    assert result["survived"] > 0
+    for written in result["scenarios"]:
         assert main(["run", written["scenario"], "--", *REPEATS]) == 1
     prompt = Path(first["instructions"]).read_text()
     assert "# Instructions" in prompt

@@ -71,6 +71,7 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
 ELSEWHERE = {
     "compare": "tests/cli/test_compare.py",
     "compile": "tests/recordings/test_compiling.py",
+    "curriculum": "tests/cli/test_curriculum.py",
     "eval": "tests/models/test_evaluation.py",
     "hunt": "tests/cli/test_hunt.py",
     "learn": "tests/recordings/test_compiling.py",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.places import ROOT
 
 from mcp_sim import Simulator
@@ -46,8 +45,7 @@ async def test_a_world_keeps_its_records_faults_and_history(tmp_path: Path) -> N
         assert [[*event["steered"]] for event in events] == [["inject"], ["programs"]]
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-async def test_a_world_whose_records_have_no_table_moves_when_it_is_reset(tmp_path: Path, at_once: bool) -> None:
+async def test_a_world_whose_records_have_no_table_moves_when_it_is_reset(tmp_path: Path) -> None:
     async with Simulator.load(SPEC) as simulator:
         world = simulator.world("first")
         await text(world, "add_item", name="Rice", quantity=2)
@@ -56,9 +54,4 @@ async def test_a_world_whose_records_have_no_table_moves_when_it_is_reset(tmp_pa
         await simulator.adopt(programmed(tmp_path, elsewhere))
         assert await text(world, "list_items") == before
         world.reset()
-        if at_once:
-            observation = world.call_at_once("list_items", {})
-            assert observation is not None
-            assert shown(observation) == "The pantry is empty."
-        else:
-            assert await text(world, "list_items") == "The pantry is empty."
+        assert await text(world, "list_items") == "The pantry is empty."
