@@ -102,12 +102,13 @@ class ApprovedCalls:
     def __post_init__(self) -> None:
         self._entries = list[Record]()
         self._read_at = (0, 0)
+        self._separator = b""
         self._read()
 
     def approves(self, tool: str, arguments: Json) -> bool:
         try:
             self._read()
-        except (OSError, UsageError) as error:
+        except (OSError, ValueError, UsageError) as error:
             warn(f"nothing is approved: {error}")
             return False
         matching = [entry for entry in self._entries if _is_meant(entry, tool, arguments)]
@@ -118,16 +119,18 @@ class ApprovedCalls:
     def _add(self, entry: Record) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         with open(os.open(self.path, flags, 0o600), "ab") as file:  # noqa: PTH123 (arguments are for the user alone)
-            file.write(b"\n" + json.dumps(entry).encode() + b"\n")  # editors leave out the last end of line
+            file.write(self._separator + json.dumps(entry).encode() + b"\n")
 
     def _read(self) -> None:
         """Read the file if it has changed. Raises `UsageError` for a line in another form."""
         if not self.path.exists():
-            self._entries, self._read_at = [], (0, 0)
+            self._entries, self._read_at, self._separator = [], (0, 0), b""
             return
         status = self.path.stat()
         if (read_at := (status.st_mtime_ns, status.st_size)) != self._read_at:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
+            text = self.path.read_text(encoding="utf-8")
+            self._separator = b"" if text[-1:] in ("", "\n") else b"\n"  # some editors write no last end of line
+            lines = text.splitlines()
             self._entries = [_entry(line, f"{self.path}:{at}") for at, line in enumerate(lines, 1) if line.strip()]
             self._read_at = read_at
 
