@@ -106,7 +106,6 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         *about,
         open=world.open,
         given=given,
-        counted=counted,
         specified=frozenset(entities) - unspecified - {name for name, record in records.items() if not record.rows},
         declared=frozenset(name for name in entities if name in _declared_names(specs)),
         unspecified=unspecified,

@@ -98,8 +98,6 @@ class Domain:
     """Whether there may be records that were never mentioned; a closed world knows all its records."""
     given: frozenset[str] = frozenset()
     """The entities whose records the initial state holds."""
-    counted: frozenset[str] = frozenset()
-    """The entities whose records the scenario counts or lists."""
     specified: frozenset[str] = frozenset()
     """The entities whose records the scenario gives or counts, or the spec declares. A given state without any
     record of an entity says nothing about it."""

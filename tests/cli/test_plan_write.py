@@ -128,6 +128,13 @@ HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("add_stop", {"trip_id": {"type": "string"}, "place": {"type": "string"}}),
         ("delete_stop", {"stop_id": {"type": "string"}}),
     ],
+    "records that others need": [
+        ("create_project", {"name": {"type": "string"}}),
+        ("delete_project", {"project_id": {"type": "string"}}),
+        ("create_task", {"project_id": {"type": "string"}, "title": {"type": "string"}}),
+        ("list_tasks", {"project_id": {"type": "string"}}),
+        ("delete_task", {"task_id": {"type": "string"}}),
+    ],
 }
 
 

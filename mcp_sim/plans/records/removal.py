@@ -102,19 +102,16 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
 def dependants(domain: Domain, entity: str) -> Dependants:
     """Return the links to an entity, and to those whose records go with it.
 
-    These are records that no tool updates or deletes, such as the comments of an issue. Where the scenario neither
-    gives nor counts the records of an entity, those go as well that only a name links to it: a guess forbids nothing.
+    These are records that no tool updates or deletes, such as the comments of an issue. Where nothing gives, counts or
+    declares the records of an entity, all that cannot be without them go along: what is only generated forbids nothing.
     """
     changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        is_guessed = name not in domain.given | domain.counted
+        holding = frozenset[str]() if name in domain.unspecified else changed
         referrers[name] = [
-            replace(
-                referrer, goes_along=referrer.entity not in changed or (is_guessed and referrer.field.link_is_guessed)
-            )
-            for referrer in referring(domain, name)
+            replace(referrer, goes_along=referrer.entity not in holding) for referrer in referring(domain, name)
         ]
         pending += [link.entity for link in referrers[name] if link.goes_along and link.entity not in referrers]
     return referrers
