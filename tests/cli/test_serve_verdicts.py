@@ -43,6 +43,7 @@ def outcomes(report: Path) -> dict[str, Any]:
 def test_over_stdio_the_world_is_judged_when_the_session_ends(tmp_path: Path, by_signal: bool) -> None:
     report = tmp_path / "report.json"
     with serving(document(tmp_path, ONE), "--clock", "virtual", "--report", str(report)) as wire:
+        wire.wait_until_started()
         assert outcomes(report) == {}
         for number in (1, 2):
             wire.call(number, "create_deal", SPRING)

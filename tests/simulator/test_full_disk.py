@@ -84,6 +84,8 @@ def test_answered_stored_and_traced_calls_are_the_same_on_a_disk_that_fills_up(
         serving(*words, "--trace", str(disk / traces[0])) as one,
         serving(*words, "--trace", str(disk / traces[1])) as other,
     ):
+        for server in (one, other):
+            server.wait_until_started()
         for _ in range(ROUNDS):
             with full(disk, left=draws.choice((0, 4096, 16384, 65536))):
                 for _ in range(6):

@@ -49,6 +49,11 @@ class Wire:
         assert self.answer()["id"] == 0
         self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
 
+    def wait_until_started(self) -> None:
+        """Wait until the server has opened its files. A handshake is answered before that, and a ping is not."""
+        self.request("started", "ping", {})
+        assert self.answer()["id"] == "started"
+
     def leave(self) -> bytes:
         """Close stdin. Return the rest of the server's output."""
         self.stdin.close()
