@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol, Self, TypeVar
 
 from rpds import HashTrieMap
@@ -67,6 +68,7 @@ class Simulator:
         self._bindings: Bindings | None = None
         self._exit_stack = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
+        self._keeping = Lock()  # worlds of several threads begin at once
         self._successor: Simulator | None = None
 
     @classmethod
@@ -417,13 +419,14 @@ class Simulator:
     def base(self, seed: int | None = None) -> State:
         """Return the state that worlds of this seed begin with. It is generated once, when it is first read."""
         seed = self._seed(seed)
-        kept = self._bases.pop(seed, None)
-        if kept is None:
-            kept = State.later(lambda: self._generated(seed))
-            held = sum(base.base.size for base in self._bases.values())
-            while held > BASES_BYTES:
-                held -= self._bases.popitem(last=False)[1].base.size
-        self._bases[seed] = kept
+        with self._keeping:
+            kept = self._bases.pop(seed, None)
+            if kept is None:
+                kept = State.later(lambda: self._generated(seed))
+                held = sum(base.base.size for base in self._bases.values())
+                while held > BASES_BYTES:
+                    held -= self._bases.popitem(last=False)[1].base.size
+            self._bases[seed] = kept
         return kept
 
     def counts(self, seed: int | None = None) -> Mapping[str, int]:

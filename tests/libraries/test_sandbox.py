@@ -191,7 +191,7 @@ def test_what_it_prints_is_dropped() -> None:
         ("return 'x' * (100 << 20)", "answered more than 64 MiB"),
         ("raise ValueError('odd')", "failed: ValueError: odd"),
         ("[os.close(n) for n in range(3, 40)]", "ended with exit code 1"),
-        ("forge(b'\\x02\\0\\0\\0{]')", "answered what is no JSON"),
+        ("forge(b'\\x02\\0\\0\\0{]')", "its answer is not JSON"),
         ("forge(b'\\x02\\0\\0\\0[]')", "answered something unknown"),
     ],
 )

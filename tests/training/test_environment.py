@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -233,3 +234,14 @@ def test_a_curriculum_follows_the_success_of_the_agent() -> None:
     for _ in range(10):
         curriculum.note(success=False)
     assert curriculum.intensity == 0.0
+
+
+def test_worlds_of_many_seeds_begin_in_many_threads() -> None:
+    simulator = Simulator.load("calm_crm")
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert len([*pool.map(simulator.base, range(500))]) == 500
+    finally:
+        sys.setswitchinterval(interval)
