@@ -15,7 +15,7 @@ from typing import Any
 import gi
 
 gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi  # noqa: E402
+from gi.repository import Atspi  # noqa: E402 (its version is chosen first)
 
 
 def children(node: Any) -> list[Any]:

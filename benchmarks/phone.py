@@ -117,7 +117,7 @@ STEPS: list[Step] = [
     ("launch_app", {"packageName": "com.android.contacts"}),
     LIST,
 ]
-QUIET = Path(os.devnull).open("w")  # noqa: SIM115 (for the whole run)
+QUIET = Path(os.devnull).open("w")  # noqa: SIM115 (takes the errors of servers until the run ends)
 COMMAND = re.compile(r"Command failed: \S*mobilecli\S*")
 ELEMENT = re.compile(r"at=(\d+),(\d+) size=(\d+)x(\d+)")
 
@@ -129,7 +129,9 @@ def target(arguments: dict[str, Any], listed: str) -> dict[str, Any]:
         return arguments
     ending = arguments[name] if name != "id" else f'[^"]*id/{re.escape(arguments[name])}'
     line = next(line for line in listed.splitlines() if re.search(rf'{name}="{ending}"', line))
-    x, y, width, height = map(int, ELEMENT.search(line).groups())  # type: ignore[union-attr]
+    box = ELEMENT.search(line)
+    assert box is not None, line
+    x, y, width, height = map(int, box.groups())
     return {"x": x + width // 2, "y": y + height // 2}
 
 

@@ -90,7 +90,7 @@ class Siblings(MetaPathFinder, Loader):
         self,
         name: str,
         globals: Mapping[str, object] | None = None,  # noqa: A002 (the signature of `__import__`)
-        locals: Mapping[str, object] | None = None,  # noqa: A002
+        locals: Mapping[str, object] | None = None,  # noqa: A002 (the same)
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:

@@ -67,7 +67,7 @@ def _write(file: Mapping[str, Json]) -> None:
 def _run_pytest(arguments: list[str], fails: Mapping[str, str]) -> int:
     """Run pytest with a clock that does not depend on the speed of the machine."""
     import pytest  # noqa: PLC0415 (optional)
-    from _pytest import timing  # noqa: PLC0415
+    from _pytest import timing  # noqa: PLC0415 (part of pytest)
 
     ticks = count()
     timing.perf_counter = lambda: next(ticks) * _TICK
