@@ -57,6 +57,8 @@ def request(world, method, path, query, form):
 Step = tuple[str, dict[str, Any]]
 KINDS = {"slider": "slider", "checkbox": "checkbox", "radio": "radio", "combobox": "combobox"}
 """Role of a field -> its kind in a form that is filled; others are textboxes."""
+PATIENCE = 10.0
+"""Seconds for a page to become as expected: Chromium answers a step before the navigation that it caused has ended."""
 
 
 # steps ----------------------------------------------------------------------------------------------------------------
@@ -225,10 +227,10 @@ def reference(named: str, snapshot: list[str]) -> str:
 
 def parts_of(failed: bool, text: str, snapshot: str) -> Seen:
     """Return what is compared of a step: the lines about the page, and the snapshot."""
-    shown = r"- Page URL|- HTTP status|- \[\"confirm|- \[File chooser"
+    shown = r"- HTTP status|- \[\"confirm|- \[File chooser"
     about = [line for line in text.splitlines() if re.match(shown, line)]
-    # The step may be answered before the title is there.
-    about += [line for line in snapshot.splitlines() if line.startswith("- Page Title")]
+    # Chromium may answer the step before the next page is there.
+    about += [line for line in snapshot.splitlines() if line.startswith(("- Page URL", "- Page Title"))]
     tree = re.search(r"```yaml\n(.*?)\n?```", snapshot, re.DOTALL)
     lines = tree[1].split("\n") if tree else [line for line in snapshot.splitlines() if line.startswith("- [")]
     return Seen(failed, about, lines)
@@ -251,7 +253,7 @@ async def compare(client: ClientSession, name: str, folder: Path, counts: Counts
                 tool, arguments = step_of(line, origin, folder)
                 asked = resolved(arguments, snapshot)
                 ours = await make_here(world, tool, asked, counts)
-                theirs = await make_there(client, tool, asked, origin, there, counts)
+                theirs = await make_there(client, tool, asked, (origin, there), ours, counts)
                 counts.lines += max(len(ours.snapshot), len(theirs.snapshot))
                 counts.equal_lines += sum(a == b for a, b in zip(ours.snapshot, theirs.snapshot, strict=False))
                 if ours != theirs:
@@ -283,14 +285,21 @@ async def make_here(world: World, tool: str, asked: dict[str, Any], counts: Coun
 
 
 async def make_there(
-    client: ClientSession, tool: str, asked: dict[str, Any], origin: str, there: str, counts: Counts
+    client: ClientSession, tool: str, asked: dict[str, Any], origins: tuple[str, str], expected: Seen, counts: Counts
 ) -> Seen:
+    """Make a step in Chromium, and return what it shows: as expected, or what it shows at last."""
+    origin, there = origins
     start = time.perf_counter()
     result = await client.call_tool(tool, json.loads(json.dumps(asked).replace(origin, there)))
     counts.real_spent.append(time.perf_counter() - start)
-    shown = await client.call_tool("browser_snapshot", {})
-    text, snapshot = (text_of(answer).replace(there, origin) for answer in (result, shown))
-    return parts_of(bool(result.is_error), text, snapshot)
+    text = text_of(result).replace(there, origin)
+    until = time.monotonic() + PATIENCE
+    while True:
+        snapshot = text_of(await client.call_tool("browser_snapshot", {})).replace(there, origin)
+        seen = parts_of(bool(result.is_error), text, snapshot)
+        if seen == expected or time.monotonic() > until:
+            return seen
+        await asyncio.sleep(0.1)
 
 
 async def compare_pages(client: ClientSession, *, verbose: bool) -> tuple[int, int]:
