@@ -81,6 +81,8 @@ class _Lesson:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if no scenario was kept, 3 after a crash or if the agent does not start."""
+    if args.fiction is not None and args.script is not None:
+        raise UsageError("--script does not go with --fiction, whose worlds have tasks and calls of their own")
     reports = [read_report(path) for path in args.reports]
     source = _source(reports)
     args.agent = args.agent or list(reports[0].agent)

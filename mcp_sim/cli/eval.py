@@ -11,7 +11,13 @@ from pathlib import Path
 
 import anyio
 
-from mcp_sim.cli.eval_sessions import BUILTIN, predict_builtin, read_session_samples, session_options
+from mcp_sim.cli.eval_sessions import (
+    BUILTIN,
+    predict_builtin,
+    read_session_samples,
+    refuse_session_options,
+    session_options,
+)
 from mcp_sim.cli.models import count, model_options, named_line, thinking_option
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
@@ -66,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if args.benchmark == "sessions":
         samples, sessions = read_session_samples(args)
     else:
+        refuse_session_options(args)
         samples, unreadable = samples_in(args.data, args.limit)
     for problem in shortened(unreadable):
         _print_error(problem)

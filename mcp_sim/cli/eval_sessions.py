@@ -23,6 +23,8 @@ from mcp_sim.types.json_values import canonical
 
 BUILTIN = "builtin"
 """The model that is mcp-sim's own world, by the tool spec of the sessions."""
+MCP = "mcp"
+"""The domain whose form is used by default."""
 
 
 def read_session_samples(args: argparse.Namespace) -> tuple[list[Sample], list[Session]]:
@@ -32,10 +34,10 @@ def read_session_samples(args: argparse.Namespace) -> tuple[list[Sample], list[S
     """
     if args.spec is None:
         raise UsageError("eval sessions needs --spec SPEC, the tool spec of the recorded server")
-    domain = load(args.spec, trust=args.trust).domain
-    prompt = system(domain, {}) if args.domain == "mcp" else system_text(args.domain, None, domain, "")
+    domain, form = load(args.spec, trust=args.trust).domain, args.domain or MCP
+    prompt = system(domain, {}) if form == MCP else system_text(form, None, domain, "")
     sessions = read_sessions(args.data, limit=args.limit)
-    return [sample for session in sessions for sample in _samples(session, args.domain, prompt)], sessions
+    return [sample for session in sessions for sample in _samples(session, form, prompt)], sessions
 
 
 def _samples(session: Session, domain: str, prompt: str) -> Iterator[Sample]:
@@ -82,6 +84,11 @@ def session_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of recorded sessions."""
     group = parser.add_argument_group("recorded sessions")
     group.add_argument("--spec", metavar="SPEC", help="the tool spec of the recorded server: a file, or a shipped name")
-    group.add_argument(
-        "--domain", choices=["mcp", *DOMAINS], default="mcp", help="the form of prompts and judging (default mcp)"
-    )
+    group.add_argument("--domain", choices=[MCP, *DOMAINS], help=f"the form of prompts and judging (default {MCP})")
+
+
+def refuse_session_options(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for options of recorded sessions, which a benchmark does not use."""
+    for option, value in {"--spec": args.spec, "--domain": args.domain}.items():
+        if value is not None:
+            raise UsageError(f"{option} goes with `eval sessions`; each file of {args.benchmark} names its domain")

@@ -100,3 +100,12 @@ def test_reports_without_a_lost_run_are_refused(scenario: Path, capsys: pytest.C
     report = reported(scenario, *PLAIN, *CREATE, *LOOK, "--unless", "Spring order", options=("--no-faults",))
     assert main(["curriculum", str(report), "-o", str(scenario.parent)]) == 2
     assert "the agent failed in none of these runs" in capsys.readouterr().err
+
+
+def test_a_script_is_refused_beside_new_worlds_which_have_their_own(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = str(scenario.with_name("script.yaml"))
+    arguments = ["curriculum", "runs.json", "-o", str(scenario.parent), "--fiction", "coast", "--script", script]
+    assert main(arguments) == 2
+    assert "--script does not go with --fiction" in capsys.readouterr().err

@@ -217,6 +217,15 @@ def test_a_folder_without_data_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert "there is no file *_test.jsonl" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [("--spec", "crm"), ("--domain", "mcp")], ids=lambda option: option[0])
+def test_options_of_recorded_sessions_are_refused_for_the_benchmark(
+    option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--model", "openai:tiny@http://127.0.0.1:1/v1")
+    assert main(["eval", "agentworld", str(data_set(tmp_path)), *model, *option]) == 2
+    assert f"{option[0]} goes with `eval sessions`" in capsys.readouterr().err
+
+
 async def test_the_prompts_of_a_folder_judge_under_the_published_headings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
