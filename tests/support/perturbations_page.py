@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -18,6 +19,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli.list import about, example, options, permission
 from mcp_sim.server.call_log import render_observation, render_truth, shorten
 from mcp_sim.spec import yaml12
+from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.world.trace import step_from_json
 from mcp_sim.world.world import World
@@ -38,26 +40,29 @@ STAGES = {
 HEAD = """\
 # Perturbations
 
-All kinds of faults that ship with mcp-sim. This page is generated from the code: `mcp-sim list perturbations NAME`
-prints the same about one kind. The keys that every entry takes (`tools`, `when`, `fires`, ...), and the presets that
-combine kinds, are described under [scenarios](scenarios.md#faults).
+All kinds of faults that ship. The page is generated from the code, like `mcp-sim list perturbations NAME`. The keys
+that every entry takes (`tools`, `when`, `fires`, ...) and the presets are described under
+[scenarios](scenarios.md#faults).
 
-On the real clock, failures that a caller has to wait for take seconds by default: `timeout` 30, other timeouts 2,
-broken connections 1. `after` sets another time. On the virtual clock nothing waits, and time passes only for a given
-`after`.
+- *Implicit*: the agent gets no sign of the fault.
+- A fault that finds nothing to change has `no_effect`: its outcome in the ledger.
+- `after` is how long the agent waits. The virtual clock advances without waiting.
+- `message` is the error text of kinds that reject calls. Default: that of the [tool spec](tool-specs.md#failures), else
+  a generic one.
 
-Kinds that reject calls have `message`, the error text. By default it is that of the [tool spec](tool-specs.md#failures)
-for this failure, else a generic one; `mcp-sim list` names its placeholders.
-
-Each example shows an entry of `perturbations:`, and one call at which it was applied: what the agent got, and what was
-true. The calls go to the shipped `crm`, unless the example names other tools, in a new world. Long lines are cut.
+Each example shows an entry of `perturbations:`, and a call at which it was applied: what the agent got, and what was
+true if the call reached the world. Tools are those of `crm`, unless the example names others. Long lines are cut
+around the first difference.
 """
 
 ERROR_TEXT = "The error text"
 """How the description of the option begins that HEAD describes for all kinds."""
 
-WIDTH = 110
-"""The longest line of an example, in characters: longer ones scroll on GitHub."""
+WIDTH = 85
+"""How many characters of an answer an example shows: longer lines scroll on GitHub."""
+
+CONTEXT = 30
+"""How many characters an example shows before the first difference between answer and truth."""
 
 CALLS: list[list[Any]] = [
     ["create_deal", {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}],
@@ -88,7 +93,7 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
     return "\n".join(
         (
             f"### {name}\n",
-            *(f"*{note}*\n" for note in notes),
+            *(f"*{note.partition(':')[0]}*\n" for note in notes),
             f"{inspect.getdoc(kind)}\n",
             *_options(kind),
             "```text",
@@ -118,7 +123,7 @@ async def _run(scenario: str, override: dict[str, Any], kind: type[Perturbation]
     async with _simulator(scenario, override).open() as world:
         for tool, arguments in override.get("calls", CALLS):
             await world.call(tool, arguments)
-        return [*map(_cut, _first_applied(world)), *(_listed(world) if kind.stage is Stage.CATALOGUE else ())]
+        return [*_first_applied(world), *(_listed(world) if kind.stage is Stage.CATALOGUE else ())]
 
 
 def _simulator(scenario: str, override: dict[str, Any]) -> Simulator:
@@ -132,17 +137,33 @@ def _simulator(scenario: str, override: dict[str, Any]) -> Simulator:
 
 
 def _first_applied(world: World) -> Iterator[str]:
-    """Yield the first call at which a fault was applied: what was served, and what was true."""
+    """Yield the first call at which a fault was applied: what was served, and what was true if a world answered."""
     steps = [step_from_json(entry["step"]) for entry in world.ledger if "step" in entry]
     for step in steps:
         if step.served is not None and any(decision.outcome == "applied" for decision in step.perturbations):
-            yield f"{step.tool} -> {render_observation(step.served)}"
-            yield f"the truth: {render_truth(step)}"
+            served = _line(step.served)
+            answer = "" if step.truth is None else _line(step.truth.observation)
+            start = max(_first_difference(served, answer) - CONTEXT, 0)
+            yield f"{step.tool} -> {_cut(served, start)}"
+            if step.truth is not None:
+                yield f"the truth: {render_truth(step) if step.committed else _cut(answer, start) or 'no output'}"
             return
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
+def _line(observation: Observation) -> str:
+    """Render an observation as one line, a result in full."""
+    is_result = isinstance(observation.body, ToolResult) and not observation.body.is_error
+    return " ".join(observation.text.split()) if is_result else render_observation(observation)
+
+
+def _first_difference(served: str, answer: str) -> int:
+    pairs = enumerate(zip_longest(served, answer))
+    return next((index for index, (left, right) in pairs if left != right), 0)
+
+
+def _cut(text: str, start: int) -> str:
+    shown = text[start : start + WIDTH]
+    return f"{'...' if start else ''}{shown}{'...' if len(text) > start + WIDTH else ''}"
 
 
 def _listed(world: World) -> list[str]:

@@ -84,18 +84,15 @@ class _Jobs:
 class AsyncJob(Perturbation):
     """Answer with a pending job, and do the work later: after a duration or a number of further calls.
 
-    The job is a record of the world, which the tool named in `status_tool` reads. It is pending at first, and completed
-    or failed in the end; the values come from its `status` field. If it has a `result` field, that holds the result of
-    the call. A job stays pending if its work conflicts with another write to the same record. No effect on a call that
-    fails or changes nothing.
+    The job is a record that `status_tool` reads; the values of its `status` field say pending, completed or failed.
+    If it has a `result` field, that holds the result of the call. A job stays pending if its work conflicts with
+    another write to the same record. No effect on a call that fails or changes nothing.
     """
 
     stage = Stage.COMMIT
     severities: ClassVar[tuple[str, ...]] = ("fails",)
 
-    status_tool: str = Field(
-        description="The tool that reads a job by its id; it must be one of the tools served.", examples=["get_job"]
-    )
+    status_tool: str = Field(description="The served tool that reads a job by its id.", examples=["get_job"])
     after: SpanText = Field(
         default=Span(time=timedelta(seconds=30)),
         description="When the job completes: `30s` later, or `3 calls` later (the next three calls find it pending).",

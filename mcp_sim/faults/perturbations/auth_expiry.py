@@ -19,25 +19,21 @@ from mcp_sim.types.scenario import in_reach
 
 @perturbations.register("auth_expiry")
 class AuthExpiry(Perturbation):
-    """Reject calls with a 401 or 403 once the access token expires: `after` a duration or a number of calls.
+    """Reject calls with a 401 or 403 once the access token expires.
 
-    A successful call of the `refresh` tool issues a new token. This tool also works with an expired token, and its
-    calls do not count. The first `refresh_fails` refreshes of each token fail with the same status (`always`: all of
-    them). Without a refresh tool, access is never regained. Rejected calls commit nothing.
+    All calls in reach share one token, issued when the world starts. A successful call of `refresh` issues a new
+    one. This tool must be in reach; it also works with an expired token, and its calls do not count. Without it
+    access is never regained. Rejected calls commit nothing.
 
-    All calls in reach share one token, so the refresh tool must be in reach too. The first token is issued when the
-    world starts. Use it without `when`: it counts only calls for which `when` holds. A call that passes is a
-    `no_effect` in the ledger.
+    Use it without `when`, which would keep calls from being counted.
     """
 
     stage = Stage.BEFORE
 
-    after: SpanText = Field(
-        description="Lifetime of a token: a duration, or a number of calls.", examples=["30m", "20 calls"]
-    )
+    after: SpanText = Field(description="Lifetime of a token.", examples=["30m", "20 calls"])
     refresh: str | None = Field(default=None, min_length=1, description="The tool that renews the token, by glob.")
     refresh_fails: CountFromZero | Literal["always"] = Field(
-        default=0, description="How many refreshes of each token fail before one works, or `always`."
+        default=0, description="How many refreshes of each token fail first, with the same status."
     )
     status: Literal[401, 403] = Field(default=401, description="The HTTP status of a rejected call.")
     message: str | None = Field(

@@ -25,12 +25,10 @@ WITHOUT_RECORD = (*READS, "create", "none", "unknown")
 class Conflict(Perturbation):
     """Let another actor edit the record first, and reject the agent's write to it with a 409.
 
-    The edit is real: it is an `event` of its own in the ledger, and later reads show it. By default it changes one
-    field that the call itself does not set; `values` sets fields instead. The rejected call commits nothing. A second
-    attempt passes, unless the trigger holds again.
+    The edit is an `event` of its own in the ledger, and later reads show it. A second attempt passes, unless the
+    trigger holds again.
 
-    Affects updates and deletes of existing records. No effect on reads and creates, if there is no such record, and if
-    the edit would change nothing.
+    Affects updates and deletes of existing records, if the edit would change something.
     """
 
     stage = Stage.BEFORE

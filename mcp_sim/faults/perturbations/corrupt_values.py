@@ -53,9 +53,8 @@ class CorruptValues(Perturbation):
     """Corrupt values of the records in a result, but never ids or links. A record is always corrupted in the same way.
 
     `noise` changes numbers by up to `amount` and swaps letters in texts. `swap` shows the value of another record.
-    `off_by_one` changes integers by 1 and dates by a day. `unit` shows numbers in another unit (cents instead of
-    euros). `encoding` shows texts decoded with the wrong encoding, or escaped for HTML. Without `fields`, one suitable
-    field of each record is chosen at random. No effect if a result has no such field.
+    `off_by_one` changes integers by 1 and dates by a day. `unit` shows cents instead of euros and the like.
+    `encoding` decodes texts wrongly, or escapes them for HTML.
     """
 
     stage = Stage.ANSWER

@@ -15,14 +15,11 @@ from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 
 @perturbations.register("description_drift")
 class DescriptionDrift(Perturbation):
-    """List the tools in reach with other descriptions, and leave their behaviour as it is.
+    """List the tools in reach with other descriptions, and leave their behaviour as it is. It lasts once it has begun.
 
     `empty`: no description. `scrambled`: the same words in another order. `misleading`: the description of another
     tool, or `text`. `poisoned`: the true description followed by `text`, an instruction to the agent; this requires
-    `allow_adversarial: true` in the scenario. `arguments` also empties or scrambles the descriptions of arguments.
-
-    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
-    matching call.
+    `allow_adversarial: true` in the scenario.
     """
 
     stage = Stage.CATALOGUE

@@ -25,13 +25,10 @@ WAYS = (
 
 @perturbations.register("distractor_tools")
 class DistractorTools(Perturbation):
-    """List additional tools that resemble the real ones but do nothing: similar names, the same arguments.
+    """List additional tools with similar names and the same arguments, which do nothing. It lasts once it has begun.
 
-    They are copies of random tools in reach, at random places of the list. A call of one is an error with `message`,
-    and changes nothing. Calls of the real tools are unaffected (`no_effect` in the ledger).
-
-    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
-    matching call.
+    They are copies of random tools in reach, at random places of the list. A call of one is an error with
+    `message`, and changes nothing.
     """
 
     stage = Stage.CATALOGUE

@@ -17,11 +17,7 @@ from mcp_sim.types.result_parts import get_part, replace_part
 
 @perturbations.register("drop_fields")
 class DropFields(Perturbation):
-    """Remove fields from the records in a result: they are absent, null, or empty.
-
-    Without `fields`, each record loses a random one: always the same, and never an id or a link. No effect if no record
-    has such a field, or if it is null or empty already.
-    """
+    """Remove fields from the records in a result: they are absent, null, or empty. Ids and links stay."""
 
     stage = Stage.ANSWER
     visibility = "implicit"

@@ -15,8 +15,7 @@ from mcp_sim.types.result_parts import replace_part, replace_shown
 class EmptyResult(Perturbation):
     """Return an empty result for a read: a list without rows, total 0 and no next page, or an empty object.
 
-    The agent sees a success and may conclude that there are no such records. No effect on calls that are not known to
-    read, and if nothing was found anyway.
+    No effect on calls that are not known to read.
     """
 
     stage = Stage.ANSWER

@@ -24,10 +24,8 @@ _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 class Error(Perturbation):
     """Return an error instead of the answer. Nothing is committed, so the call can safely be repeated.
 
-    Style `text` uses the template for this failure under `errors:` in the tool spec, else the message. Style `json` is
-    a JSON object as text. Style `rpc` is a JSON-RPC error instead of a tool result. Style `http` is a plain HTTP
-    response with this status, as from a gateway: with `headers`, with `Retry-After` (from `retry_after`), and with
-    `body` (JSON, or literal text) or the message as its body. It requires HTTP; over stdio `serve` refuses to start.
+    Style `text` is worded by the tool spec, else the message. `json` is a JSON object as text, `rpc` a JSON-RPC
+    error. `http` is a plain HTTP response with this status, as from a gateway; over stdio `serve` refuses it.
     """
 
     stage = Stage.BEFORE
@@ -49,7 +47,7 @@ class Error(Perturbation):
     code: Annotated[int, Field(strict=True)] = Field(default=-32603, description="The JSON-RPC code in style rpc.")
     retry_after: Duration | None = Field(
         default=None,
-        description="How long the agent should wait before it retries; shown in whole seconds.",
+        description="How long the agent should wait, in whole seconds; with style http the header Retry-After.",
         examples=["30s"],
     )
     after: Duration | None = Field(

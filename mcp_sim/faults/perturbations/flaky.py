@@ -18,9 +18,9 @@ from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 @perturbations.register("flaky")
 class Flaky(Perturbation):
-    """Let tests fail although nothing is wrong, each with a chance at every call, and printed as pytest prints them.
+    """Let tests fail although nothing is wrong, and print the failures as pytest does.
 
-    An agent that takes such a failure for a bug repairs what is not broken. No effect if none of the tests runs.
+    An agent that takes one for a bug repairs what is not broken. No effect if none of the tests runs.
     """
 
     stage = Stage.BEFORE

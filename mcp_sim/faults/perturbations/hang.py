@@ -21,11 +21,10 @@ _NEXT = "next"
 
 @perturbations.register("hang")
 class Hang(Perturbation):
-    """Let a command of a shell wait for input that never comes: the call times out, and the session stays blocked.
+    r"""Let a command of a shell wait for input that never comes: the call times out, and the session stays blocked.
 
-    Later commands time out as well, until the agent presses Ctrl-C (the command `\\x03`) or starts the shell again. An
-    agent that only repeats the command gets no further. A process in which it happens goes on running. No effect on a
-    call that runs no command.
+    Later commands time out as well, until the agent presses Ctrl-C (the command `\x03`) or starts the shell again.
+    A process started by such a command goes on running. No effect on a call that runs no command.
     """
 
     stage = Stage.BEFORE

@@ -15,11 +15,7 @@ UNKNOWN_TOOL = -32602  # invalid params: what MCP specifies for unknown tools
 
 @perturbations.register("hide_tool")
 class HideTool(Perturbation):
-    """Remove the tools in reach from the list, as after a change of permissions; by default their calls fail too.
-
-    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
-    matching call.
-    """
+    """Remove the tools in reach from the list, as after a change of permissions. It lasts once it has begun."""
 
     stage = Stage.CATALOGUE
 

@@ -22,9 +22,8 @@ MOST_LOOKED_AT = 20_000  # the cost of a call must not grow with the records
 class Incomplete(Perturbation):
     """Leave out some records of a list or a search, like an index that has not seen all of them.
 
-    The rest is as it should be, counts and pages included. Which records are missing depends on the call: another
-    query, or the same one later, misses others. A record is always there when it is read by its id. No effect on calls
-    that list nothing, and if the result is the same.
+    Counts and pages agree with the rest. Which records are missing depends on the call: another query, or the same
+    one later, misses others. A read by id always finds its record.
     """
 
     stage = Stage.ANSWER

@@ -16,12 +16,10 @@ from mcp_sim.types.options import Duration
 
 @perturbations.register("key_expired")
 class KeyExpired(Perturbation):
-    """Forget the idempotency key of the call, so that it is answered as new: a retry with the same key writes again.
+    """Forget the idempotency key of the call: a retry with the same key writes again.
 
-    Servers forget keys after some time, many after 24 hours, some when a cache is full or a process ends. They say
-    nothing about it. No effect on a call whose key the world does not know. The call occupies its key again.
-
-    An agent that looks before it repeats a call whose outcome it does not know finds the first effect.
+    Servers forget keys silently: many after 24 hours, some when a cache is full or a process ends. The call
+    occupies its key again. No effect on a call whose key the world does not know.
     """
 
     stage = Stage.BEFORE

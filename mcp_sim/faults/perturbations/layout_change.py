@@ -16,11 +16,11 @@ from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 @perturbations.register("layout_change")
 class LayoutChange(Perturbation):
-    """Give all pages another layout from a call on: another order of their elements, other names of buttons and links.
+    """Give all pages another layout from a call on: another order of elements, other names of buttons and links.
 
-    The order is drawn from the seed. Tables, numbered lists, texts and headings keep theirs. `names` replaces usual
-    names, such as Log in by Sign in, and those that are given; it changes no records, and nothing that a form sends.
-    References stay with their elements, unless the name changes. No effect if the layout is already so.
+    The seed determines the order. Tables, numbered lists, texts and headings keep theirs. No record changes, and
+    nothing that a form sends. References stay with their elements, unless the name changes. No effect if the layout
+    is already so.
     """
 
     stage = Stage.BEFORE

@@ -48,12 +48,11 @@ class Must(BaseModel):
 
 @perturbations.register("natural_language")
 class NaturalLanguage(Perturbation):
-    """Have a language model alter the result by an instruction in natural language; `must` checks the outcome.
+    """Have a language model alter the result by an instruction in natural language.
 
     The altered result must be valid under the tool's outputSchema and satisfy `must`; otherwise the model is asked
-    again. Write a `must` that the true result violates where you can; otherwise the model is asked which of the changed
-    values the instruction asks for, and all must be. The effect of the call is unchanged. If no language model answers
-    the tool, or its results are invalid, the `fallback` alters the result: another kind of the answer stage.
+    again. Write a `must` that the true result violates; without one the model is asked which of the changed values
+    the instruction asks for. The effect of the call is unchanged.
     """
 
     stage = Stage.ANSWER

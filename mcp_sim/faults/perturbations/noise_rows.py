@@ -25,11 +25,10 @@ MOST_LOOKED_AT = 1_000  # the cost of a call must not grow with the records
 
 @perturbations.register("noise_rows")
 class NoiseRows(Perturbation):
-    """Insert unrelated rows into a list or a search result; totals stay as they are.
+    """Insert unrelated rows at random positions into a list or a search result; totals stay as they are.
 
-    `source: world` takes existing records that are not on the page. `source: invented` copies real records under unused
-    ids. The rows are inserted at random positions. No effect on calls that list nothing, and if the world has no other
-    record to show.
+    `source: world` takes existing records that are not on the page; `invented` copies real records under unused
+    ids.
     """
 
     stage = Stage.ANSWER

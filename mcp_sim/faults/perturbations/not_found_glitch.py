@@ -20,8 +20,8 @@ from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 class NotFoundGlitch(Perturbation):
     """Report an existing record as not found, with the tool's own error text, like a lagging replica.
 
-    Affects reads of one record by its id. Nothing changes, and the next read finds the record again. No effect on lists
-    and writes, and if the record does not exist. An agent that trusts the error creates the record again.
+    Affects reads of one record by its id; the next read finds it again. An agent that trusts the error creates the
+    record once more.
     """
 
     stage = Stage.BEFORE

@@ -17,11 +17,11 @@ from mcp_sim.types.options import Duration, PositiveDuration
 
 @perturbations.register("outage")
 class Outage(Perturbation):
-    """Reject every call during an outage that begins at `start` and `lasts` a duration, once or periodically (`every`).
+    """Reject every call during an outage, once or periodically (`every`). All times are world time.
 
-    All times are world time. During `recovery`, after the outage, each call passes with a probability that rises from 0
-    to 1. Rejected calls commit nothing. A call that passes is a `no_effect` in the ledger. Use it without `when`, whose
-    counters would also count the calls that pass.
+    During `recovery` each call passes with a probability that rises from 0 to 1. Rejected calls commit nothing.
+
+    Use it without `when`, which would also count the calls that pass.
     """
 
     stage = Stage.BEFORE

@@ -59,27 +59,22 @@ class _Pages:
 class Pagination(Perturbation):
     """Paginate incorrectly: small pages, wrong totals, unstable order, duplicate or missing rows, expired cursors.
 
-    `page_size` limits the rows of a page, whatever the call requests. `total` replaces the total: that of the page,
-    more, fewer, or a rounded number. `order: unstable` shuffles each page. `duplicates` repeats that many rows of the
-    previous page at the beginning of each later page, `drops` leaves that many out, as if records were inserted or
-    deleted in the meantime. `cursor_expires` makes a cursor fail after a duration or a number of calls. Use it without
-    `when`, since it has to see every page. No effect on calls that list nothing, and on pages that would not change.
+    `duplicates` and `drops` act at the beginning of each later page, as if records were inserted or deleted in the
+    meantime. Use it without `when`, since it has to see every page.
     """
 
     stage = Stage.ANSWER
 
-    page_size: Count | None = Field(default=None, description="Maximum number of rows on a page.", examples=[2])
+    page_size: Count | None = Field(
+        default=None, description="Maximum number of rows, whatever the call requests.", examples=[2]
+    )
     total: Literal["page", "more", "fewer", "rounded"] | None = Field(
-        default=None, description="Which total replaces the true one."
+        default=None, description="What replaces the true total."
     )
-    order: Literal["unstable"] | None = Field(
-        default=None, description="The order of the rows on a page. Default: the true one."
-    )
+    order: Literal["unstable"] | None = Field(default=None, description="Shuffles each page.")
     duplicates: Count | None = Field(default=None, description="Number of rows of the previous page that are repeated.")
     drops: Count | None = Field(default=None, description="Number of rows left out at the beginning of a page.")
-    cursor_expires: SpanText | None = Field(
-        default=None, description="Lifetime of a cursor: a duration, or a number of calls."
-    )
+    cursor_expires: SpanText | None = Field(default=None, description="Lifetime of a cursor.")
 
     @model_validator(mode="after")
     def _something(self) -> Self:

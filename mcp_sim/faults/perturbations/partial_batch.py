@@ -30,10 +30,9 @@ class _Cut:
 class PartialBatch(Perturbation):
     """Write some items of a batch and drop the others. No effect if the call is not a batch of at least two items.
 
-    A program is called again without what it wrote for the dropped items, and its own answer is served. Of other tools,
-    `report: items` marks each dropped item in the result, `counts` shows only how many succeeded and failed, and
-    `nothing` answers as if all items had been written. No effect if a dropped and a kept item write to the same record,
-    or if a kept item links to a dropped one.
+    A program is called again without what it wrote for the dropped items, and its own answer is served. For other
+    tools `report` says what the answer shows. No effect if a dropped and a kept item write to the same record, or
+    if a kept item links to a dropped one.
     """
 
     stage = Stage.COMMIT
@@ -43,10 +42,11 @@ class PartialBatch(Perturbation):
         default=None, description="The items to drop, counted from 1. Default: random ones, by `share`.", examples=[[2]]
     )
     share: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
-        default=0.5, description="The share of the items to drop, 0 to 1; at least one, and never all."
+        default=0.5, description="The share of the items to drop; at least one, and never all."
     )
     report: Literal["items", "counts", "nothing"] = Field(
-        default="items", description="What the result says about dropped items."
+        default="items",
+        description="Whether the result marks dropped items, only counts them, or hides the loss.",
     )
     message: str = Field(default="could not be processed", description="The error of a dropped item.")
 

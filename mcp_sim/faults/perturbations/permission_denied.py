@@ -33,14 +33,12 @@ Withhold: TypeAlias = Literal["null", "absent"]
 class PermissionDenied(Perturbation):
     """Deny access to the records of an `entity`, to some of them (`where`), or to some `fields`.
 
-    Records: a call that names one by its id is rejected with a 403. So are creates, and lists if no record may be read.
-    With `where`, lists still show the denied records; only access by id is rejected. With `hidden: true` these records
-    seem not to exist: they are missing from lists, totals and counts, and are not found by id.
+    Records: a call that names one by its id is rejected with a 403. So are creates, and lists if no record may be
+    read. With `where`, lists still show the denied records, unless `hidden`: then these are missing from lists,
+    totals and counts, and are not found by id.
 
-    Fields: a call that sets one of them is rejected, and results of the entity's tools do not show them. They are null
-    if the outputSchema allows it, else left out.
-
-    `actions` limits this to `read` or `write`. No effect on calls that touch none of this.
+    Fields: a call that sets one is rejected, and results of the entity's tools do not show them. They are null if
+    the outputSchema allows it, else left out.
     """
 
     stage = Stage.BEFORE

@@ -16,8 +16,7 @@ from mcp_sim.world.deferred_commits import reservations, writes
 class PhantomSuccess(Perturbation):
     """Report success, and drop the changes of the call. No effect on a call that fails or changes nothing.
 
-    A generated id stays reserved: the next record gets the next id, and this one is never found. A key that the call
-    itself chose can be used again. An agent that reads back what it wrote notices the loss.
+    A generated id stays reserved and is never found. A key that the call itself chose can be used again.
     """
 
     stage = Stage.COMMIT

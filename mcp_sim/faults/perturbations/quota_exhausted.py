@@ -36,13 +36,12 @@ Measure: TypeAlias = Annotated[
 class QuotaExhausted(Perturbation):
     """Reject calls once a budget of `limit` is used up: permanently, or until it is `renewed`.
 
-    `of` is what counts. `calls`: each call. `items`: the records that lists and reads return; the last call that finds
-    budget left is answered in full. `arguments.NAME`: the cost in an argument, which is the value of a number, the
-    characters of a text or the items of a list; a call that costs more than is left is rejected, a cheaper one passes.
-    Rejected calls use up nothing and commit nothing.
+    `of: calls` counts each call. `items` counts the records that lists and reads return; the last call that finds
+    budget left is answered in full. `arguments.NAME` is the cost in an argument: the value of a number, the
+    characters of a text or the items of a list; a call that costs more than is left is rejected, a cheaper one
+    passes. Rejected calls use up nothing and commit nothing.
 
-    All calls in reach share one budget, unless each tool or each value of an argument has its own (`per`). Use it
-    without `when`: it counts only calls for which `when` holds. A call that passes is a `no_effect` in the ledger.
+    Use it without `when`, which would keep calls from being counted.
     """
 
     stage = Stage.BEFORE

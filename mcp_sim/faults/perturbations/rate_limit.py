@@ -33,14 +33,12 @@ Times are integer microseconds since the world's start.
 class RateLimit(Perturbation):
     """Reject calls beyond `limit` per window with a 429 that says how many seconds to wait.
 
-    `counting` is one of three methods. `fixed`: consecutive windows from the world's start. `sliding`: never more than
-    `limit` calls within any interval of this length. `bucket`: a token bucket that holds `burst` tokens and is refilled
-    evenly with `limit` tokens per window.
+    `counting: fixed` has consecutive windows from the world's start. `sliding` allows `limit` calls within any
+    interval of this length. `bucket` is a token bucket that holds `burst` tokens and is refilled evenly with
+    `limit` tokens per window. Rejected calls do not count. An agent that waits for `retry_after`, in whole seconds,
+    gets through.
 
-    All calls in reach share one quota, unless each tool or each value of an argument has its own (`per`). Use it
-    without `when`: it counts only calls for which `when` holds. A call that passes is a `no_effect` in the ledger; a
-    rejected one does not count. `retry_after` is in whole seconds, rounded up: an agent that waits this long gets
-    through.
+    Use it without `when`, which would keep calls from being counted.
     """
 
     stage = Stage.BEFORE

@@ -36,15 +36,13 @@ UNTOUCHED: Final = object()
 
 @perturbations.register("schema_drift")
 class SchemaDrift(Perturbation):
-    """Change the arguments and results of the tools in reach, like a new version of an API; their effect is the same.
+    """Change the arguments and results of the tools in reach, like a new version of an API. It lasts once it has begun.
 
-    Arguments can be renamed, removed, retyped, newly required, or limited to fewer values. Fields of results can be
-    renamed at any depth. `notice` is how an agent can know. `announced`: the list of tools shows the change, and
-    clients are notified. `listed`: only the list shows it. `silent`: the list stays as it was. Calls in the old form
-    are rejected in the tool's own style, or still accepted (`old_calls`).
+    `rename_output` renames fields at any depth. `notice` is how an agent can know: `announced` shows the change in
+    the list of tools and notifies clients, `listed` only shows it, `silent` does neither. Calls in the old form are
+    rejected in the tool's own style, or still accepted (`old_calls`).
 
-    It lasts: without `when` from the start, with `after`, `until` or `between` while they hold, else from the first
-    matching call. No effect on a call that is the same in both forms. The ledger shows the arguments as they were sent.
+    No effect on a call that is the same in both forms. The ledger shows the arguments as they were sent.
     """
 
     stage = Stage.CATALOGUE

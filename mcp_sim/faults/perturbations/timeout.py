@@ -16,12 +16,10 @@ from mcp_sim.types.options import Duration, duration_text
 
 @perturbations.register("timeout")
 class Timeout(Perturbation):
-    """Return a timeout error after a wait of `after`, or never answer (`then: hang`).
+    """Return a timeout error after a wait, or never answer (`then: hang`).
 
-    `commit` is the effect of the call: `none` (it never reached the backend), `applied` (it took effect), or `coin`
-    (one or the other at random, for each call). As with a real timeout, the agent cannot know which; in the ledger,
-    `truth` is null if the call did not reach the world. A call that hangs ends when the client gives up; this requires
-    the real clock.
+    The agent cannot know whether the call took effect. In the ledger `truth` is null if it did not reach the world.
+    A call that hangs ends when the client gives up; this requires the real clock.
     """
 
     stage = Stage.BEFORE

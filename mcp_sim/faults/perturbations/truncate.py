@@ -20,9 +20,8 @@ from mcp_sim.types.result_parts import get_part, replace_part
 class Truncate(Perturbation):
     """Truncate the result silently: limit its rows (`items`), length of texts (`characters`), or size (`bytes`).
 
-    The result is still valid JSON, and totals and cursors stay as they are. Ids are never cut. For `bytes`, rows are
-    dropped from the end and then texts are cut, until the JSON fits or nothing is left to cut. No effect if nothing
-    exceeds the limit.
+    The result is still valid JSON; ids, totals and cursors stay. For `bytes`, rows are dropped from the end and
+    then texts are cut.
     """
 
     stage = Stage.ANSWER

@@ -39,10 +39,9 @@ RULES: Mapping[str, tuple[Callable[[str], bool], str]] = {
 class ValidationQuirk(Perturbation):
     """Reject arguments that the schema allows, by an undocumented rule.
 
-    The rule is one of: `accepts`, a matcher for one `argument`; `max_length`, in characters; `rule`, for texts. The
-    last two apply to one `argument`, or by default to every text in the arguments, including nested ones. The error is
-    that of invalid arguments in the tool's own style; the call does not reach the backend. No effect on a call that
-    satisfies the rule. Omitted arguments satisfy every rule.
+    The rule is `accepts` for one `argument`, or `max_length` or `rule` for one or for all texts, including nested
+    ones. The error is that of invalid arguments in the tool's own style; the call does not reach the backend.
+    Omitted arguments satisfy every rule.
     """
 
     stage = Stage.BEFORE
