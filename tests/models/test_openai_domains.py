@@ -125,6 +125,51 @@ async def test_the_prompts_of_a_folder_replace_our_own(tmp_path: Path, monkeypat
                 pass
 
 
+@domains
+async def test_a_last_reply_that_is_cut_off_is_served_up_to_its_last_word(name: str, tmp_path: Path) -> None:
+    async def endless(_: Asked) -> Any:
+        return completion("[a1] link 'Home'\n[a2] but", finish_reason="length")
+
+    async with serving(endless) as engine, simulator(tmp_path, engine, name).open() as world:
+        assert await call(world, name) == "[a1] link 'Home'\n[a2]"
+        assert len(engine.asked) == 2
+
+
+@pytest.mark.parametrize("name", sorted(WITH_SCREEN))
+@pytest.mark.parametrize(
+    "reply",
+    ["screen 1\n\n# Action\n\nclick('a12')", "# Current State\n\nscreen 1\n\n# Action\n\nclick('a12')"],
+    ids=["next turn", "whole turn"],
+)
+async def test_a_turn_that_the_model_repeats_or_adds_is_not_served(name: str, reply: str, tmp_path: Path) -> None:
+    async def repeating(_: Asked) -> Any:
+        return completion(reply)
+
+    async with serving(repeating) as engine, simulator(tmp_path, engine, name).open() as world:
+        assert await call(world, name) == "screen 1"
+
+
+async def test_a_reply_without_an_observation_is_asked_for_again(tmp_path: Path) -> None:
+    async def echo(asked: Asked) -> Any:
+        return completion("# Action\n\nclick('a12')" if len(asked.body["messages"]) == 2 else "screen 1")
+
+    async with serving(echo) as engine, simulator(tmp_path, engine, "web").open() as world:
+        assert await call(world, "web") == "screen 1"
+        assert "the answer repeats the turn" in engine.asked[-1].body["messages"][-1]["content"]
+
+
+@domains
+async def test_turns_that_no_longer_fit_are_dropped_without_a_summary_in_another_form(
+    name: str, tmp_path: Path
+) -> None:
+    async with serving(counting) as engine, simulator(tmp_path, engine, name, transcript=600).open() as world:
+        for _ in range(20):
+            await call(world, name)
+        sent = [[message["content"] for message in asked.body["messages"][1:]] for asked in engine.asked]
+        assert len(sent[-1]) < 30
+        assert not [text for texts in sent for text in texts if "### State" in text or "noted" in text]
+
+
 async def test_what_must_be_withheld_is_asked_for_again(tmp_path: Path) -> None:
     async def telling(asked: Asked) -> Any:
         return completion("The key is 7-apples." if len(asked.body["messages"]) == 2 else "Nothing here.")

@@ -60,18 +60,22 @@ def append_turn(
 
 
 def shorten_transcript(
-    transcript: Transcript | None, max_sent: int, summarize: Callable[[int], tuple[str, str]], *, at_once: bool = False
+    transcript: Transcript | None,
+    max_sent: int,
+    summarize: Callable[[int], tuple[str, str] | None],
+    *,
+    at_once: bool = False,
 ) -> Transcript | None:
     """Return the transcript, shortened in one big step if it has more than `max_sent` characters.
 
     Dropping turns invalidates the engine's prefix cache, so half of the space is left free. A quarter holds the newest
-    turns. A quarter holds the summary of the state that replaces the older turns: `summarize` takes its maximum size.
-    With `at_once` the transcript is shortened even if it fits.
+    turns. A quarter holds the summary of the state that replaces the older turns: `summarize` takes its maximum size,
+    and may return None. With `at_once` the transcript is shortened even if it fits.
     """
     if transcript is None or (transcript.size <= max_sent and not at_once):
         return transcript
     max_sent = min(max_sent, transcript.size)
-    user, assistant = summarize(max_sent // 4)
+    summary = summarize(max_sent // 4)
     turns = transcript.turns()
     kept = list[Transcript]()
     for turn in reversed(turns):
@@ -79,7 +83,7 @@ def shorten_transcript(
             break
         kept.append(turn)
     last_dropped = turns[len(turns) - len(kept) - 1] if len(kept) < len(turns) else turns[0]
-    shortened = append_turn(None, last_dropped.index, user, assistant, last_dropped.changes)
+    shortened = None if summary is None else append_turn(None, last_dropped.index, *summary, last_dropped.changes)
     for turn in reversed(kept):
         shortened = append_turn(shortened, turn.index, turn.user, turn.assistant, turn.changes)
     return shortened
@@ -90,7 +94,8 @@ class Conversation:
     """The conversations of a scenario's worlds. Each is kept in its world's memory, under the name `owner`.
 
     At most `max_sent` characters of a transcript are sent. `max_characters` returns how many the engine accepts in a
-    whole conversation, or None if that is unknown.
+    whole conversation, or None if that is unknown. `summarize` returns the turn that replaces old ones in a given size;
+    None if they are only dropped.
     """
 
     system: str
@@ -99,20 +104,21 @@ class Conversation:
     owner: str
     max_sent: int
     max_characters: Callable[[], int | None]
+    summarize: Callable[[Turn, Disclosure, int], tuple[str, str] | None] = prompt.state_turn
 
     async def ask_model(self, turn: Turn, user: str, schema: Record | None, rejected: tuple[Attempt, ...]) -> Reply:
         """Return the model's reply to `user`; the transcript is shortened if the engine rejects its length.
 
         Raises `Crash` if there is no reply.
         """
-        transcript = self._shortened(turn, len(user))
+        transcript = self.shortened(turn, len(user))
         try:
             return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
         except TooLong as error:
             # A single turn, or a summary alone, cannot be shortened further.
             if transcript is None or transcript.before is None:
                 raise Crash(turn.tool.id, str(error)) from None
-        transcript = self._shortened(turn, len(user), at_once=True)
+        transcript = self.shortened(turn, len(user), at_once=True)
         try:
             return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
         except TooLong as error:
@@ -121,7 +127,7 @@ class Conversation:
     async def ask_changes(self, turn: Turn, user: str, observed: Observation, schema: Record) -> Reply | None:
         """Return the model's reply to the question what the call has changed, or None."""
         assistant = prompt.observation_turn(self._disclosed(turn, turn.view, observed))
-        asked = append_turn(self._shortened(turn, len(user) + len(assistant)), turn.index, user, assistant, ())
+        asked = append_turn(self.shortened(turn, len(user) + len(assistant)), turn.index, user, assistant, ())
         try:
             return await self.ask(
                 Request(
@@ -137,7 +143,7 @@ class Conversation:
 
     async def ask_about(self, turn: Turn, user: str, schema: Record, purpose: str) -> Reply | None:
         """Return the model's reply to a question about a call, or None."""
-        asked = messages(self.system, self._shortened(turn, len(user)), user, ())
+        asked = messages(self.system, self.shortened(turn, len(user)), user, ())
         request = Request(asked, schema, _seed(turn, purpose), self._affinity(turn), prompt.STOP)
         try:
             return await self.ask(request)
@@ -174,14 +180,14 @@ class Conversation:
         except Unanswered as error:
             raise Crash(turn.tool.id, str(error)) from None
 
-    def _shortened(self, turn: Turn, user: int, *, at_once: bool = False) -> Transcript | None:
+    def shortened(self, turn: Turn, user: int, *, at_once: bool = False) -> Transcript | None:
         """Return the transcript, shortened if it does not fit beside a turn of `user` characters."""
         max_characters, max_sent = self.max_characters(), self.max_sent
         if max_characters is not None:
             max_sent = max(0, min(max_sent, max_characters - len(self.system) - user))
         before = self.transcript(turn)
         transcript = shorten_transcript(
-            before, max_sent, lambda size: prompt.state_turn(turn, self.disclosure, size), at_once=at_once
+            before, max_sent, lambda size: self.summarize(turn, self.disclosure, size), at_once=at_once
         )
         if transcript is not before:
             self.memory(turn).set("transcript", transcript)

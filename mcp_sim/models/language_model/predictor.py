@@ -24,7 +24,7 @@ from mcp_sim.models.language_model.imagination import Imagination
 from mcp_sim.models.language_model.instructed_changes import MAX_CHANGES, changes_between, judgement_schema, problems_of
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reach import Reach
-from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, ended
+from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, earlier_replies, ended
 from mcp_sim.models.language_model.second_look import SecondLook
 from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
@@ -157,7 +157,7 @@ class ModelPredictor:
         reasons = list[Rejected]()
         # Three replies with a contradiction that can be corrected are better than a crash over the fourth, which was
         # cut off.
-        for candidate in (reply, *_earlier_replies(reply, rejected)) if is_last else (reply,):
+        for candidate in (reply, *earlier_replies(rejected, reply.usage)) if is_last else (reply,):
             try:
                 read = read_observation(ended(candidate) if is_last else candidate, tool.schema)
                 _refuse(self._leaks(turn, read, candidate))
@@ -313,15 +313,6 @@ def _written_since(turn: Turn, written: int, index: int) -> bool:
 
 def _reads(turn: Turn, tool: CompiledTool) -> str:
     return f"reads/{tool.kind_of_call(turn.call.arguments)}"
-
-
-def _earlier_replies(reply: Reply, rejected: Sequence[Attempt]) -> Iterator[Reply]:
-    """Yield the rejected replies of a call, newest first."""
-    for attempt in reversed(rejected):
-        content = attempt.raw.rpartition("</think>\n\n")[2]
-        was_cut_off = any(problem.startswith(CUT_OFF) for problem in attempt.problems)
-        if content:
-            yield Reply(content, "length" if was_cut_off else None, reply.usage)
 
 
 def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:

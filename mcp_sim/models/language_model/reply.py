@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from math import isfinite
 from typing import NoReturn
 
-from mcp_sim.types import Json
+from mcp_sim.types import Attempt, Json
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import nests_deeper
@@ -60,15 +60,28 @@ class Reply:
     cached: bool = False
 
 
-def ended(reply: Reply) -> Reply:
-    """Return a reply that was cut off as one that ended: JSON with what is open closed, prose up to the last word."""
+def earlier_replies(rejected: Sequence[Attempt], usage: dict[str, int]) -> Iterator[Reply]:
+    """Yield the rejected replies of a call, newest first."""
+    for attempt in reversed(rejected):
+        content = attempt.raw.rpartition("</think>\n\n")[2]
+        was_cut_off = any(problem.startswith(CUT_OFF) for problem in attempt.problems)
+        if content:
+            yield Reply(content, "length" if was_cut_off else None, usage)
+
+
+def ended(reply: Reply, *, is_plain: bool = False) -> Reply:
+    """Return a reply that was cut off as one that ended: JSON with what is open closed, prose up to the last word.
+
+    `is_plain`: the text is served as it is, so that it may begin like JSON without being any.
+    """
     if reply.finish_reason != "length":
         return reply
     text = reply.content.rstrip()
     start = re.search(r"[{\[]", text)
     if start is not None and text[: start.start()].strip() in ("", "**Environment Observation:**", OPENING, "```json"):
         closed = next((closing for closing in _closings(text[start.start() :]) if _is_json(closing)), None)
-        return reply if closed is None else replace(reply, content=closed, finish_reason="stop")
+        if closed is not None or not is_plain:
+            return reply if closed is None else replace(reply, content=closed, finish_reason="stop")
     if OPENING in text and CLOSING not in text.rpartition(OPENING)[2]:
         text = text.rpartition(OPENING)[2]
     words = text.rpartition(" ")[0] or text

@@ -238,7 +238,7 @@ class Openai(WorldModel):
             instructions = "\n".join(self.instructions.values())
             text = system_text(self.domain, self.prompts, domain, instructions)
             disclosure = Disclosure(domain, self.withhold)
-            conversation = Conversation(text, disclosure, ask, owner, self.transcript, max_characters)
+            conversation = Conversation(text, disclosure, ask, owner, self.transcript, max_characters, lambda *_: None)
             settings = DomainSettings(self.screen, self.task, self.withhold)
             return DomainPredictor(self.domain, conversation, settings, self.max_attempts)
         bounds = Bounds(self.max_text, self.max_items, is_open=True)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Literal, cast
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
 
 _TYPED = ("keystrokes", "command", "cmd", "input", "code", "text")
 """Arguments that hold what is typed, best first."""
 _CODE = ("action", "code", "script", "command")
 """Arguments that hold an action of a browser, or a program, as a whole."""
+TASK, STATE, ACTION = "# Task", "# Current State", "# Action"
+INSTRUCTION = "# Simulation Instruction"
+"""The headings of turns."""
+_HEADINGS = re.compile(rf"^({STATE}|{ACTION}|{INSTRUCTION})[ \t]*$", re.MULTILINE)
+_HEADINGS_WITH_TASK = re.compile(rf"^({TASK}|{STATE}|{ACTION}|{INSTRUCTION})[ \t]*$", re.MULTILINE)
 _PAUSE = 1.0
 """Seconds that a terminal is watched after keystrokes, where the call does not say."""
 
@@ -28,6 +35,21 @@ class Form:
     action: Callable[[str, Record], str]
     screen: Literal["never", "first", "always"] = "never"
     has_task: bool = False
+
+    def without_headings(self, text: str, raw: str) -> str:
+        """Return the part of a reply that is the observation, where the model repeats a turn or goes on with the next.
+
+        In domains whose turns have no headings it is the whole text. Raises `Rejected`, with `raw`, if nothing is left.
+        """
+        if self.screen == "never":
+            return text
+        before, *sections = (_HEADINGS_WITH_TASK if self.has_task else _HEADINGS).split(text)
+        # Alternately headings and what is below them
+        states = [body for heading, body in zip(sections[::2], sections[1::2], strict=True) if heading == STATE]
+        observation = next((part for part in (before, *states) if part.strip()), "")
+        if sections and not observation:
+            raise Rejected(raw, ["the answer repeats the turn; answer with the observation alone"])
+        return observation.strip("\n") if sections else text
 
 
 def json_call(tool: str, arguments: Record) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.conversation import Conversation, append_turn
-from mcp_sim.models.language_model.disclosure import find_leaks
-from mcp_sim.models.language_model.domains.forms import DOMAINS, Form
+from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_marks
+from mcp_sim.models.language_model.domains.forms import ACTION, DOMAINS, INSTRUCTION, STATE, TASK, Form
 from mcp_sim.models.language_model.observations import read_observation
-from mcp_sim.models.language_model.reply import Reply, observation_text
+from mcp_sim.models.language_model.reply import Reply, earlier_replies, ended, observation_text
 from mcp_sim.types import Attempt, Change, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected, UsageError
@@ -69,11 +69,8 @@ class DomainPredictor:
         if look is not None and look[0].index == turn.index and turn.view is not look[0].view:
             return self._looked_at_again(turn, look[1])
         user = self._user(turn)
-        reply = await self._conversation.ask_model(turn, user, None, rejected)
-        observation, text = self._observation(turn, reply)
-        leaks = find_leaks(text, reply.reasoning, self._settings.withheld, turn.call.arguments)
-        if leaks:
-            raise Rejected(reply.content, leaks)
+        replied = await self._conversation.ask_model(turn, user, None, rejected)
+        reply, observation, text = self._read(turn, replied, rejected)
         changes = self._changes(turn, text)
         # What a read shows is absorbed, so that a fault may show an older screen; an action writes.
         kept = "absorbed" if turn.tool.annotations.get("readOnlyHint") else "changes"
@@ -98,29 +95,54 @@ class DomainPredictor:
 
     def _user(self, turn: Turn) -> str:
         """Return the turn as the domain writes it."""
-        form, is_first = self._form, self._conversation.transcript(turn) is None
-        parts = [f"# Task\n\n{self._settings.task}"] if form.has_task and self._settings.task else []
+        form = self._form
+        # A transcript that is shortened to nothing begins anew.
+        is_first = self._conversation.shortened(turn, len(self._screen(turn))) is None
+        parts = [f"{TASK}\n\n{self._settings.task}"] if form.has_task and self._settings.task else []
         if form.screen == "always" or (form.screen == "first" and is_first):
-            parts.append(f"# Current State\n\n{self._screen(turn)}")
+            parts.append(f"{STATE}\n\n{self._screen(turn)}")
         action = form.action(turn.tool.name, turn.call.arguments)
-        parts.append(f"# Action\n\n{action}" if parts else action)
+        parts.append(f"{ACTION}\n\n{action}" if parts else action)
         if turn.problems:
             parts.append("The arguments violate the tool's inputSchema: " + "; ".join(turn.problems))
         if turn.instruction is not None:
             truth = turn.instruction.truth.body
             shown = truth.encoded.decode() if isinstance(truth, ToolResult) else ""
-            parts.append(
-                f"# Simulation Instruction\n\n{turn.instruction.text}\n\nWithout it the observation is:\n{shown}"
-            )
+            parts.append(f"{INSTRUCTION}\n\n{turn.instruction.text}\n\nWithout it the observation is:\n{shown}")
         return prompt.encodable("\n\n".join(parts))
 
     def _screen(self, turn: Turn) -> str:
         record = turn.view.get(SCREEN, SCREEN)
         return self._settings.screen if record is None else str(record.get("text", ""))
 
+    def _read(self, turn: Turn, reply: Reply, rejected: tuple[Attempt, ...]) -> tuple[Reply, Observation, str]:
+        """Return a reply, its observation, and the text of that.
+
+        If the last reply cannot be served, these are of the newest earlier one that can. Raises `Rejected`.
+        """
+        is_last = len(rejected) + 1 >= self._max_attempts
+        reasons = list[Rejected]()
+        for candidate in (reply, *earlier_replies(rejected, reply.usage)) if is_last else (reply,):
+            served = self._ended(turn, candidate) if is_last else candidate
+            try:
+                observation, text = self._observation(turn, served)
+            except Rejected as error:
+                reasons.append(error)
+            else:
+                return candidate, observation, text
+        raise reasons[0]
+
+    def _ended(self, turn: Turn, reply: Reply) -> Reply:
+        """Return a reply that was cut off as one that ended, without marks of chat templates."""
+        content = without_chat_marks(reply.content, turn.call.arguments)
+        return ended(replace(reply, content=content), is_plain=turn.tool.output_schema is None)
+
     def _observation(self, turn: Turn, reply: Reply) -> tuple[Observation, str]:
-        """Return the observation in a reply, and its text. Raises `Rejected` if there is nothing to read."""
-        text = observation_text(reply)
+        """Return the observation in a reply, and its text. Raises `Rejected` if it cannot be served."""
+        text = self._form.without_headings(observation_text(reply), reply.content)
+        leaks = find_leaks(text, reply.reasoning, self._settings.withheld, turn.call.arguments)
+        if leaks:
+            raise Rejected(reply.content, leaks)
         if not text.strip() and reply.reasoning:
             raise Rejected(reply.content, ["the answer is empty"])
         if turn.tool.output_schema is not None:
