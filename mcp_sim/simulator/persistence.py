@@ -128,8 +128,16 @@ class StoreKeeper:
 
         Raises `StoreFailure` or `Unwritable` if the store or the trace cannot be read or written.
         """
+        return await self._kept(world, lambda: self._simulator.steer(world, act))
+
+    async def act(self, world: World, call: Call, actor: str) -> Observation:
+        """Make a call as someone other than the agent, and store what it changes. Raises as `steer`, and `Crash`."""
+        return await self._kept(world, lambda: self._simulator.act(world, call, actor))
+
+    async def _kept(self, world: World, run: Callable[[], Awaitable[T]]) -> T:
+        """Run something on the stored state of the world, and store what it changes."""
         async with self._lock:
-            done = await self._on_stored(world, lambda: self._saved(world, lambda: self._simulator.steer(world, act)))
+            done = await self._on_stored(world, lambda: self._saved(world, run))
             await self._finish()
             return done
 

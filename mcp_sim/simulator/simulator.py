@@ -24,6 +24,7 @@ from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.types import Call, Memories, Observation, Record, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clients import Request
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, InputRequired, UsageError
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Sink, Tables, backends
 from mcp_sim.types.plans import Plan
@@ -293,16 +294,32 @@ class Simulator:
     async def ask(self, world: World, call: Call) -> Observation:
         """Return what a call would be answered now, without faults and without a step. Raises `Crash`."""
         async with world.lock:
-            turn = world.turn(call, self._tool(call.tool))
-            pipeline = self._without_faults(call.tool)
-            if pipeline is None:
-                return (await self._unknown_call(world, turn)).transition.observation
-            try:
-                return (await pipeline.run(turn, ((), ()))).transition.observation
-            except (BadArguments, InputRequired, Crash):
-                raise
-            except Exception as error:
-                raise Crash(call.tool, f"{type(error).__name__}: {error}") from error
+            return (await self._undisturbed(world, world.turn(call, self._tool(call.tool)))).observation
+
+    async def act(self, world: World, call: Call, actor: str) -> Observation:
+        """Make a call as someone other than the agent: without faults, and as an event. Raises `Crash`."""
+        async with world.lock:
+            steering.settle(world)
+            # Draws of their own: the agent's next call like it must not draw the same ids.
+            draws = Draws(world.origin.seed, world.origin.stream, f"{actor}/{world.version.n}", 0)
+            turn = replace(world.turn(call, self._tool(call.tool)), draws=draws)
+            transition = await self._undisturbed(world, turn)
+            changes = (*transition.changes, *transition.absorbed)
+            if changes:
+                steering.change(world, changes, actor)
+            return transition.observation
+
+    async def _undisturbed(self, world: World, turn: Turn) -> Transition:
+        """Return what a call does without faults."""
+        pipeline = self._without_faults(turn.tool.id)
+        if pipeline is None:
+            return (await self._unknown_call(world, turn)).transition
+        try:
+            return (await pipeline.run(turn, ((), ()))).transition
+        except (BadArguments, InputRequired, Crash):
+            raise
+        except Exception as error:
+            raise Crash(turn.tool.id, f"{type(error).__name__}: {error}") from error
 
     def ask_at_once(self, world: World, call: Call) -> Observation | None:
         """Return the same, if there is nothing to wait for: None where a model or a server would be asked."""

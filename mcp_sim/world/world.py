@@ -84,6 +84,10 @@ class Engine(Protocol):
         """Run what someone does to a world while no call is answered, and keep what it changes."""
         ...
 
+    async def act(self, world: World, call: Call, actor: str) -> Observation:
+        """Make a call as someone other than the agent: without faults, and as an event. Raises `Crash`."""
+        ...
+
     def refit(self, faults: Faults, steered: Record) -> Faults:
         """Return the perturbations after one was added, enabled or disabled, as an event names it.
 
@@ -220,6 +224,15 @@ class World:
     async def change(self, changes: Sequence[Change], actor: str) -> None:
         """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
         await self.engine.steer(self, lambda: steering.change(self, changes, actor))
+
+    async def act(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, actor: str = steering.OPERATOR
+    ) -> Observation:
+        """Make a call as someone other than the agent would: no fault applies, and its changes are those of an event.
+
+        Raises `Crash`, or `BadArguments`.
+        """
+        return await self.engine.act(self, Call(tool, dict(arguments or {})), actor)
 
     @property
     def now(self) -> datetime:

@@ -107,6 +107,34 @@ def test_a_running_server_is_shown_and_steered(tmp_path: Path) -> None:
         assert [trouble for trouble in tab.troubles if "400" not in trouble and "422" not in trouble] == []
 
 
+def test_a_person_sees_the_screen_at_each_step_of_a_running_world_and_acts_on_it(tmp_path: Path) -> None:
+    with (
+        controlled("web_shop", "--clock", "virtual") as (served, operator),
+        viewing(operator, tmp_path) as address,
+        open_browser() as browser,
+    ):
+        tab = Tab(browser, own=address)
+        page, shop = tab.page, "https://wheelhouse.example"
+        called(served, "anne", "browser_navigate", {"url": f"{shop}/parts/4"})
+        page.goto(address)
+        screen = page.frame_locator("iframe.screen")
+        expect(screen.locator("h1")).to_have_text("Bell")
+        page.keyboard.press("6")
+        page.get_by_label("Tool").select_option("browser_navigate")
+        page.get_by_label("Arguments as JSON").fill(f'{{"url": "{shop}/login"}}')
+        page.get_by_role("button", name="Call").click()
+        expect(page.get_by_label("Answer")).to_contain_text(f"Page URL: {shop}/login")
+        expect(page.locator("#rows .what b")).to_have_text(["World begins", "browser_navigate", "control"])
+        page.keyboard.press("1")
+        expect(screen.locator("h1")).to_have_text("Log in")
+        page.locator("#rows [role=option]").nth(1).click()
+        expect(screen.locator("h1")).to_have_text("Bell")
+        page.locator("#rows [role=option]").nth(0).click()
+        expect(screen.locator("body")).to_have_text("No screen is open.")
+        tab.close()
+        assert tab.troubles == []
+
+
 def test_the_relay_refuses_requests_without_its_key_and_from_elsewhere(tmp_path: Path) -> None:
     with controlled("calm_crm") as (_, operator), viewing(operator, tmp_path) as address:
         where, _, key = address.partition("/#key=")

@@ -15,7 +15,7 @@ from anyio import CapacityLimiter, to_thread
 
 from mcp_sim import __version__
 from mcp_sim.server.control import models as m
-from mcp_sim.server.control.errors import Conflict, NotFound, of_fault
+from mcp_sim.server.control.errors import Conflict, Invalid, NotFound, of_fault
 from mcp_sim.server.control.following import Followed, follow
 from mcp_sim.server.control.reading import about_world, fault_state, read_records, read_screens, summary
 from mcp_sim.server.control.snapshots import Snapshots
@@ -25,11 +25,20 @@ from mcp_sim.server.worlds import Worlds, WorldUnavailable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Key, Record
 from mcp_sim.types.clock import Mode
-from mcp_sim.types.errors import DocumentError, StaleChange, UsageError, did_you_mean
+from mcp_sim.types.errors import (
+    BadArguments,
+    Crash,
+    DocumentError,
+    InputRequired,
+    StaleChange,
+    UsageError,
+    did_you_mean,
+)
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
 from mcp_sim.world.commits import Faults
 from mcp_sim.world.state import State
+from mcp_sim.world.trace import observation_bytes
 from mcp_sim.world.world import World
 
 T = TypeVar("T")
@@ -215,10 +224,24 @@ class Controls:
         """Return records of a world."""
         return await self._apart(partial(read_records, self.world(name), query))
 
-    async def screen(self, name: str) -> str:
+    async def screen(self, name: str, query: m.ScreenQuery) -> str:
         """Return what the screens of a world show, as HTML that only shows."""
-        view = self.world(name).view
-        return await self._apart(lambda: read_screens(view))
+        return await self._apart(partial(read_screens, self.world(name), query))
+
+    async def call(self, name: str, request: m.ActorCall) -> m.CallAnswer:
+        """Call a tool as someone other than the agent, without faults."""
+        world = self.world(name)
+        self._check_room(name)
+        if request.tool not in world.scenario.domain.tools:
+            problem = f"there is no tool {request.tool!r}{did_you_mean(request.tool, world.scenario.domain.tools)}"
+            raise Invalid([m.Located(path="tool", message=problem)])
+        try:
+            act = world.act(request.tool, request.arguments, request.actor)
+            return m.CallAnswer(observation=decode(observation_bytes(await self._steered(world, act))))
+        except InputRequired:
+            raise Conflict(f"{request.tool} asks its client questions, which only an agent answers") from None
+        except (BadArguments, Crash) as error:
+            raise Conflict(str(error)) from error
 
     async def change(self, name: str, request: m.Changes) -> m.Changed:
         """Change records as another actor."""

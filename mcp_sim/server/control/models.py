@@ -126,6 +126,13 @@ class Changes(Act):
     changes: list[RecordChange] = Field(min_length=1, max_length=1000)
 
 
+class ActorCall(Act):
+    """A call of a tool by someone other than the agent: no fault applies, and its changes are theirs."""
+
+    tool: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    arguments: Values = {}
+
+
 class Answer(Act):
     """The final answer of the agent."""
 
@@ -159,6 +166,9 @@ MOST_ROWS = 1000  # more are read page by page, so that the calls of agents come
 
 Offset: TypeAlias = Annotated[int, Field(ge=0, le=2**53, description="How many to skip.")]
 Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="How many to return at most.")]
+Step: TypeAlias = Annotated[
+    int | None, Field(ge=1, le=2**53, description="As they were after this step of the ledger, default: as they are.")
+]
 
 
 class Page(Model):
@@ -173,9 +183,13 @@ class RecordQuery(Page):
 
     entity: str
     key: str | None = Field(default=None, description="Only the record with this key.")
-    step: int | None = Field(
-        default=None, ge=1, le=2**53, description="As they were after this step of the ledger, default: as they are."
-    )
+    step: Step = None
+
+
+class ScreenQuery(Model):
+    """Which screens are read."""
+
+    step: Step = None
 
 
 class GradeQuery(Model):
@@ -364,6 +378,12 @@ class Identified(Model):
     """The id of what was made."""
 
     id: str
+
+
+class CallAnswer(Model):
+    """What a tool answered."""
+
+    observation: Values = Field(description="As in a trace.")
 
 
 class Changed(Model):

@@ -71,6 +71,7 @@ OPERATIONS = (
     Operation("GET /worlds/{world}/records", "list_records", Controls.records),
     Operation("POST /worlds/{world}/records", "change_records", Controls.change),
     Operation("GET /worlds/{world}/screen", "show_screen", Controls.screen),
+    Operation("POST /worlds/{world}/calls", "call_tool", Controls.call),
     Operation("POST /worlds/{world}/answer", "submit_answer", Controls.answer),
     Operation("GET /worlds/{world}/grade", "grade_world", Controls.grade),
     Operation("GET /worlds/{world}/compare", "compare_worlds", Controls.compare),

@@ -14,7 +14,7 @@ from mcp_sim.types import Change, Key, Record
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import PerturbationEntry
-from mcp_sim.types.views import View, find_key
+from mcp_sim.types.views import find_key
 from mcp_sim.world.moments import Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
@@ -77,7 +77,7 @@ def fault_state(world: World, entry: PerturbationEntry) -> m.Fault:
 
 def read_records(world: World, query: m.RecordQuery) -> m.RecordList:
     """Return a page of records. Raises `Invalid` for an unknown entity, `Conflict` for a step that is not kept."""
-    state = world.view if query.step is None else state_after(world, query.step)
+    state = _state_at(world, query.step)
     if query.entity not in state.entities() and query.entity not in world.scenario.domain.entities:
         known = [*state.entities(), *world.scenario.domain.entities]
         problem = f"there is no entity {query.entity!r}{did_you_mean(query.entity, known)}"
@@ -91,8 +91,9 @@ def read_records(world: World, query: m.RecordQuery) -> m.RecordList:
     return m.RecordList(records=records, total=total, next=end if end < total and records else None)
 
 
-def read_screens(view: View) -> str:
-    """Return what the screens of a world show, one below the other."""
+def read_screens(world: World, query: m.ScreenQuery) -> str:
+    """Return what the screens of a world show, one below the other. Raises `Conflict` for a step that is not kept."""
+    view = _state_at(world, query.step)
     shown = screens(view.entities(), lambda name: (record for _, record in view.rows(name)))
     return "<hr>".join(shown) or "<!doctype html><p>No screen is open.</p>"
 
@@ -115,6 +116,10 @@ def _bounded(state: State, entity: str, rows: Iterable[tuple[Key, Record]]) -> I
 
 def _stored(state: State, entity: str, key: Key, record: Record) -> m.StoredRecord:
     return m.StoredRecord(key=key, version=state.version(entity, key), record=record)
+
+
+def _state_at(world: World, step: int | None) -> State:
+    return world.view if step is None else state_after(world, step)
 
 
 def state_after(world: World, n: int) -> State:

@@ -204,6 +204,48 @@ def test_a_person_sees_the_screen_and_nothing_in_it_runs_or_loads() -> None:
         assert not re.search(r"<script|<form|href|src|style|javascript|onerror", harmless)
 
 
+SHOP = "https://wheelhouse.example"
+
+
+def test_a_person_acts_with_the_tools_as_another_actor_and_no_fault_applies() -> None:
+    """The agent's first click meets the fault, on the page that the person left."""
+    with controlled("flaky_web_shop", "--clock", "virtual") as (served, operator):
+        operator.post("/worlds", {"name": "w"}, 201)
+
+        def act(tool: str, **arguments: Any) -> str:
+            body = {"tool": tool, "arguments": arguments, "actor": "anne"}
+            return operator.post("/worlds/w/calls", body)["observation"]["result"]
+
+        act("browser_navigate", url=f"{SHOP}/parts/4")
+        shown = act("browser_snapshot")
+        button = re.search(r'button "Add to cart" \[ref=(\w+)\]', shown)
+        assert button is not None
+        act("browser_click", target=button[1])
+        assert operator.get("/worlds/w/records?entity=cart")["records"][0]["record"] == {"part": "4", "quantity": 1}
+        steps = [entry["entry"]["step"] for entry in operator.get("/worlds/w/ledger")["entries"]]
+        assert [(step["entry"], step.get("actor", "")) for step in steps] == [("reset", ""), *[("event", "anne")] * 3]
+        assert {change["entity"] for change in steps[-1]["committed"]} >= {"tab", "cart", "screen_page"}
+        assert "Cart (1)" in operator.send("GET", "/worlds/w/screen").text
+        assert "Cart (1)" not in operator.send("GET", f"/worlds/w/screen?step={steps[-2]['n']}").text
+        seen = call(served, "w", "browser_snapshot", {})
+        assert f"- Page URL: {SHOP}/cart" in seen["content"][0]["text"]
+        refused = call(served, "w", "browser_click", {"target": "e1"})
+        assert "503" in refused["content"][0]["text"]
+
+
+def test_calls_of_a_person_are_refused_with_their_problems(plane: tuple[Served, Operator]) -> None:
+    _, operator = plane
+    operator.send("POST", "/worlds", {"name": "acted"})
+    unknown = operator.problems("POST", "/worlds/acted/calls", {"tool": "list_deal"})
+    assert unknown == [("tool", "there is no tool 'list_deal'; did you mean 'list_deals'?")]
+    wrong = operator.post("/worlds/acted/calls", {"tool": "get_deal", "arguments": {}})
+    assert wrong["observation"]["is_error"]
+    assert operator.get("/worlds/acted")["steps"] == 1
+    assert (
+        operator.send("POST", "/worlds/acted/calls", {"tool": "get_deal"}, authorization="Bearer x").status_code == 401
+    )
+
+
 @pytest.mark.parametrize(("method", "path", "body", "expected"), INVALID)
 def test_invalid_requests_are_refused_with_the_places_of_their_problems(
     plane: tuple[Served, Operator], method: str, path: str, body: Any, expected: list[tuple[str, str]]
@@ -393,6 +435,8 @@ def test_the_world_of_a_server_over_stdio_is_steered_too(tmp_path: Path, stored:
         operator.post(f"/worlds/{name}/faults", {"fault": {"error": {}, "tools": "list_deals"}}, 201)
         wire.call(1, "list_deals", {})
         assert wire.answer()["result"]["isError"]
+        acted = operator.post(f"/worlds/{name}/calls", {"tool": "create_deal", "arguments": DEAL})
+        assert acted["observation"]["result"]["id"] == "deal_0081"
         needs_http = {"fault": {"error": {"status": 503, "style": "http"}}}
         assert operator.send("POST", f"/worlds/{name}/faults", needs_http).status_code == 409
         forked = operator.send("POST", f"/worlds/{name}/fork")
@@ -402,6 +446,8 @@ def test_the_world_of_a_server_over_stdio_is_steered_too(tmp_path: Path, stored:
         with serving(*VIRTUAL, *store) as wire:
             wire.call(1, "list_deals", {})
             assert wire.answer()["result"]["isError"]
+            wire.call(2, "get_deal", {"deal_id": "deal_0081"})
+            assert not wire.answer()["result"]["isError"]
 
 
 def test_every_example_of_the_page_works_and_every_route_has_one(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ class Live {
   async start() {
     try {
       const about = await this.ask("GET", "/scenario");
-      const scenario = { name: about.name, sha256: about.sha256, reference: "", note: "", task: about.task, faults: [], bases: {}, entities: about.entities };
+      const scenario = { name: about.name, sha256: about.sha256, reference: "", note: "", task: about.task, faults: [], bases: {}, entities: about.entities, tools: Object.values(about.servers).flat() };
       this.viewer = new Viewer({ version: this.version, note: "", scenarios: [scenario], traces: [{ file: "", scenario: 0 }], worlds: [] });
       this.viewer.live = this;
       await this.look();
@@ -136,6 +136,30 @@ class Live {
     }
   }
 
+  // The screen after a step, once the server has sent it. Steps that are taken back have their numbers again.
+  screen(world, n) {
+    if (!world.scenario.entities.some((entity) => /(^|\.)tab$/.test(entity))) return null;
+    const screens = (world.json.screens ??= new Map());
+    if (!screens.has(n)) {
+      screens.set(n, null);
+      this.fetchScreen(world, n, screens);
+    }
+    return screens.get(n);
+  }
+
+  async fetchScreen(world, n, screens) {
+    try {
+      const response = await this.send("GET", `/worlds/${encodeURIComponent(world.name)}/screen?step=${n}`);
+      if (!response.ok) return; // the ledger does not reach back to its start
+      screens.set(n, await response.text());
+      const isShown = (VIEWS[app.tab] ?? stepView) === stepView && world.entries[app.at]?.step?.n === n;
+      if (app.world === world && isShown) app.render();
+    } catch (error) {
+      screens.delete(n);
+      this.report(`not connected: ${error.message}`);
+    }
+  }
+
   // Fetch the records that a world began with, as far as its ledger reaches back.
   async first(world, path) {
     const start = world.json.entries[0]?.step;
@@ -163,6 +187,7 @@ function takeKey() {
 function noteEntry(json, entry) {
   if (entry.fork && entry.fork.of === entry.world) {
     json.entries = json.entries.filter((kept) => !kept.step || kept.step.n <= entry.fork.n);
+    delete json.screens;
   } else if (entry.fork) {
     json.own = json.entries.length;
     if (json.fork) json.fork.n = entry.fork.n;

@@ -47,6 +47,17 @@ function steerForm(world, live) {
     await live.act("POST", `${path}/clock`, { by: span.value });
     return `The clock of ${world.name} is ${span.value} further.`;
   });
+  const tool = h("select", { "aria-label": "Tool" }, world.scenario.tools.map((id) => h("option", {}, id)));
+  const given = h("textarea", { rows: 3, "aria-label": "Arguments as JSON", spellcheck: "false" });
+  given.value = "{}";
+  const result = h("pre", { class: "text", tabindex: "0", "aria-label": "Answer", hidden: true });
+  const call = does(async () => {
+    const { observation } = await live.act("POST", `${path}/calls`, { tool: tool.value, arguments: asJson(given.value) });
+    result.hidden = false;
+    const text = observation.rpc_error?.message ?? observation.text ?? observation.result;
+    result.textContent = visible(typeof text === "string" ? text : JSON.stringify(text, null, 2));
+    return `${tool.value} was called; what it changed is written by control.`;
+  });
   const faults = h("ul", { class: "findings" });
   const about = h("p", { class: "dim live-state" });
   const control = (text, onclick, kind = "") => h("button", { type: "button", class: `do ${kind}`, onclick }, text);
@@ -59,6 +70,7 @@ function steerForm(world, live) {
     section("Reset", h("div", { class: "tools" }, control("Begin again", reset, "danger"), h("span", { class: "dim" }, "Records, clock and faults are as at the start."))),
     section("Inject a fault", h("p", { class: "dim" }, "As an entry of perturbations in a scenario, as JSON."), fault, h("div", { class: "tools" }, control("Inject", inject))),
     section("Faults", faults),
+    section("Act", h("p", { class: "dim" }, "Call a tool as someone other than the agent. No fault applies."), h("div", { class: "tools" }, tool), given, h("div", { class: "tools" }, control("Call", call)), result),
     section("Clock", h("div", { class: "tools" }, span, control("Advance", advance))),
   );
   const refresh = () => {
@@ -83,6 +95,6 @@ function asJson(text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`The fault is not JSON: ${error.message}`);
+    throw new Error(`This is not JSON: ${error.message}`);
   }
 }

@@ -25,7 +25,7 @@ function stepView(world, at, app) {
 function screenAt(world, n) {
   const { pages = [], steps = {} } = world.json.screens ?? {};
   const last = Math.max(...Object.keys(steps).map(Number).filter((step) => step <= n));
-  const page = pages[steps[last]];
+  const page = world.viewer.live ? world.viewer.live.screen(world, n) : pages[steps[last]];
   return page ? section("On the screen", h("iframe", { class: "screen", sandbox: "", title: "The screen", srcdoc: page })) : null;
 }
 
