@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.recorded_folder import approval_of, new_folder, report
+from mcp_sim.cli.recorded_folder import Recording, approval_of
 from mcp_sim.recordings.relays.backlog import Backlog
 from mcp_sim.recordings.relays.stdio import Relay, end_like
 from mcp_sim.types.errors import UsageError
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="convert traces of mcp-sim, HAR files, or lines of JSON-RPC",
     )
     trust_option(parser)
-    secrets = parser.add_argument_group("secrets")
+    secrets = parser.add_argument_group("secrets and personal data")
     secrets.add_argument(
         "--redact", nargs="+", action="extend", default=[], metavar="KEY", help="further keys with secret values"
     )
@@ -59,6 +59,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "its first group is the secret, or all of it"
     )  # fmt: skip
     secrets.add_argument("--no-redact", action="store_true", help="record secrets as they are")
+    secrets.add_argument(
+        "--pseudonyms",
+        action="store_true",
+        help="replace names, mail addresses, phone and card numbers, and streets by stand-ins, which are the same in "
+        "all sessions of DIR",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,15 +92,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _over_stdio(args: argparse.Namespace) -> int:
     if args.redact_pattern:
-        new_folder(args)  # reports an invalid pattern before the server starts
+        Recording(args)  # reports an invalid pattern before the server starts
     relay = Relay(args.command, approval_of(args))
     state = dict[str, Any]()
     backlog = Backlog(partial(_recorder, args, state))
     code = relay.run(lambda side, data: backlog.put(side, 0, data))
     backlog.put("exit", 0, code)
     backlog.finish()
-    if "folder" in state:
-        report(*state["folder"])
+    if "recording" in state:
+        state["recording"].finish()
     return end_like(code)
 
 
@@ -102,9 +108,9 @@ def _recorder(args: argparse.Namespace, state: dict[str, Any]) -> Any:
     """Open the recorder, in the thread that records: the client does not wait for its imports."""
     from mcp_sim.recordings.capture.stdio import StdioRecorder  # noqa: PLC0415 (see above)
 
-    folder, redactor = state["folder"] = new_folder(args)
+    recording = state["recording"] = Recording(args)
     command = args.command
-    if redactor is not None:
-        redactor.learn_environment(os.environ)
-        command = redactor.redact_command(command)
-    return StdioRecorder(folder, command)
+    if recording.redactor is not None:
+        recording.redactor.learn_environment(os.environ)
+        command = recording.redactor.redact_command(command)
+    return StdioRecorder(recording.folder, command)

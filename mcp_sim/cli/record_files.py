@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mcp_sim.cli.grade import reference_of
-from mcp_sim.cli.recorded_folder import new_folder, report
+from mcp_sim.cli.recorded_folder import Recording
 from mcp_sim.cli.traces import read_entries, read_header
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
 from mcp_sim.recordings.capture.har import by_url, har_events, is_har, without_bodies
@@ -31,7 +31,8 @@ from mcp_sim.types.tools import Tool
 
 def from_files(args: argparse.Namespace) -> int:
     """Return 0. Raises `UsageError` for a file in another format."""
-    folder, redactor = new_folder(args)
+    recording = Recording(args)
+    folder = recording.folder
     sources = [(file, _content(file)) for file in args.files]
     for file, content in sources:
         if content is None:
@@ -42,13 +43,13 @@ def from_files(args: argparse.Namespace) -> int:
         elif isinstance(content, bytes):
             MessagesRecorder(folder, file).read(content)
         else:
-            _convert_har(file, content, folder, redactor)
+            _convert_har(file, content, folder, recording.redactor)
     if not folder.sessions:
         raise UsageError("the files have no calls of MCP tools")
     for place in sorted({path.parent for path in folder.sessions}):
         if not (place / TOOLS).exists():
             warn(f"{place / TOOLS} is missing, and the files do not have the list of tools; measure needs it")
-    report(folder, redactor)
+    recording.finish()
     return 0
 
 

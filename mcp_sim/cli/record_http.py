@@ -13,7 +13,7 @@ import anyio
 import httpx2
 
 from mcp_sim.cli.parsing import positive_seconds
-from mcp_sim.cli.recorded_folder import approval_of, new_folder, report
+from mcp_sim.cli.recorded_folder import Recording, approval_of
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.recordings.relays.backlog import Backlog, warn
 from mcp_sim.recordings.relays.http import HttpRelay
@@ -34,16 +34,17 @@ def over_http(args: argparse.Namespace) -> int:
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     target, seconds = _checked(args.url), positive_seconds("--timeout", "10m" if args.timeout is None else args.timeout)
     host, port = parse_address(args.http)
-    folder, redactor = new_folder(args)
+    recording = Recording(args)
+    redactor = recording.redactor
     about = {"url": target if redactor is None else redactor.redact_command([target])[0]}
     with bind(host, port) as listener:
-        backlog = Backlog(lambda: HttpRecorder(folder, redactor, about))
+        backlog = Backlog(lambda: HttpRecorder(recording.folder, redactor, about))
         relay = HttpRelay(target, access(host, args.allow_host, None, {}), backlog.put, seconds, approval_of(args))
         where = f"{url(host, listener)}{urlsplit(target).path}"
         begun = partial(warn, f"recording {about['url']} at {where}")
         code = anyio.run(_serve, relay, listener, begun)
     backlog.finish()
-    report(folder, redactor)
+    recording.finish()
     return code
 
 

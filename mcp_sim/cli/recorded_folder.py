@@ -7,18 +7,52 @@ import sys
 from typing import Any
 
 from mcp_sim.recordings.relays.backlog import warn
+from mcp_sim.types.errors import UsageError
 
 
-def new_folder(args: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the folder of the recording, and what redacts secrets; None with --no-redact.
+class Recording:
+    """The folder of a recording, what redacts secrets (None with --no-redact), and what finds personal data.
 
     Raises `UsageError` for an invalid pattern.
     """
-    from mcp_sim.recordings.capture.folder import Folder  # noqa: PLC0415 (the client of a recorded server does not wait for it)
-    from mcp_sim.recordings.capture.redaction import Redactor  # noqa: PLC0415 (the client of a recorded server does not wait for it)
 
-    redactor = None if args.no_redact else Redactor(args.redact, args.redact_pattern)
-    return Folder(args.output, redactor, args.session), redactor
+    def __init__(self, args: argparse.Namespace) -> None:
+        from mcp_sim.recordings.capture.folder import Folder  # noqa: PLC0415 (the client of a recorded server does not wait for it)
+        from mcp_sim.recordings.capture.redaction import Redactor  # noqa: PLC0415 (the client of a recorded server does not wait for it)
+
+        self.redactor = None if args.no_redact else Redactor(args.redact, args.redact_pattern)
+        self._pseudonyms = _pseudonyms(args) if args.pseudonyms else None
+        cleaners = [cleaner for cleaner in (self.redactor, self._pseudonyms) if cleaner is not None]
+        self.folder = Folder(args.output, cleaners, args.session)
+
+    def finish(self) -> None:
+        """Replace the names that were learnt after they were written, and report on stderr what was written."""
+        if self._pseudonyms is not None:
+            self.folder.rewrite(self._pseudonyms.replace_known)
+        for path in self.folder.sessions:
+            warn(f"recorded {path}")
+        if not self.folder.sessions:
+            warn("nothing was recorded")
+        _list("secrets were redacted:", self.redactor)
+        _list("personal data was replaced by stand-ins:", self._pseudonyms)
+
+
+def _list(heading: str, cleaner: Any) -> None:
+    lines = [] if cleaner is None else list(cleaner.report())
+    if lines:
+        warn(heading)
+    for line in lines:
+        print(f"  {line}", file=sys.stderr)
+
+
+def _pseudonyms(args: argparse.Namespace) -> Any:
+    from mcp_sim.recordings.capture.pseudonyms import Pseudonyms  # noqa: PLC0415 (rarely used)
+    from mcp_sim.recordings.capture.stand_ins import pseudonym_key  # noqa: PLC0415 (rarely used)
+
+    try:
+        return Pseudonyms(pseudonym_key(args.output))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"record --pseudonyms: cannot use the key in {args.output}: {error}") from None
 
 
 def approval_of(args: argparse.Namespace) -> Any:
@@ -28,16 +62,3 @@ def approval_of(args: argparse.Namespace) -> Any:
     from mcp_sim.recordings.relays.approval import approval  # noqa: PLC0415 (rarely used)
 
     return approval(args.approve)
-
-
-def report(folder: Any, redactor: Any) -> None:
-    """Report on stderr which sessions were written, and what was redacted."""
-    for path in folder.sessions:
-        warn(f"recorded {path}")
-    if not folder.sessions:
-        warn("nothing was recorded")
-    lines = [] if redactor is None else list(redactor.report())
-    if lines:
-        warn("secrets were redacted:")
-    for line in lines:
-        print(f"  {line}", file=sys.stderr)

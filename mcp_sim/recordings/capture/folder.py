@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Protocol
 
 from mcp_sim import __version__
-from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
@@ -25,17 +25,27 @@ LONGEST_HEADER = 1_000_000
 """Bytes of the first line of a session that are read for the name of its server."""
 
 
+class Cleaner(Protocol):
+    """Replaces what is not to be written: secrets, or personal data."""
+
+    def redact(self, value: Json, place: str) -> Json: ...
+
+    def redact_schemas(self, value: Json, place: str) -> Json: ...
+
+
 class SessionFile:
     """A session that is being written. Each line is on disk before the next one begins."""
 
-    def __init__(self, path: Path, redactor: Redactor | None) -> None:
+    def __init__(self, path: Path, cleaners: Sequence[Cleaner]) -> None:
         self.path = path
-        self._redactor = redactor
+        self._cleaners = cleaners
         self._size = 0
 
     def write(self, line: Record) -> None:
-        """Append a line without secrets. Raises `OSError`; what was written of the line is then removed."""
-        written = line if self._redactor is None else self._redacted(line, self._redactor)
+        """Append a cleaned line. Raises `OSError`; what was written of the line is then removed."""
+        written = line
+        for cleaner in self._cleaners:
+            written = self._cleaned(written, cleaner)
         data = _text(written).encode("utf-8", "backslashreplace") + b"\n"
         target = os.open(self.path, os.O_WRONLY | os.O_APPEND)
         try:
@@ -50,20 +60,20 @@ class SessionFile:
         finally:
             os.close(target)
 
-    def _redacted(self, line: Record, redactor: Redactor) -> Record:
+    def _cleaned(self, line: Record, cleaner: Cleaner) -> Record:
         place = str(line.get("tool") or line.get("uri") or line.get("method") or line["type"])
         if line["type"] == "tools":
-            return {**line, "tools": redactor.redact_schemas(line["tools"], "tools")}
-        return {**redactor.redact({**line, "type": None}, place), "type": line["type"]}
+            return {**line, "tools": cleaner.redact_schemas(line["tools"], "tools")}
+        return {**cleaner.redact({**line, "type": None}, place), "type": line["type"]}
 
 
 class Folder:
-    """The folder of a recorded server. `redactor` is None if secrets are kept."""
+    """The folder of a recorded server. All that is written passes the `cleaners` in order."""
 
-    def __init__(self, place: Path, redactor: Redactor | None, session: str | None = None) -> None:
+    def __init__(self, place: Path, cleaners: Sequence[Cleaner] = (), session: str | None = None) -> None:
         self.place = place
         self.sessions = list[Path]()
-        self._redactor = redactor
+        self._cleaners = cleaners
         self.session = session
         self._is_ours = False
         self._earlier: set[str] | None = None
@@ -73,7 +83,7 @@ class Folder:
         """Return the folder of one of several servers; this one if the name is empty."""
         if not name:
             return self
-        inner = Folder(self.place / _file_name(name), self._redactor, self.session)
+        inner = Folder(self.place / _file_name(name), self._cleaners, self.session)
         inner.sessions = self.sessions
         return inner
 
@@ -90,7 +100,7 @@ class Folder:
                     raise
                 continue
             self.sessions.append(path)
-            return SessionFile(path, self._redactor)
+            return SessionFile(path, self._cleaners)
         raise AssertionError
 
     def refuse_another_server(self, info: Json) -> None:
@@ -122,7 +132,9 @@ class Folder:
 
     def has_tools(self, tools: list[Json]) -> bool:
         """Whether `tools.json` has these tools. It is written if it is not there, or was written by this recording."""
-        listed = tools if self._redactor is None else self._redactor.redact_schemas(tools, "tools")
+        listed = tools
+        for cleaner in self._cleaners:
+            listed = cleaner.redact_schemas(listed, "tools")
         path = self.place / TOOLS
         with suppress(OSError, ValueError):
             if json.loads(path.read_text(encoding="utf-8")) == {"tools": listed}:
@@ -130,13 +142,26 @@ class Folder:
         if path.exists() and not self._is_ours:
             return False
         self.place.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=self.place, prefix=f".{TOOLS}.", delete=False) as stream:
-            stream.write(_text({"tools": listed}, indent=1).encode("utf-8", "backslashreplace") + b"\n")
-        fresh = Path(stream.name)
-        fresh.chmod(0o644)
-        fresh.replace(path)
+        _write_whole(path, _text({"tools": listed}, indent=1))
         self._is_ours = True
         return True
+
+    def rewrite(self, change: Callable[[Record], Record]) -> None:
+        """Change the lines of the sessions that were written. Raises `OSError`."""
+        for path in self.sessions:
+            lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+            changed = [change(line) for line in lines]
+            if changed != lines:
+                _write_whole(path, "\n".join(map(_text, changed)))
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file of lines in one step. Raises `OSError`."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    fresh = Path(stream.name)
+    fresh.chmod(0o644)
+    fresh.replace(path)
 
 
 def _server_of(path: Path) -> str | None:

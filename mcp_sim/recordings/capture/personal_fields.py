@@ -1,0 +1,189 @@
+"""Find personal data in recorded messages, by the names of fields that `personal.yaml` lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from mcp_sim.recordings.capture.secret_words import Words, is_open_value, words_of
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.json_values import decode
+from mcp_sim.types.lexicon.english import singular
+
+Kind: TypeAlias = Literal["name", "number", "card", "street", "unsure"]
+"""What a field holds. `unsure`: the name of a person, or of anything else."""
+
+TOKEN = re.compile(r"[^\W_]+")
+"""A word of a name. Underscores, dots and dashes separate the words of user names and addresses."""
+
+MOST_WORDS = 5
+"""The most words of a person's name. More are a sentence."""
+
+FEWEST_DIGITS = 6
+"""Digits of a number that identifies a person. Fewer are an extension, or a number of something else."""
+
+_LABELLED = re.compile(r"(?m)^[\s>*•#-]*([A-Za-z][\w ]{1,30}?)\**[ \t]*:\**[ \t]+\**(.+?)\**[ \t]*$")
+"""A line of a text such as `- **Full name:** Ada Vos`."""
+
+_TABLE_ROW = re.compile(r"(?m)^[ \t]*\|(.+)\|[ \t]*$")
+
+
+class PersonalWords(BaseModel):
+    """The contents of `personal.yaml`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fields: dict[Kind, list[str]]
+    containers: frozenset[str]
+    persons: frozenset[str]
+    not_names: frozenset[str]
+    kept: frozenset[str]
+    ordinary: frozenset[str]
+    roles: frozenset[str]
+    reserved: list[str]
+    files: frozenset[str]
+
+
+@cache
+def personal_words() -> PersonalWords:
+    """Return the words that are known."""
+    return PersonalWords.model_validate(yaml.safe_load(Path(__file__).with_name("personal.yaml").read_bytes()))
+
+
+@cache
+def kind_of(field: str) -> Kind | None:
+    """Return the kind of personal data that a field holds; None for other data."""
+    words = words_of(field)
+    ends = [words[at:] for at in range(len(words))]
+    return next((kinds[end] for end in ends if end in (kinds := _kinds())), None)
+
+
+@cache
+def _kinds() -> Mapping[Words, Kind]:
+    known = personal_words()
+    return {words_of(name): kind for kind, names in known.fields.items() for name in names}
+
+
+def names_person(name: str) -> bool:
+    """Whether the last word of a name means a person: `assignee`, `list_contacts`, `find_users_by_city`."""
+    words = words_of(name)
+    ends = [at for at, word in enumerate(words) if word in {"by", "for", "from", "in", "of", "with"}]
+    noun = words[: ends[0]] if ends else words
+    return bool(noun) and singular(noun[-1]) in personal_words().persons
+
+
+def find_personal(value: Json, tool: str) -> Iterator[tuple[Kind, str]]:
+    """Yield the personal data in the arguments or the answer of a tool: its kind, and the text as it is there."""
+    yield from _found(value, is_person=names_person(tool))
+
+
+def _found(value: Json, *, is_person: bool) -> Iterator[tuple[Kind, str]]:
+    if isinstance(value, dict):
+        yield from _in_record(cast("Record", value), is_person=is_person)
+    elif isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _found(item, is_person=is_person)
+    elif isinstance(value, str):
+        for record in _records_in(value):
+            yield from _found(record, is_person=is_person)
+
+
+def _in_record(record: Record, *, is_person: bool) -> Iterator[tuple[Kind, str]]:
+    """Yield the personal data of a record. Its name is a person's if other fields are those of a person."""
+    kinds: dict[str, Kind | None] = {name: kind_of(name) for name in record}
+    has_contact = any(kind not in {None, "unsure"} or "@" in str(record[name]) for name, kind in kinds.items())
+    for name, inner in record.items():
+        kind = kinds[name]
+        is_role = names_person(name)
+        texts = [str(item) for item in as_list(inner) or [inner] if _is_scalar(item)]
+        for text in texts:
+            if kind is not None and kind != "unsure":
+                if _fits(kind, text):
+                    yield kind, text
+            elif (is_role or (kind == "unsure" and (has_contact or is_person))) and is_persons_name(text):
+                yield "name", text
+        yield from _found(inner, is_person=is_role or (is_person and name in personal_words().containers))
+
+
+def _is_scalar(value: Json) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _fits(kind: Kind, text: str) -> bool:
+    """Whether the text of a field is what its name says."""
+    tokens = TOKEN.findall(text)
+    if is_open_value(text) or "\n" in text or text.startswith("0x"):
+        return False
+    match kind:
+        case "name":
+            is_short = text[0].isalpha() and len(tokens) <= MOST_WORDS and "@" not in text
+            return is_short and not personal_words().not_names & {token.lower() for token in tokens}
+        case "street":
+            return (
+                len(tokens) > 1 and re.search(r"\d", text) is not None and re.search(r"[^\W\d_]{3}", text) is not None
+            )
+        case "card":
+            return is_card(text)
+        case _:
+            return sum(sign.isdigit() for sign in text) >= FEWEST_DIGITS and len(tokens) <= 2 * MOST_WORDS
+
+
+def is_card(text: str) -> bool:
+    """Whether a text is the number of a payment card, by its length and its check digit."""
+    digits = re.sub(r"[ -]", "", text)
+    return digits.isdecimal() and 13 <= len(digits) <= 19 and luhn_sum(digits) % 10 == 0  # ISO/IEC 7812
+
+
+def luhn_sum(digits: str) -> int:
+    """Return the sum that is a multiple of ten for the number of a card."""
+    doubled = (2 * int(digit) for digit in digits[-2::-2])
+    return sum(map(int, digits[-1::-2])) + sum(number - 9 if number > 9 else number for number in doubled)
+
+
+def is_persons_name(text: str) -> bool:
+    """Whether a text looks like the name of a person: few words with capitals, and no word of groups or companies."""
+    known, tokens = personal_words(), text.replace(".", " ").replace(",", " ").split()
+    lowered = {token.lower() for token in tokens}
+    return (
+        0 < len(tokens) <= MOST_WORDS
+        and not known.not_names & lowered
+        and all(re.fullmatch(r"[^\W\d_][^\W\d_'’-]*(?:['’-][^\W\d_]+)*", token) for token in tokens)
+        and all(not token[0].islower() or token in known.kept for token in tokens)
+    )
+
+
+def _records_in(text: str) -> Iterator[Json]:
+    """Yield the records that a text has: JSON, lines with labels, the rows of a table."""
+    if text.lstrip()[:1] in {"{", "["}:
+        try:
+            yield decode(text.encode())
+        except ValueError:
+            pass
+        else:
+            return
+    yield from _labelled(text)
+    yield from _rows(text)
+
+
+def _labelled(text: str) -> Iterator[Record]:
+    record: Record = {}
+    for line in _LABELLED.finditer(text):
+        if line[1] in record:
+            yield record
+            record = {}
+        record[line[1]] = line[2]
+    if record:
+        yield record
+
+
+def _rows(text: str) -> Iterator[Record]:
+    lines = [[cell.strip() for cell in row[1].split("|")] for row in _TABLE_ROW.finditer(text)]
+    for cells in lines[1:]:
+        yield dict(zip(lines[0], cells, strict=False))

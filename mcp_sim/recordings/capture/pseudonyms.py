@@ -1,0 +1,305 @@
+"""Replace personal data in what is recorded by stand-ins.
+
+A stand-in is a keyed hash of what it replaces, so that the same value has the same one in all sessions of a folder, and
+calls still match their answers. Words of names are replaced one by one: a mail address made of a name still is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, cast
+
+from mcp_sim.recordings.capture.personal_fields import (
+    TOKEN,
+    Kind,
+    find_personal,
+    is_card,
+    is_persons_name,
+    kind_of,
+    personal_words,
+)
+from mcp_sim.recordings.capture.secret_words import re2
+from mcp_sim.recordings.capture.stand_ins import StandIns
+from mcp_sim.spec.sessions import PLACEHOLDER
+from mcp_sim.types import Json, Record
+
+_MAIL = re.compile(
+    r"(?<![\w.+%-])(?P<local>[\w.+'-]{1,64})(?P<at>@|%40)(?P<domain>(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24})(?![\w-])"
+)
+_NAME_BEFORE = re.compile(r"((?:[^\W\d_][\w'’.-]*[ ,]{1,2}){1,3})\\?[\"']?\s?<$")
+"""A name before the address of a mail: `Ada Vos <ada@example.com>`."""
+
+_PHONE = re.compile(
+    r"(?<![\w.+-])(?:\+[1-9]\d{0,2}[ .()/-]{0,2}(?:\d[ .()/-]{0,2}){6,12}\d|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4})"
+    r"(?![\w-])"
+)
+"""A phone number in a text: an international one, or one in the form of North America."""
+
+_CARD = re.compile(r"(?<![\w.-])(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6011|65\d\d|3[47]\d\d)(?:[ -]?\d){11,12}(?![\w-])")
+"""What may be the number of a payment card, by its first digits."""
+
+_SCHEMA_TEXTS = frozenset({"title", "description", "default", "const", "enum", "example", "examples"})
+"""Keywords of a JSON Schema, or of a tool, with texts."""
+
+_KEPT = frozenset({"type", "tool", "method", "session", "at", "started"})
+"""Parts of a recorded line that are not data of the server."""
+
+
+class Pseudonyms:
+    """Finds personal data and replaces it. Like a `Redactor`, but what it writes looks like what was there."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key, self._stand_ins = key, StandIns(key)
+        self._names = defaultdict[str, set[tuple[str, ...]]](set)
+        """The words of names, in lower case, by the first one."""
+        self._words = set[str]()
+        """Words of names, as they are written."""
+        self._ordinary = {*personal_words().ordinary}
+        """Words that mean something else, too; those of the list of tools are among them."""
+        self._literals = dict[str, str]()
+        """Other texts with their stand-ins."""
+        self._finder: Any = None
+        self._replaced = defaultdict[str, set[str]](set)
+
+    def redact(self, value: Json, place: str) -> Json:
+        """Return a recorded line with stand-ins. `place` is its tool."""
+        line = cast("Record", value)
+        for part in line.values():
+            self.learn(part, place)
+        return {name: part if name in _KEPT else self._replace(part, has_patterns=True) for name, part in line.items()}
+
+    def redact_schemas(self, value: Json, _place: str) -> Json:
+        """Return a list of tools with stand-ins. What they are depends on the list alone, so that lists stay equal."""
+        alone = Pseudonyms(self._key)
+        for text in _texts_in(value):
+            self._ordinary.update(token[0] for token in TOKEN.finditer(text.replace("_", " ")) if token[0].islower())
+        for field, values in _values_in_schemas(value):
+            for learner in (self, alone):
+                learner.learn({field: values}, "")
+        return alone.replace_in_schemas(value)
+
+    def replace_known(self, line: Record) -> Record:
+        """Return a line that was written earlier, with stand-ins for the names that were learnt since."""
+        return {name: part if name in _KEPT else self._replace(part, has_patterns=False) for name, part in line.items()}
+
+    def report(self) -> Iterator[str]:
+        """Yield a line with the number of different values of each kind that were replaced."""
+        for kind, values in sorted(self._replaced.items()):
+            yield f"{kind}: {len(values)} different"
+
+    # learning ---------------------------------------------------------------------------------------------------------
+
+    def learn(self, value: Json, tool: str) -> None:
+        """Learn the personal data in a value, which replaces it wherever it appears from now on."""
+        for kind, text in find_personal(value, tool):
+            if kind == "name":
+                self._learn_name(text)
+            else:
+                self._note(kind, text)
+                self._learn_literal(text, self._stand_ins.of(kind, text))
+        for text in _texts_in(value):
+            for mail in _MAIL.finditer(text):
+                before = _NAME_BEFORE.search(text, 0, mail.start())
+                words = before[1].split() if before else []
+                names = (" ".join(words[at:]) for at in range(len(words)))
+                for name in [name for name in names if is_persons_name(name)][:1]:
+                    self._learn_name(name)
+
+    def _learn_name(self, name: str) -> None:
+        known = personal_words()
+        tokens = [token for token in TOKEN.findall(name) if token.lower() not in known.kept]
+        words = tuple(token.casefold() for token in tokens if not token.isdecimal())
+        if len(words) > 1:
+            for sequence in (words, (*words[1:], words[0]), (words[-1], *words[:-1]), ("".join(words),)):
+                self._names[sequence[0]].add(sequence)
+        for token in tokens:
+            if len(token) > 1 and not token.isdecimal():
+                self._words.add(token)
+                self._names[token.casefold()].add((token.casefold(),))
+            if not token.isascii():
+                self._learn_literal(json.dumps(token)[1:-1], json.dumps(self._stand_ins.word(token))[1:-1])
+            if token.lower() == token.upper() and not token.isdecimal():  # in scripts without capitals or spaces
+                self._learn_literal(token, self._stand_ins.word(token))
+
+    def _learn_literal(self, text: str, stand_in: str) -> None:
+        if text not in self._literals:
+            self._literals[text] = stand_in
+            self._finder = None
+
+    # replacing --------------------------------------------------------------------------------------------------------
+
+    def _replace(self, value: Json, *, has_patterns: bool, field: str = "") -> Json:
+        if isinstance(value, dict):
+            parts = cast("Record", value)
+            return {
+                self._text(name, has_patterns): self._replace(inner, has_patterns=has_patterns, field=name)
+                for name, inner in parts.items()
+            }
+        if isinstance(value, list):
+            return [self._replace(item, has_patterns=has_patterns, field=field) for item in cast("list[Json]", value)]
+        if isinstance(value, str):
+            return self._text(value, has_patterns)
+        if isinstance(value, int) and not isinstance(value, bool) and kind_of(field) in {"number", "card"}:
+            return int(self._literals.get(str(value), value))
+        return value
+
+    def replace_in_schemas(self, value: Json, *, is_text: bool = False) -> Json:
+        """Return a part of a list of tools with stand-ins, in its texts only."""
+        if isinstance(value, dict):
+            return {
+                name: self.replace_in_schemas(inner, is_text=is_text or name in _SCHEMA_TEXTS)
+                for name, inner in cast("Record", value).items()
+            }
+        if isinstance(value, list):
+            return [self.replace_in_schemas(item, is_text=is_text) for item in cast("list[Json]", value)]
+        return self._text(value, has_patterns=True) if is_text and isinstance(value, str) else value
+
+    def _text(self, text: str, has_patterns: bool) -> str:
+        """Return a text with stand-ins. What one of the finders replaces is not looked at again."""
+        finders: list[tuple[Any, Callable[[Any], str]]] = [(PLACEHOLDER, lambda match: match[0]), (_MAIL, self._mail)]
+        if self._literals:
+            finders.append((self._literal_finder, self._literal))
+        if has_patterns:
+            finders += [(_CARD, self._card), (_PHONE, self._phone)]
+        return self._apply(finders, text, "", "")
+
+    def _apply(self, finders: list[tuple[Any, Callable[[Any], str]]], text: str, before: str, after: str) -> str:
+        """Replace what the first finder finds, and let the others replace what is between."""
+        if not text:
+            return text
+        if not finders:
+            return self._without_names(text, before, after)
+        (finder, stand_in), *others = finders
+        matches = list(finder.finditer(text))
+        ends = [(0, 0), *((match.start(), match.end()) for match in matches), (len(text), len(text))]
+        parts = list[str]()
+        for (_, end), (start, _), match in zip(ends, ends[1:], [*matches, None], strict=False):
+            around = (text[end - 1] if end else before, text[start] if start < len(text) else after)
+            parts.append(self._apply(others, text[end:start], *around))
+            if match is not None:
+                parts.append(stand_in(match))
+        return "".join(parts)
+
+    @property
+    def _literal_finder(self) -> Any:
+        if self._finder is None:
+            self._finder = re2.compile("|".join(map(re2.escape, sorted(self._literals, key=len, reverse=True))))
+        return self._finder
+
+    def _literal(self, match: Any) -> str:
+        """Return the stand-in of a known text, unless it is a part of a longer number or word."""
+        text, source = match[0], match.string
+        is_part = (
+            source[max(0, match.start() - 1) : match.start()].isalnum() and text[0].isascii() and text[0].isalnum()
+        ) or (source[match.end() : match.end() + 1].isalnum() and text[-1].isascii() and text[-1].isalnum())
+        return text if is_part else self._literals[text]
+
+    def _mail(self, match: re.Match[str]) -> str:
+        """Return the stand-in of a mail address. Its domain stays a part, with which answers may be searched."""
+        local, domain = match["local"], match["domain"].lower()
+        known = personal_words()
+        is_reserved = f".{domain}".endswith(tuple(f".{name}" for name in known.reserved))
+        if is_reserved or domain.rpartition(".")[2] in known.files or local.lower() in known.roles:
+            return TOKEN.sub(self._if_name, local) + match[0][len(local) :]
+        self._replaced["mail"].add(match[0])
+        replaced = TOKEN.sub(lambda token: self._stand_ins.cased(token[0].lower()), local)
+        return f"{replaced}{match['at']}{match['domain']}.example"
+
+    def _if_name(self, token: re.Match[str]) -> str:
+        return self._stand_ins.cased(token[0]) if token[0].casefold() in self._names else token[0]
+
+    def _card(self, match: re.Match[str]) -> str:
+        return self._digits("card", match) if is_card(match[0]) else match[0]
+
+    def _phone(self, match: re.Match[str]) -> str:
+        return self._digits("number", match)
+
+    def _digits(self, kind: Kind, match: re.Match[str]) -> str:
+        self._note(kind, match[0])
+        return self._stand_ins.of(kind, match[0])
+
+    def _note(self, kind: Kind, text: str) -> None:
+        self._replaced[kind].add(text.casefold() if kind == "street" else re.sub(r"\D", "", text))
+
+    def _without_names(self, text: str, before: str, after: str) -> str:
+        """Return a text with stand-ins for names. `before` and `after` are the characters around it."""
+        tokens = list(TOKEN.finditer(text))
+        parts, at, number = list[str](), 0, 0
+        while number < len(tokens):
+            size = self._size_of_name(tokens, number, text, before, after)
+            for token in tokens[number : number + size]:
+                self._replaced["name"].add(token[0].casefold())
+                parts += [text[at : token.start()], self._stand_ins.cased(token[0])]
+                at = token.end()
+            number += size or 1
+        return "".join((*parts, text[at:])) if parts else text
+
+    def _size_of_name(self, tokens: list[re.Match[str]], first: int, text: str, before: str, after: str) -> int:
+        """Return the number of words of the name that begins at a word, 0 if none does."""
+        start = tokens[first]
+        sequences = self._names.get(start[0].casefold(), ())
+        for sequence in sorted(sequences, key=len, reverse=True):
+            matched = tokens[first : first + len(sequence)]
+            if tuple(token[0].casefold() for token in matched) != sequence:
+                continue
+            if len(sequence) > 1 and all(_are_near(*pair, text) for pair in pairwise(matched)):
+                return len(sequence)
+            if len(sequence) == 1 and self._is_name(start, text, before, after):
+                return 1
+        return 0
+
+    def _is_name(self, token: re.Match[str], text: str, before: str, after: str) -> bool:
+        """Whether a word is that of a known name: with a capital anywhere, else, and if it is ordinary, alone."""
+        word = token[0]
+        is_written_so = word in self._words or word.title() in self._words
+        is_ordinary = word.casefold() in self._ordinary
+        if is_written_so and not word.islower() and not is_ordinary:
+            return True
+        return (not is_ordinary or not word.islower()) and _is_alone(token, text, before, after)
+
+
+def _are_near(token: re.Match[str], following: re.Match[str], text: str) -> bool:
+    """Whether only a blank, a sign or a short word such as `van` is between two words."""
+    between = text[token.end() : following.start()]
+    return len(between) <= 3 and not re.search(r"[\n;:!?()<>{}\[\]]", between)
+
+
+def _is_alone(token: re.Match[str], text: str, before: str, after: str) -> bool:
+    """Whether a word is all of a text or of a quotation in it, a part of a path, or mentioned as `@ada`."""
+    previous = text[token.start() - 1] if token.start() else before
+    following = text[token.end()] if token.end() < len(text) else after
+    return previous == "@" or (previous in _BORDERS and following in _BORDERS)
+
+
+_BORDERS = frozenset({"", '"', "'", "`", "/", "\\"})
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = list(cast("Record", value).values())
+    if isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _texts_in(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def _values_in_schemas(value: Json) -> Iterator[tuple[str, list[Json]]]:
+    """Yield the names of properties with the values that their schemas list."""
+    if isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _values_in_schemas(item)
+    if not isinstance(value, dict):
+        return
+    for name, inner in cast("Record", value).items():
+        if isinstance(inner, dict):
+            schema = cast("Record", inner)
+            listed = [schema[word] for word in ("default", "const") if word in schema]
+            values = [*listed, *(item for word in ("enum", "examples") for item in schema.get(word) or ())]
+            if values:
+                yield name, values
+        yield from _values_in_schemas(inner)
