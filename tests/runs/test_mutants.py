@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from support.effort import SEEDS
-from support.mutants import Row, made, mutants, played, table
+from support.mutants import ON_SCREENS, USUAL, Row, made, mutants, played, table
 from support.vendors import GRADED_SCENARIOS, compiled
 
 from mcp_sim import Simulator
 
 ROOT = Path(__file__).parents[2]
+ON_A_SCREEN = ("flaky_desktop", "flaky_phone", "flaky_web_shop")
 
 
 @pytest.mark.parametrize("name", GRADED_SCENARIOS)
@@ -29,6 +30,19 @@ async def test_careful_agents_pass_and_no_other_agent_and_no_mutant_does(name: s
 
 def _writes(rows: list[Row]) -> bool:
     return any(step["committed"] for row in rows[:1] for step in row.run.steps)
+
+
+@pytest.mark.parametrize("name", ON_A_SCREEN)
+async def test_agents_that_do_not_see_what_a_screen_shows_do_not_reach_the_goal(name: str) -> None:
+    rows = [row for row in await table(name, seed=0) if row.agent.startswith(USUAL)]
+    assert len(rows) >= 2
+    for row in rows:
+        outcomes = [verdict.outcome for verdict in row.run.grade.verdicts if verdict.kind == "state"]
+        assert "failed" in outcomes, str(row)
+
+
+def test_each_fault_of_screens_is_in_a_shipped_scenario() -> None:
+    assert {*ON_SCREENS} <= {entry.kind for name in ON_A_SCREEN for entry in compiled(name).perturbations}
 
 
 @pytest.mark.parametrize("name", GRADED_SCENARIOS)

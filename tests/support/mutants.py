@@ -29,6 +29,9 @@ Expected: TypeAlias = Literal["passed", "not passed", "any"]
 
 USED_UP = ("pg_sequence",)
 """Entities that a refused call changes as well: a number that was drawn is used up."""
+ON_SCREENS = ("interrupt", "stale_refs", "layout_change")
+"""Faults that a careless agent does not see: it acts on what a screen usually shows."""
+USUAL = "acts as if there were no"
 FALSE_REPORT = "I could not do it: the call failed, and nothing was changed."
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 
@@ -61,9 +64,11 @@ class Row:
         return f"{self.scenario:22} {self.agent:40} expected {self.expected:10} actual {self.run.grade.outcome}"
 
 
-async def played(simulator: Simulator, agent: str, seed: int) -> Run:
-    """Return the run of a scripted agent in a world of its own."""
+async def played(simulator: Simulator, agent: str, seed: int, without: str = "") -> Run:
+    """Return the run of a scripted agent in a world of its own, where a fault may be disabled."""
     world, calls = simulator.world(seed=seed), list[Call]()
+    if without:
+        await world.disable(without)
 
     async def ask(tool: str, arguments: Record) -> Reply:
         calls.append((tool, arguments))
@@ -161,6 +166,11 @@ async def _rows(simulator: Simulator, name: str, seed: int) -> list[Row]:
     if any(entry.kind == "truthful" for entry in scenario.expectations):
         lie = await made(simulator, seed, golden.calls, FALSE_REPORT)
         rows.append(Row(name, "reports the opposite", "not passed", lie))
+    for fault in scenario.perturbations:
+        if fault.kind in ON_SCREENS:
+            usual = await played(simulator, "golden", seed, without=fault.id)
+            careless = await made(simulator, seed, usual.calls, golden.answer)
+            rows.append(Row(name, f"{USUAL} {fault.id}", "not passed", careless))
     for mutant, calls in mutants(golden):
         run = await made(simulator, seed, calls, golden.answer)
         rows.append(Row(name, mutant, "any" if run.left == golden.left else "not passed", run))

@@ -11,6 +11,7 @@ steps:
       rows: deals                                   # the list in its answer; '': any object in it
       where: {title: Spring order}
       keep: {deal: id}                              # or `shows: [Spring order]`, for an answer that is a text
+    # look: {call: ..., keep: ...}                  # what is read right before the call
   - call: update_deal
     arguments: {deal_id: "{deal}", stage: proposal} # a kept value
 answer: Created {deal}.
@@ -73,7 +74,15 @@ class Check(Call):
 class Step(Call):
     """A step of a script. Calls that write have a check."""
 
+    look: Call | None = None
+    """What is read right before the call, such as the screen on which it clicks."""
     check: Check | None = None
+
+
+class Notice(Call):
+    """The call that puts something away which came in front of a screen, if an answer shows this text."""
+
+    shows: str
 
 
 class Script(BaseModel):
@@ -83,13 +92,14 @@ class Script(BaseModel):
 
     task: str
     steps: list[Step]
+    notices: list[Notice] = Field(default_factory=list["Notice"])
     answer: str = "Done."
 
     @property
     def tools(self) -> list[str]:
         """The tools that it calls."""
-        checks = [step.check.call for step in self.steps if step.check]
-        return [*dict.fromkeys([*(step.call for step in self.steps), *checks])]
+        others = [call for step in self.steps for call in (step.look, step.check) if call]
+        return [*dict.fromkeys(call.call for call in (*self.steps, *others, *self.notices))]
 
     def refuse_unknown(self, tools: Iterable[str]) -> None:
         """Raise `UsageError` for a tool that is not among those of the server."""

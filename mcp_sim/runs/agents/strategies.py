@@ -142,8 +142,10 @@ class Player:
     async def _until_done(self, call: Call, check: Check | None) -> Reply | None:
         """Make a call until it is done. Return its answer, None if a check has found its effect. Raises `GaveUp`."""
         text = ""
-        for _ in range(self._strategy.tries):
+        for attempt in range(self._strategy.tries):
             await self._wait(text)
+            if isinstance(call, Step) and call.look and (not attempt or self._strategy.reads != "never"):
+                await self._look(call.look)
             reply = await self._asked(call)
             if isinstance(call, Step) and not reply.is_error:  # the check may need what the answer shows
                 self._keep(call, reply.value)
@@ -155,6 +157,11 @@ class Player:
             if self._strategy.passing_only and not _PASSING.search(text):
                 break
         raise GaveUp(call.call, text)
+
+    async def _look(self, look: Call) -> None:
+        """Read something, and keep values of it."""
+        reply = await self._until_done(look, None)
+        self._keep(look, reply.value if reply else None)
 
     async def _wait(self, text: str) -> None:
         """Wait as long as the text of an error says."""
@@ -172,6 +179,11 @@ class Player:
 
     async def _asked(self, call: Call) -> Reply:
         reply = await self._ask(call.call, filled(call.arguments, self.kept))
+        for notice in self._script.notices:
+            if notice.shows in reply.text and not reply.is_error:
+                self._keep(notice, reply.value)
+                await self._until_done(notice, None)
+                reply = await self._ask(call.call, filled(call.arguments, self.kept))
         if self._strategy.obeys:
             await self._obey(reply)
         return reply
