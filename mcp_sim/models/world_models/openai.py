@@ -18,7 +18,7 @@ from mcp_sim.models.language_model.cache import Cache
 from mcp_sim.models.language_model.connection import KEYLESS
 from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import Disclosure
-from mcp_sim.models.language_model.domains import DomainPredictor, DomainSettings, system_text
+from mcp_sim.models.language_model.domains import DomainPredictor, DomainSettings, no_summary, system_text
 from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, open_endpoint
 from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, Thinking, default_preset
 from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSettings
@@ -238,7 +238,7 @@ class Openai(WorldModel):
             instructions = "\n".join(self.instructions.values())
             text = system_text(self.domain, self.prompts, domain, instructions)
             disclosure = Disclosure(domain, self.withhold)
-            conversation = Conversation(text, disclosure, ask, owner, self.transcript, max_characters, lambda *_: None)
+            conversation = Conversation(text, disclosure, ask, owner, self.transcript, max_characters, no_summary)
             settings = DomainSettings(self.screen, self.task, self.withhold)
             return DomainPredictor(self.domain, conversation, settings, self.max_attempts)
         bounds = Bounds(self.max_text, self.max_items, is_open=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.conversation import Conversation, append_turn
-from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_marks
+from mcp_sim.models.language_model.disclosure import Disclosure, find_leaks, without_chat_marks
 from mcp_sim.models.language_model.domains.forms import ACTION, DOMAINS, INSTRUCTION, STATE, TASK, Form
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reply import Reply, earlier_replies, ended, observation_text
@@ -55,6 +55,10 @@ def system_text(name: str, folder: str | None, domain: Domain, instructions: str
         text = path.read_text(encoding="utf-8").strip()
     about = f"\n\n# Environment\n\n{domain.description}" if domain.description else ""
     return prompt.encodable(f"{text}{about}" + (f"\n\n# Instructions\n\n{instructions}" if instructions else ""))
+
+
+def no_summary(_turn: Turn, _disclosure: Disclosure, _size: int) -> None:
+    """Return nothing that would replace old turns: those that are kept show the newest screen."""
 
 
 class DomainPredictor:
