@@ -213,7 +213,9 @@ def measure_search(themes: Sequence[str], seeds: int, queries: int) -> None:
             print(f"{theme} seed {seed}: hit@10 {answered / asked:.3f} ({answered} of {asked}), {leaked} leaks")
     for rows in (1400, 13_000):
         count, search_ms, scan_ms = times(rows)
-        print(f"{count} pages: {search_ms:.2f} ms of processor time a search, {search_ms / scan_ms:.3f} of a plain scan")
+        print(
+            f"{count} pages: {search_ms:.2f} ms of processor time a search, {search_ms / scan_ms:.3f} of a plain scan"
+        )
 
 
 if __name__ == "__main__":

@@ -76,6 +76,22 @@ PRINTED = {
         "p_01.csv\n3 qaa\n3 qab\n3 qac\n9 total\n"
     ),
     "diff --unified=0 people.csv people.bak | tail -1; date -I": "-bob,25\n2029-03-01\n",
+    "cat b.bin | od -An -tx1; tail -c 2 b.bin | xxd -p; cat b.bin | sha1sum; md5sum < b.bin; cat b.bin | wc -c": (
+        " 00 01 02 ff fe\nfffe\n1b26a7676d5de2059b41f7a09451533f158744da  -\n"
+        "38ec78bbc1a4d63eda25f474b99a54ef  -\n5\n"
+    ),
+    "tar cz src/run.sh | tar tz; xz -c u.json | xz -dc; gzip -c u.json | zcat; xz -c u.json > p.xz && xz -dc p.xz": (
+        'src/run.sh\n{"n": 1}\n{"n": 1}\n{"n": 1}\n'
+    ),
+    "printf 'b.bin\nu.json\n' | while read f; do cat $f | xxd -p; done; xxd -p b.bin | xxd -r -p | cmp - b.bin": (
+        "000102fffe\n7b226e223a20317d0a\n"
+    ),
+    "md5sum u.json nosuch; md5sum --tag u.json; md5sum u.json b.bin >s; echo >>u.json; md5sum -c s; md5sum -c b.bin": (
+        "b1d1ee6db4a7a9c3150ed9c41ed4c891  u.json\nMD5 (u.json) = b1d1ee6db4a7a9c3150ed9c41ed4c891\nu.json: FAILED\n"
+        "b.bin: OK\nmd5sum: nosuch: No such file or directory\nmd5sum: WARNING: 1 computed checksum did NOT match\n"
+        "md5sum: b.bin: no properly formatted checksum lines found\n"
+    ),
+    "find . -size 0; find . -size -2 -type f | sort | head -1; find . -size +7": "./empty.txt\n./b.bin\n.\n./src\n",
     "vim u.json": "bash: line 1: vim: command not found\n",
 }  # fmt: skip
 
@@ -85,6 +101,17 @@ async def test_commands_print_what_gnu_prints(tmp_path: Path, command: str) -> N
     async with simulator(tmp_path, FILES).open(seed=1) as world:
         result = await run(world, command, workdir="/lab")
         assert result["stdout"] + result["stderr"] == PRINTED[command]
+
+
+async def test_bytes_in_a_pipe_are_the_same_in_every_run_and_leave_the_session_as_it_was(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FILES).open(seed=1) as world:
+        await run(world, "cd /lab; n=5; f() { cat $1 | xxd -p; }")
+        command = "f b.bin > hex; n=$((n+1)); cat hex; head -c 8 /dev/urandom | od -An -tx1"
+        twin = world.fork()
+        result = await run(world, command)
+        assert result == await run(twin, command)
+        assert result["stdout"].startswith("000102fffe\n")
+        assert (await run(world, "echo $n; pwd; cat hex"))["stdout"] == "6\n/lab\n000102fffe\n"
 
 
 async def test_a_backup_beside_a_file_is_kept(tmp_path: Path) -> None:

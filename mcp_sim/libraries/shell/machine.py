@@ -6,9 +6,11 @@ time and memory. What it gets from the host is the time of its files, which is r
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from random import Random
 from time import time
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from mcp_sim.libraries.files.paths import directories_above, is_within
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
+from mcp_sim.libraries.shell.commands.invocation import Body, run_on_bytes, run_on_text
 from mcp_sim.libraries.shell.contents import bytes_of, content_of, kilobytes
 from mcp_sim.libraries.shell.installed import INSTALLED, SYSTEM, furnish
 from mcp_sim.libraries.store import Store
@@ -23,9 +26,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.clock import iso_seconds
 
 if TYPE_CHECKING:
-    from bashkit import Bash, BuiltinContext, BuiltinResult, ExecResult, FileSystem
-
-    from mcp_sim.libraries.shell.commands import Command
+    from bashkit import Bash, BuiltinContext, BuiltinResult, CommandContext, ExecResult, FileSystem
 
 MODES = {FILE: "644", DIRECTORY: "755"}
 """The modes of records without a mode."""
@@ -54,14 +55,32 @@ Place: TypeAlias = "tuple[str, str]"
 
 
 class Machine:
-    """An interpreter whose files are those of a view. One call uses it at a time."""
+    """An interpreter whose files are those of a view. One call uses it at a time.
 
-    def __init__(self, commands: Mapping[str, Command], host: str, env: Mapping[str, str], seconds: float) -> None:
+    Commands get and print texts, unless it `keeps_bytes`: then what is not text goes through pipes as it is, but each
+    command takes a hundred times as long.
+    """
+
+    def __init__(
+        self,
+        commands: Mapping[str, Body],
+        host: str,
+        env: Mapping[str, str],
+        seconds: float,
+        *,
+        keeps_bytes: bool = False,
+    ) -> None:
         from bashkit import Bash  # noqa: PLC0415 (optional, and loaded with the first command)
 
-        builtins = {name: self._builtin(command) for name, command in commands.items()}
+        builtins = {} if keeps_bytes else {name: self._on_text(body) for name, body in commands.items()}
         limits: Mapping[str, Any] = {"timeout_seconds": seconds, **LIMITS}
         self.bash: Bash = Bash(username="root", hostname=host, env=dict(env), custom_builtins=builtins, **limits)
+        self.keeps_bytes = keeps_bytes
+        if keeps_bytes:
+            for name, body in commands.items():
+                self.bash.add_command(name, self._on_bytes(body))
+        self.has_lost_bytes = False
+        """Whether a command of this call has got or printed bytes that are not text, and lost them."""
         self.fs: FileSystem = self.bash.fs()
         self._runs = 0
         self.is_exhausted = False
@@ -90,10 +109,25 @@ class Machine:
     def execute(self, script: str) -> ExecResult:
         """Run a script, and count it: the interpreter runs a limited number."""
         self._runs += 1
-        result = self.bash.execute_sync(script)
+        return self._checked(self.bash.execute_sync(script))
+
+    def _checked(self, result: ExecResult) -> ExecResult:
         if result.error is not None and result.error.startswith(_EXHAUSTED):
             self.is_exhausted = True
         return result
+
+    def execute_given(self, script: str) -> ExecResult:
+        """Run a script that an agent has written."""
+        if not self.keeps_bytes:
+            return self.execute(script)
+        self._runs += 1
+
+        async def run() -> ExecResult:
+            return await self.bash.execute(script)
+
+        # In `execute_sync` a pipe between two commands on bytes waits for ever; and this thread may have a loop.
+        with ThreadPoolExecutor(1) as pool:
+            return self._checked(pool.submit(asyncio.run, run()).result())
 
     @property
     def is_worn(self) -> bool:
@@ -105,6 +139,7 @@ class Machine:
     def begin(self, store: Store) -> None:
         """Begin a call: move the files to the state before it."""
         self.store, self.now, self.slept, self.replaced, self.dated = store, store.now, 0.0, {}, {}
+        self.has_lost_bytes = False
         self.follow()
         noise = store.draws.generator("urandom").randbytes(_RANDOM)
         for name, data in (("null", b""), ("random", noise), ("urandom", noise)):
@@ -372,11 +407,14 @@ class Machine:
                 versions[path] = version
         return versions
 
-    def _builtin(self, command: Command) -> Any:
-        def call(context: BuiltinContext) -> BuiltinResult:
-            return command(self, context)
+    def _on_text(self, body: Body) -> Callable[[BuiltinContext], BuiltinResult]:
+        return lambda context: run_on_text(body, self, context)
 
-        return call
+    def _on_bytes(self, body: Body) -> Callable[[CommandContext], Coroutine[Any, Any, int]]:
+        async def run(context: CommandContext) -> int:
+            return await run_on_bytes(body, self, context)
+
+        return run
 
 
 def _origins(store: Store) -> tuple[Any, ...]:

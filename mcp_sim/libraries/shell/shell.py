@@ -60,6 +60,14 @@ class Blocked(ShellError):
     """A command that does not return, or one in a session with such a command. What it has written stays."""
 
 
+class _RunAgain(Exception):
+    """A command that needs a new interpreter: this one may run no more, or has lost bytes in a pipe."""
+
+    def __init__(self, *, keeps_bytes: bool) -> None:
+        super().__init__()
+        self.keeps_bytes = keeps_bytes
+
+
 @dataclass(slots=True)
 class Output:
     """What a command printed, its exit code, and how long it took in the time of the world."""
@@ -107,17 +115,27 @@ class Shell:
             raise Blocked(str(waiting["blocked"]))
         if len(command) > _LONGEST:
             return Output("", "bash: /bin/bash: Argument list too long\n", 126)
-        output = self._run(known, name, command, workdir, stdin)
-        if output is None:  # the interpreter has run as many commands as it may: a new one goes on
-            output = self._run(known, name, command, workdir, stdin, is_new=True)
-        return output or Output("", "Killed\n", _KILLED)
+        try:
+            return self._run(known, name, command, workdir, stdin)
+        except _RunAgain as reason:
+            again = reason
+        try:
+            return self._run(known, name, command, workdir, stdin, again)
+        except _RunAgain:
+            return Output("", "Killed\n", _KILLED)
 
     def _run(
-        self, known: Record, name: str, command: str, workdir: str | None, stdin: str | None, *, is_new: bool = False
-    ) -> Output | None:
-        """Run a command in a session. Returns None, without changes, if the running shell may run no more."""
+        self,
+        known: Record,
+        name: str,
+        command: str,
+        workdir: str | None,
+        stdin: str | None,
+        again: _RunAgain | None = None,
+    ) -> Output:
+        """Run a command in a session. Raises `_RunAgain`, without changes, if the running shell cannot."""
         state, before = str(known.get("state") or ""), str(known.get("cwd") or self._home())
-        machine = self._pool.take(self._store, name, state, self._home(), is_new=is_new)
+        machine = self._pool.take(self._store, name, state, self._home(), again)
         machine.begin(self._store)
         place = normalize(workdir, before) if workdir else before
         if machine.bash.shell_state().cwd != before:
@@ -129,14 +147,18 @@ class Shell:
             raise ShellError(f"no such directory: {workdir}")
         if workdir:
             machine.execute(f"builtin cd -- {shlex.quote(place)}")
+        view = self._store.view
         output = self._execute(machine, command, stdin)
+        # Commands that write other records than files cannot be run again: their bytes stay lost.
+        if machine.has_lost_bytes and not machine.keeps_bytes and self._store.view is view:
+            raise _RunAgain(keeps_bytes=True)
         directory = machine.bash.shell_state().cwd
         if workdir:
             machine.execute(f"builtin cd -- {shlex.quote(before)}; {last}")
         machine.touch({path: seconds for path, seconds in machine.dated.items() if machine.fs.exists(path)})
         after = session.script(session.capture(machine, machine.fresh))
         if machine.is_exhausted:
-            return None
+            raise _RunAgain(keeps_bytes=machine.keeps_bytes)
         machine.collect(written_paths(machine.bash, command, state, place))
         if machine.cut_off():
             output.stderr += _no_space(command)
@@ -175,7 +197,7 @@ class Shell:
         if stdin is not None:
             machine.fs.write_file(_STDIN, stdin.encode("utf-8", "surrogatepass"))
             text = f"{{ {text}\n}} < {_STDIN}"
-        result = machine.execute(text)
+        result = machine.execute_given(text)
         stdout, stderr, code = result.stdout, result.stderr, result.exit_code
         if result.error is not None and result.error.startswith(_ENDED):
             stderr, code = _failure(result.error)
@@ -226,17 +248,19 @@ class _Pool:
         self._machines: OrderedDict[int, tuple[tuple[str, str], Machine]] = OrderedDict()
         self._count = 0
 
-    def take(self, store: Store, name: str, state: str, home: str, *, is_new: bool) -> Machine:
-        """Return a shell with a session, a new one if it must be. It is in use until it is given back."""
+    def take(self, store: Store, name: str, state: str, home: str, again: _RunAgain | None) -> Machine:
+        """Return a shell with a session, a new one to run a command `again`. It is in use until it is given back."""
         with self._lock:
-            fit = [] if is_new else [at for at, (key, machine) in reversed(self._machines.items())
+            fit = [] if again else [at for at, (key, machine) in reversed(self._machines.items())
                    if key == (name, state) and machine.has_origin(store)]  # fmt: skip
             moves = {at: self._machines[at][1].distance(store) for at in fit}
             at = min(moves, key=lambda place: moves[place], default=None)
             if at is not None and moves[at] <= _NEAR:
                 return self._machines.pop(at)[1]
         runs_suites = any(row.get("runner") for row in store.rows("test_case"))
-        machine = Machine(COMMANDS, _HOST, _ENVIRONMENT, suites.SECONDS if runs_suites else SECONDS)
+        seconds = suites.SECONDS if runs_suites else SECONDS
+        keeps_bytes = again is not None and again.keeps_bytes
+        machine = Machine(COMMANDS, _HOST, _ENVIRONMENT, seconds, keeps_bytes=keeps_bytes)
         machine.begin(store)
         machine.execute(f"builtin cd -- {shlex.quote(home)}")
         machine.fresh = session.capture(machine)

@@ -19,12 +19,13 @@ from mcp_sim.libraries.shell.commands import (
     octal,
     paths,
     services,
+    sums,
     system,
     testing,
 )
-from mcp_sim.libraries.shell.commands.invocation import Body, Command, command
+from mcp_sim.libraries.shell.commands.invocation import Body
 
-__all__ = ["COMMANDS", "Command"]
+__all__ = ["COMMANDS", "Body"]
 
 _MODULES = (
     archives,
@@ -41,10 +42,9 @@ _MODULES = (
     octal,
     paths,
     services,
+    sums,
     system,
     testing,
 )
-_BODIES: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
-
-COMMANDS: Mapping[str, Command] = {name: command(body) for name, body in _BODIES.items()}
+COMMANDS: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
 """By name. They come before those of the interpreter."""

@@ -97,7 +97,7 @@ class _Archive:
         if self._file != "-":
             self._run.fs.write_file(target, data)
         else:
-            self._run.out.append(data.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode())
+            self._run.write(data)
 
     def _below(self, name: str, node: Node) -> Iterator[tuple[str, Node]]:
         """Yield what is at and below a path, under its name in the archive."""
@@ -167,7 +167,7 @@ class _Archive:
             if "v" in self._flags:
                 self._run.out.append(f"{member.name}{'/' if member.isdir() else ''}\n")
             if "O" in self._flags or "to-stdout" in self._flags:
-                self._run.out.append(data.decode("utf-8", "replace"))
+                self._run.write(data)
             else:
                 self._put(posixpath.join(self._folder, *parts), member, data)
 

@@ -64,7 +64,7 @@ def compress(kind: str, run: Invocation, *, unpacks: bool = False, prints: bool 
         if result is None:
             raise Failed(f"{run.name}: {path}: No space left on device\n")
         if prints or path == "-":
-            run.out.append(result.decode("utf-8", "replace"))
+            run.write(result)
             continue
         place = run.place(path)
         run.fs.write_file(place.removesuffix(ending) if unpacks else place + ending, result)

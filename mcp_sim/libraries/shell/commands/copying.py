@@ -166,8 +166,7 @@ class _Placing:
 def _agrees(run: Invocation, question: str) -> bool:
     """Ask on stderr, and return whether the next line of the input agrees."""
     run.errors.append(question)
-    answer, _, run.stdin = run.stdin.partition("\n")
-    return answer[:1] in ("y", "Y") and answer != ""
+    return run.take_line()[:1] in ("y", "Y")
 
 
 def cp(run: Invocation) -> None:

@@ -64,7 +64,7 @@ def _reverted(run: Invocation, text: str, *, is_plain: bool, target: str) -> Non
     if target:
         run.fs.write_file(run.place(target), data)
     else:
-        run.out.append(data.decode("utf-8", "replace"))
+        run.write(data)
 
 
 def hexdump(run: Invocation) -> None:

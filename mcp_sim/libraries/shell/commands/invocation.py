@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mcp_sim.libraries.store import Store
 
 if TYPE_CHECKING:
-    from bashkit import BuiltinContext, BuiltinResult
+    from bashkit import BuiltinContext, BuiltinResult, CommandContext
 
     from mcp_sim.libraries.shell.machine import Machine
 
@@ -59,18 +59,38 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
+class InputNeeded(Exception):
+    """A command needs its input, which has not been read: other commands of a loop may read it."""
+
+
 class Invocation:
     """One run of a command: its arguments, input and files, and the time and the chance of the world."""
 
-    def __init__(self, machine: Machine, context: BuiltinContext) -> None:
+    def __init__(self, machine: Machine, context: BuiltinContext | CommandContext, given: bytes | None) -> None:
         self.machine, self._context = machine, context
         self.name, self.arguments = context.name, [*context.argv]
-        self.stdin = context.stdin or ""
+        self._input = given
         self.directory = context.cwd
         self.fs = context.fs
         self.out: list[str] = []
         self.errors: list[str] = []
         self.code = 0
+
+    @property
+    def input(self) -> bytes:
+        """What a pipe or a redirection gives the command, as far as it has not been taken."""
+        if self._input is None:
+            raise InputNeeded
+        return self._input
+
+    def take_line(self) -> str:
+        """Take the next line of the input."""
+        line, _, self._input = self.input.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+    def write(self, data: bytes) -> None:
+        """Print bytes, which need not be text."""
+        self.out.append(data.decode("utf-8", "surrogateescape"))
 
     @property
     def store(self) -> Store:
@@ -159,7 +179,7 @@ class Invocation:
     def read(self, path: str) -> bytes:
         """Return the bytes of a file; those of the input for `-`. Fails as GNU commands do."""
         if path == "-":
-            return self.stdin.encode("utf-8", "surrogateescape")
+            return self.input
         node = self.look(path, follow=True)
         if node is None:
             raise Failed(f"{self.name}: {path}: No such file or directory\n")
@@ -181,24 +201,43 @@ class Invocation:
 
 
 Body: TypeAlias = Callable[[Invocation], None]
-Command: TypeAlias = "Callable[[Machine, BuiltinContext], BuiltinResult]"
+_LOST = "\ufffd"
+"""What the interpreter gives a command instead of bytes that are not text."""
 
 
-def command(body: Body) -> Command:
-    """Return a command of the interpreter that runs a function."""
+def run_on_text(body: Body, machine: Machine, context: BuiltinContext) -> BuiltinResult:
+    """Run a command whose input and output are texts. The machine notes where bytes were lost."""
+    from bashkit import BuiltinResult  # noqa: PLC0415 (optional)
 
-    def run(machine: Machine, context: BuiltinContext) -> BuiltinResult:
-        from bashkit import BuiltinResult  # noqa: PLC0415 (optional)
+    given = context.stdin or ""
+    invocation = Invocation(machine, context, given.encode("utf-8", "surrogateescape"))
+    _run(body, invocation)
+    printed = "".join(invocation.out).encode("utf-8", "surrogateescape")
+    text = printed.decode("utf-8", "replace")
+    machine.has_lost_bytes |= _LOST in given or _LOST in text
+    return BuiltinResult(text, "".join(invocation.errors), invocation.code)
 
-        invocation = Invocation(machine, context)
-        try:
-            body(invocation)
-        except Failed as failure:
-            invocation.fail(failure.text, failure.code)
-        except (ValueError, OverflowError, TypeError, OSError):  # not a number, or too large
-            invocation.fail(f"{invocation.name}: invalid argument\n")
-        except RuntimeError as error:  # from the files of the interpreter
-            invocation.fail(f"{invocation.name}: {error}\n")
-        return BuiltinResult("".join(invocation.out), "".join(invocation.errors), invocation.code)
 
-    return run
+async def run_on_bytes(body: Body, machine: Machine, context: CommandContext) -> int:
+    """Run a command whose input and output are bytes. Return its exit code."""
+    invocation = Invocation(machine, context, None)
+    try:
+        _run(body, invocation)
+    except InputNeeded:
+        given = b"".join([chunk async for chunk in context.stdin])
+        invocation = Invocation(machine, context, given)
+        _run(body, invocation)
+    await context.stdout.write("".join(invocation.out).encode("utf-8", "surrogateescape"))
+    await context.stderr.write("".join(invocation.errors).encode("utf-8", "surrogateescape"))
+    return invocation.code
+
+
+def _run(body: Body, invocation: Invocation) -> None:
+    try:
+        body(invocation)
+    except Failed as failure:
+        invocation.fail(failure.text, failure.code)
+    except (ValueError, OverflowError, TypeError, OSError):  # not a number, or too large
+        invocation.fail(f"{invocation.name}: invalid argument\n")
+    except RuntimeError as error:  # from the files of the interpreter
+        invocation.fail(f"{invocation.name}: {error}\n")
