@@ -12,8 +12,8 @@ between runs is counted.
 `search`: for each theme and seed of fictional worlds, `hit@10` is the share of the theme's questions about one row for
 which a page with the answer is among the first ten; `leaks` counts withheld facts of a page's rows in the address,
 title, date or snippet that a search shows, over unrelated queries and over queries about other rows. Times are
-milliseconds of processor time a search, at about 2,000 and 20,000 pages, and as multiples of a plain scan of all texts for the words in
-the same run.
+milliseconds of processor time a search, at about 2,000 and 20,000 pages, and as multiples of a plain scan of all texts
+for the words in the same run.
 """
 
 from __future__ import annotations
