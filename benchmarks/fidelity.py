@@ -71,8 +71,8 @@ agents, with a 95 % interval. "none": all agents score the same on one side.
 REST = """\
 ## Other services
 
-Fidelity that was measured when the program was written, as form and behaviour in one score; "not measured" where the
-server needs an account, or is invented.
+Fidelity that was measured when the program was written, as form and behaviour in one score. The services that are not
+listed were not measured: their servers need an account, or are invented.
 """
 
 
@@ -200,7 +200,8 @@ def page(rows: dict[str, Row], ranks: dict[str, dict[str, Row]]) -> Iterator[str
     for name in sorted({*shipped("tool_specs")} - {*rows}):
         value: Any = yaml12.load(shipped("tool_specs")[name].read_bytes(), name).value
         figures = as_object(as_object(as_object(value).get("simulates")).get("measured"))
-        yield f"| {name} | {figures.get('score', 'not measured')} | {figures.get('calls', '')} |"
+        if "score" in figures:
+            yield f"| {name} | {figures['score']} | {figures.get('calls', '')} |"
 
 
 def _partings(ranks: dict[str, dict[str, Row]]) -> Iterator[str]:

@@ -52,8 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         choices=["tools", "additive", "cosmetic", "outcome", "form", "values"],
-        help="differences that do not count for the exit code: of tools (all, or only additive or cosmetic ones), "
-        "outcome, form or values; may be repeated",
+        help="differences to leave out: tools (or only additive, cosmetic), outcome, form, values; may be repeated",
     )
     live.add_argument(
         "--header",

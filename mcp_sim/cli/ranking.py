@@ -25,9 +25,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="SERVER|SPEC",
-        help="the command of the real server, in which {folder} is a new folder for each run, or a document: scripted "
-        "agents try it, and tools with which they rank clearly worse than with inferred answers are not kept; takes "
-        "minutes",
+        help="the command of the real server ({folder}: a new folder for each run), or a document: keep no tool with "
+        "which scripted agents rank clearly worse than with inferred answers; takes minutes",
     )
     parser.add_argument(
         "--task",

@@ -38,8 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--approve",
         metavar="ask|FILE",
-        help="pass a call on only if its tool is annotated as reading, or you approve it: asked at the terminal, or in "
-        'FILE, which lists the calls as lines of JSON with "approved": false',
+        help="pass a call on only if its tool is annotated as reading, or you approve it: at the terminal, or in FILE",
     )
     parser.add_argument(
         "--from",

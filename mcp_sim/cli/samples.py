@@ -24,15 +24,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples-from",
         metavar="FILE|DIR|COMMAND",
-        help="show the model one answer of each tool: from recorded sessions, examples in documentation (Markdown or "
-        "JSON), or a live server (a command or URL), of which only tools that certainly read are called",
+        help="show the model one answer of each tool: from recorded sessions, documentation, or a live server",
     )
     parser.add_argument(
         "--sample-tools",
         metavar="GLOB",
         action="append",
         default=[],
-        help="also call these tools of the live server, though they may write; may be repeated",
+        help="also call these tools of a live server, not only those that certainly read; may be repeated",
     )
 
 

@@ -36,8 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--form",
         choices=["chat", "turns"],
         default="chat",
-        help="chat (the default): a row per world, with `messages` and `tools`; turns: a row per call, as "
-        "AgentWorldBench has them",
+        help="chat (the default): a row per world; turns: a row per call, as AgentWorldBench has them",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="FILE.jsonl or FILE.parquet; default: JSONL on stdout"
@@ -46,8 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--words",
         metavar="HOW",
-        help="how texts are split for the masks of turns: signs (the default: runs of letters and digits, and single "
-        "signs), space, or the tokenizer.json of a model",
+        help="how texts are split for the masks of turns: signs (the default), space, or a tokenizer.json",
     )
     trust_option(parser)
 

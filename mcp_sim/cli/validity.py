@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--against",
         required=True,
         metavar="SERVER",
-        help="the command of the real server, in which {folder} is a fresh folder for each run; or a second document",
+        help="the command of the real server, in which {folder} is a new folder for each run; or a document",
     )
     parser.add_argument(
         "--task",

@@ -49,22 +49,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count,
         default=ROUNDS,
-        help=f"how often the model is asked at most, with what was wrong; default {ROUNDS}",
+        help=f"how often the model is asked at most; default {ROUNDS}",
     )
     parser.add_argument(
         "--samples",
         metavar="N",
         type=count,
         default=1,
-        help="have N programs written: the best one counts, with the tools that others answer better; default 1",
+        help="have N programs written, and keep the best answers; default 1",
     )
     parser.add_argument(
         "--reply",
         metavar="FILE",
         type=Path,
         action="append",
-        help="take the program from a file: a reply from a chat, or Python with modules beside it; several files vote "
-        "like --samples",
+        help="take the program from a file: a reply from a chat, or Python; may be repeated, like --samples",
     )
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt, and ask nothing")
     model_options(parser, MAX_TOKENS)
