@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from support.pages import Block, Workplace, blocks, commands, shown
 from support.places import ROOT
 from support.trace_example import every_kind_of_line, kind_of
 
+from mcp_sim.cli import module_of
+from mcp_sim.cli.parsing import CommandParser
 from mcp_sim.simulator.compile import checked
 from mcp_sim.spec import yaml12
 from mcp_sim.types.json_values import decode
@@ -80,6 +83,17 @@ def in_a_scenario(part: str, where: str) -> str:
     if "when" in value:
         value = {"perturbations": [{"lost_ack": {}, "id": "any", **value}]}
     return json.dumps({"mcp_sim": 1, "tools": "crm", **value})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_command_that_is_shown_and_not_run_has_valid_options(page: str) -> None:
+    for block in blocks(ROOT / page):
+        text = block.text.replace("\\\n", " ") if block.language == "sh" else ""
+        for line in re.findall(r"^mcp-sim [^|;&>\n]+", text, re.MULTILINE):
+            name, *words = shlex.split(line, comments=True)[1:]
+            parser = CommandParser(prog=f"{page}: mcp-sim {name}")
+            module_of(name).arguments(parser)
+            parser.parse_args(words)  # exits if they are invalid
 
 
 async def test_the_glossary_shows_one_line_of_every_kind_as_a_run_writes_it() -> None:
