@@ -438,3 +438,113 @@ async def test_a_learnt_spec_reports_the_name_that_the_real_server_reported(
         session.write_text("\n".join([json.dumps(named), *lines]) + "\n", encoding="utf-8")
     assert await run("learn", "shed") == 0
     assert yaml.safe_load(Path("shed.yaml").read_text(encoding="utf-8"))["name"] == "Tool Shed"
+
+
+def write_sessions(folder: Path, tools: Sequence[dict[str, Any]], sessions: Sequence[Sequence[dict[str, Any]]]) -> None:
+    """Write sessions in worlds that begin empty."""
+    folder.mkdir()
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    for number, calls in enumerate(sessions):
+        header: dict[str, Any] = {"server": folder.name, "session": str(number), "initial_state": {}}
+        (folder / f"{number}.jsonl").write_text("\n".join(session_lines(header, calls)) + "\n", encoding="utf-8")
+
+
+class Jars:
+    """A cellar of jars. Only pickles have a brine; a version never changes."""
+
+    TOOLS = (
+        tool("add_jar", label="string", kind="string"),
+        tool("get_jar", id="string"),
+        tool("list_jars"),
+        tool("update_jar", id="string", label="string"),
+        tool("delete_jar", id="string"),
+    )
+
+    def __init__(self) -> None:
+        self.jars = dict[str, dict[str, Any]]()
+        self.calls = list[dict[str, Any]]()
+
+    def call(self, name: str, **arguments: Any) -> None:
+        result = text(getattr(self, name)(**arguments))
+        self.calls.append({"tool": name, "arguments": arguments, "result": result})
+
+    def add_jar(self, label: str, kind: str) -> Any:
+        brine = {"brine": 5} if kind == "pickle" else {}
+        key = f"jar-{len(self.jars) + 1}"
+        self.jars[key] = {"id": key, "label": label, "kind": kind, **brine, "full": True, "version": 1}
+        return self.jars[key]
+
+    def get_jar(self, id: str) -> Any:  # noqa: A002
+        return self.jars[id]
+
+    def list_jars(self) -> Any:
+        return [*self.jars.values()]
+
+    def update_jar(self, id: str, label: str) -> Any:  # noqa: A002
+        self.jars[id]["label"] = label
+        return {"ok": True}
+
+    def delete_jar(self, id: str) -> Any:  # noqa: A002
+        return {**self.jars.pop(id), "gone": True}
+
+
+def jar_sessions(*, changes: bool) -> list[list[dict[str, Any]]]:
+    sessions = list[list[dict[str, Any]]]()
+    for labels in (("Plum", "Gherkin", "Cherry"), ("Quince", "Beetroot", "Pear"), ("Fig", "Onion", "Apple")):
+        jars = Jars()
+        for label, kind in zip(labels, ("jam", "pickle", "jam"), strict=True):
+            jars.call("add_jar", label=label, kind=kind)
+        jars.call("list_jars")
+        if changes:
+            jars.call("update_jar", id="jar-1", label=f"{labels[0]} of June")
+        jars.call("get_jar", id="jar-1")
+        jars.call("delete_jar", id="jar-3")
+        jars.call("list_jars")
+        sessions.append(jars.calls)
+    return sessions
+
+
+async def test_defaults_are_what_new_records_have_in_common(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_sessions(tmp_path / "cellar", Jars.TOOLS, jar_sessions(changes=False))
+    assert await run("learn", "cellar", "-o", "cellar.yaml") == 0
+    fields = yaml.safe_load(Path("cellar.yaml").read_text(encoding="utf-8"))["entities"]["jar"]["fields"]
+    defaults = {name: schema["default"] for name, schema in fields.items() if "default" in schema}
+    assert defaults == {"full": True, "version": 1}
+
+
+async def test_fields_are_left_out_if_they_lower_the_behaviour_of_a_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_sessions(tmp_path / "cellar", Jars.TOOLS, jar_sessions(changes=True))
+    assert await run("learn", "cellar", "-o", "cellar.yaml") == 0
+    sessions = read_sessions(tmp_path / "cellar")
+    report = await measure("cellar.yaml", sessions)
+    assert report.cold is not None
+    before = report.cold.tools
+    assert [
+        key for key, scores in report.tools.items() if (scores.behaviour or 0.0) < (before[key].behaviour or 0.0)
+    ] == []
+
+
+async def test_a_failure_within_a_text_is_not_replaced_by_a_valid_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrapped = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+    lookups = [{**tool(name, hat_id="string"), "outputSchema": wrapped} for name in ("get_hat", "sell_hat")]
+
+    def missing(name: str, key: str) -> dict[str, Any]:
+        shown = json.dumps({"error": True, "code": "not_found", "message": f"Hat '{key}' not found."})
+        content = [{"type": "text", "text": shown}]
+        result = {"content": content, "structuredContent": {"result": shown}}
+        return {"tool": name, "arguments": {"hat_id": key}, "result": result}
+
+    new = {"tool": "add_hat", "arguments": {"name": "Fez"}, "result": text({"id": "h-1", "name": "Fez"})}
+    sessions = [[new, *(missing(name, key) for name in ("get_hat", "sell_hat"))] for key in ("h-4", "h-5", "h-6")]
+    write_sessions(tmp_path / "hats", [tool("add_hat", name="string"), *lookups], sessions)
+    assert await run("learn", "hats", "-o", "hats.yaml") == 0
+    Path("empty.yaml").write_text("mcp_sim: 1\ntools: hats.yaml\nworld: {records: {hat: 0}}\n", encoding="utf-8")
+    expected = missing("get_hat", "h-9")["result"]["content"][0]["text"]
+    assert await answers("empty.yaml", ("get_hat", {"hat_id": "h-9"})) == [(expected, False)]

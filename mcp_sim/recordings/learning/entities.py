@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -38,8 +40,8 @@ class ShownRecord:
 
 
 def shown_records(sample: Sample) -> Iterator[ShownRecord]:
-    """Yield the records in a successful answer."""
-    if sample.served and not sample.recorded.failed:
+    """Yield the records in a successful answer, but for that of a deletion: it describes what does not exist."""
+    if sample.served and not sample.recorded.failed and sample.plan.verb != "delete":
         yield from (ShownRecord(sample, value, scope) for value, scope in _within(sample.value, sample.scope))
 
 
@@ -63,7 +65,8 @@ class _Values:
 
     shown: list[Json] = field(default_factory=list[Json])
     initial: list[Json] = field(default_factory=list[Json])
-    """In new records, where no argument gives it; or in records that lack it."""
+    """In new records, where no argument gives it; or in records of the simulation that lack it. NOWHERE: a tool that
+    shows the field for other records does not show it."""
 
 
 def induce_entities(
@@ -75,17 +78,12 @@ def induce_entities(
     """
     domain, states = domains[0], [session.state for session in sessions]
     by_session = {session.name: domain_of_session for session, domain_of_session in zip(sessions, domains, strict=True)}
-    known: dict[str, dict[str, _Values]] = {}
+    records: dict[str, list[ShownRecord]] = {}
     for sample in samples:
-        if sample.issued:
-            known.setdefault(sample.plan.entity or "", {})
-        for record in shown_records(sample):
-            fields = known.setdefault(sample.plan.entity or "", {})
-            for name, value in record.value.items():
-                values = fields.setdefault(name, _Values())
-                values.shown.append(value)
-                if _is_initial(record, name, value):
-                    values.initial.append(value)
+        shown = [*shown_records(sample)]
+        if sample.issued or shown:
+            records.setdefault(sample.plan.entity or "", []).extend(shown)
+    known = {name: _values_by_field(shown) for name, shown in records.items()}
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
     # What is declared is closed: records that inference invents would be unknown in other worlds.
     names = [name for name in names if not any(each.entities[name].open for each in domains if name in each.entities)]
@@ -93,6 +91,19 @@ def induce_entities(
     keys = {name: {each.entities[name].key for each in domains if name in each.entities} for name in names}
     declared = {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
     return {**declared, **_linked(declared, domain)}
+
+
+def _values_by_field(records: Sequence[ShownRecord]) -> dict[str, _Values]:
+    fields, tools = defaultdict[str, _Values](_Values), defaultdict[str, set[str]](set)
+    for record in records:
+        for name, value in record.value.items():
+            fields[name].shown.append(value)
+            tools[name].add(record.sample.tool)
+    for name, values in fields.items():
+        listed = (record for record in records if record.sample.tool in tools[name])
+        pairs = ((record, record.value.get(name, NOWHERE)) for record in listed)
+        values.initial += [value for record, value in pairs if _is_initial(record, name, value)]
+    return fields
 
 
 def _linked(declared: Mapping[str, Record], domain: Domain) -> dict[str, Record]:
@@ -109,8 +120,10 @@ def _linked(declared: Mapping[str, Record], domain: Domain) -> dict[str, Record]
 def _is_initial(shown: ShownRecord, name: str, value: Json) -> bool:
     given = [canonical(argument) for argument in shown.sample.arguments.values()]
     if shown.is_new:
-        return name not in shown.sample.arguments and (value in (None, [], {}) or canonical(value) not in given)
-    return shown.scope.record.get(name, NOWHERE) is NOWHERE
+        is_given = value is not NOWHERE and value not in (None, [], {}) and canonical(value) in given
+        return name not in shown.sample.arguments and not is_given
+    # What a change answers may be what it has changed.
+    return shown.sample.plan.verb != "update" and shown.scope.record.get(name, NOWHERE) is NOWHERE
 
 
 def _entity(entity: Entity, keys: Collection[str], fields: dict[str, _Values], example: Json) -> Record:
@@ -192,12 +205,15 @@ def _types(shown: Sequence[Json]) -> list[str]:
 
 
 def _default(name: str, values: _Values) -> Json:
-    """Return the value with which a field begins; NOWHERE if it differs, or is generated for each record."""
+    """Return the value with which a field begins; NOWHERE if it differs or is missing, or is generated each time."""
     initial = values.initial or [value for value in values.shown if value in (None, [], {}, 0, False)]
     if not initial:
         return NOWHERE
-    usual = max(initial, key=lambda value: sum(canonical(value) == canonical(other) for other in initial))
-    same = sum(canonical(value) == canonical(usual) for value in initial)
+    counts = Counter("" if value is NOWHERE else canonical(value) for value in initial)
+    text, same = counts.most_common(1)[0]
+    if not text:
+        return NOWHERE
+    usual: Json = json.loads(text)
     is_own = usual is not None and (is_time(name, usual) or is_id(name, usual) or _is_secret(usual))
     is_filled = bool(as_list(usual) or as_object(usual))
     return NOWHERE if is_own or is_filled or same * 2 <= len(initial) else usual

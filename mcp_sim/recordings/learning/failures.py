@@ -10,9 +10,8 @@ from typing import cast
 from mcp_sim.plans.refusal import label, noun
 from mcp_sim.recordings.learning.samples import Sample, parsed_text
 from mcp_sim.recordings.learning.slots import literal
-from mcp_sim.recordings.observed import is_wrapped
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, ToolResult
 from mcp_sim.types.error_templates import slots_in
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.validation import Validator
@@ -156,13 +155,27 @@ def _template(sample: Sample, slots: Mapping[str, str]) -> Json:
     parsed: Json = parsed_text(sample.value) if isinstance(sample.value, str) else sample.value
     value = _with_slots(literal(parsed), slots)
     soft: Record = {} if sample.recorded.is_error else {"soft": True}
-    if sample.answer["result"].get("structuredContent") is not None and isinstance(value, dict):
-        body: Record = {"result": value} if is_wrapped(sample.answer) else cast("Record", value)
-        return {"structured": body, **soft}
+    structured = sample.answer["result"].get("structuredContent")
+    if isinstance(structured, dict):
+        body = _wrapped(value, cast("Record", structured)) if soft else value
+        if isinstance(body, dict):
+            return {"structured": cast("Record", body), **soft}
     if isinstance(value, str):
         return {"text": value, **soft} if soft else value
     whole: Record = {"json": value, **soft}
     return whole
+
+
+def _wrapped(value: Json, structured: Record) -> Json:
+    """Return what a success shows as the structured content of a server shows it: as it is, or below `result`.
+
+    There it may be JSON in a text, which keeps its layout.
+    """
+    if structured.keys() != {"result"}:
+        return value
+    is_json = isinstance(structured["result"], str) and not isinstance(value, str)
+    body: Record = ToolResult(structured).with_data(value).value if is_json else {"result": value}
+    return body
 
 
 def _with_slots(value: Json, slots: Mapping[str, str]) -> Json:

@@ -11,7 +11,7 @@ from statistics import median, pstdev
 from anyio import to_thread
 
 from mcp_sim.recordings.learning.drafts import Draft, written
-from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, Piece, taught
+from mcp_sim.recordings.learning.lessons import OF_A_TOOL, Piece, taught
 from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, lower_sessions, score, scores_by_tool
 from mcp_sim.recordings.ranking import Rank, Ranking, is_clearly_less, reason, validity_report
 from mcp_sim.recordings.report import Report, Scores
@@ -153,7 +153,7 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
         elif inferred >= _GOOD and not _is_gain(*held):
             why = f"held-back sessions show no gain, and the inferred answers are good: {inferred:.3f}"
         if why:
-            yield from (((key[1], kind), why) for kind in (RESULT, ERRORS))
+            yield from (((key[1], kind), why) for kind in OF_A_TOOL)
 
 
 _FEWEST = 3

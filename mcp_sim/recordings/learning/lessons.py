@@ -24,9 +24,11 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
 Piece: TypeAlias = "tuple[str, str]"
-"""A tool, and RESULT or ERRORS; or '' and one of WHOLE."""
+"""A tool, and one of OF_A_TOOL; or '' and one of WHOLE."""
 
-RESULT, ERRORS, ENTITIES = "result", "errors", "entities"
+RESULT, ERRORS, PAGING, ENTITIES = "result", "errors", "paging", "entities"
+OF_A_TOOL = (RESULT, ERRORS, PAGING)
+"""What is learnt of a tool."""
 WHOLE = (ENTITIES, ERRORS)
 """What is learnt of a server as a whole."""
 
@@ -160,7 +162,7 @@ def page_sizes(samples: Sequence[Sample]) -> dict[str, Record]:
     for tool in dict.fromkeys(sample.tool for sample in samples):
         calls = [sample for sample in samples if sample.tool == tool and not sample.recorded.failed]
         paging = _page_size(calls) if calls and not calls[0].plan.choices else {}
-        sizes |= {tool: {"paging": paging}} if paging else {}
+        sizes |= {tool: {PAGING: paging}} if paging else {}
     return sizes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mcp_sim.recordings.learning.drafts import Draft, written
-from mcp_sim.recordings.learning.lessons import ERRORS, RESULT, WHOLE, Lesson, Piece, taught
+from mcp_sim.recordings.learning.lessons import ERRORS, OF_A_TOOL, RESULT, WHOLE, Lesson, Piece, taught
 from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Simulations
@@ -96,21 +96,33 @@ async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[st
     return judgement
 
 
+_LOWERS = "lowers the behaviour of a held-back session"
+
+
 async def _keep_behaviour(judgement: Judgement, trials: _Trials) -> None:
-    """Leave out what lowers the behaviour of any tool in any held-back session, then what all share.
+    """Leave out what lowers the behaviour of any tool in any held-back session.
 
     Sessions of other users differ more than those at hand: what lowers a tool in one of these lowers others in those.
+    What is learnt of the tool is left out first. Where that does not help, what all tools share lowers it: then that
+    is left out, and what is learnt of the tools is judged again.
     """
-    why = "lowers the behaviour of a held-back session"
-    while True:
-        worse = [tool for session in _by_session(judgement.plain, judgement.learnt) for tool in _lower_tools(*session)]
-        fresh = _fresh(judgement, [(tool, kind) for tool in worse for kind in (RESULT, ERRORS)])
-        if not fresh and next(lower_sessions(judgement.plain, judgement.learnt), None) is not None:
-            fresh = _fresh(judgement, [("", kind) for kind in WHOLE])
+    before = judgement.left_out
+    if await _without_lower_tools(judgement, trials):
+        return
+    judgement.left_out = {**before, **dict.fromkeys((("", kind) for kind in WHOLE), _LOWERS)}
+    judgement.learnt = await trials.report(judgement.left_out)
+    await _without_lower_tools(judgement, trials)
+
+
+async def _without_lower_tools(judgement: Judgement, trials: _Trials) -> bool:
+    """Leave out what is learnt of tools that behave worse. Return whether none does any more."""
+    while worse := [*_lower_tools(judgement)]:
+        fresh = _fresh(judgement, [(tool, kind) for tool in worse for kind in OF_A_TOOL])
         if not fresh:
-            return
-        judgement.left_out |= dict.fromkeys(fresh, why)
+            return False
+        judgement.left_out = {**judgement.left_out, **dict.fromkeys(fresh, _LOWERS)}
         judgement.learnt = await trials.report(judgement.left_out)
+    return True
 
 
 def _fresh(judgement: Judgement, pieces: Sequence[Piece]) -> list[Piece]:
@@ -130,11 +142,12 @@ def _by_session(before: Report, after: Report) -> Iterator[tuple[Report, Report]
         yield plain, learnt
 
 
-def _lower_tools(before: Report, after: Report) -> Iterator[str]:
-    """Yield the tools that behave worse."""
-    for key, scores in before.tools.items():
-        if _behaviour(after.tools[key]) < _behaviour(scores) - TOLERANCE:
-            yield key[1]
+def _lower_tools(judgement: Judgement) -> Iterator[str]:
+    """Yield the tools that behave worse in a session."""
+    for before, after in _by_session(judgement.plain, judgement.learnt):
+        for key, scores in before.tools.items():
+            if _behaviour(after.tools[key]) < _behaviour(scores) - TOLERANCE:
+                yield key[1]
 
 
 def _behaviour(scores: Scores) -> float:
