@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+from mcp_sim.cli.terminal import MOST_NAMED
 from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.types.errors import UsageError
 
@@ -33,16 +35,21 @@ class Recording:
             warn(f"recorded {path}")
         if not self.folder.sessions:
             warn("nothing was recorded")
-        _list("secrets were redacted:", self.redactor)
-        _list("personal data was replaced by stand-ins:", self._pseudonyms)
+        if self.redactor is not None:
+            _list("secrets were redacted:", self.redactor.report())
+        if self._pseudonyms is not None:
+            _list("personal data was replaced by stand-ins:", self._pseudonyms.report())
+        _list("warning: the server may instruct the agent:", self.folder.warnings.lines)
 
 
-def _list(heading: str, cleaner: Any) -> None:
-    lines = [] if cleaner is None else list(cleaner.report())
+def _list(heading: str, lines: Iterable[str]) -> None:
+    lines = list(lines)
     if lines:
         warn(heading)
-    for line in lines:
+    for line in lines[:MOST_NAMED]:
         print(f"  {line}", file=sys.stderr)
+    if len(lines) > MOST_NAMED:
+        print(f"  {len(lines) - MOST_NAMED} more", file=sys.stderr)
 
 
 def _pseudonyms(args: argparse.Namespace) -> Any:

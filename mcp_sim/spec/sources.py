@@ -119,6 +119,8 @@ class Sources:
         """Those of the actions that the user does not trust them with. They are refused when a world is opened."""
         self.relying: list[Path] = []
         """The documents that do what needs the user's trust, without those that ship."""
+        self.tool_lists: list[list[Place]] = []
+        """The tools of each server."""
         self.beyond: list[Path] = []
         """The files outside the folder of the first one, without those that ship."""
         self._trust = Trust() if trust is None else trust

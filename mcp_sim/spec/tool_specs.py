@@ -110,6 +110,7 @@ def read_spec(
     name = document.name or path.name.partition(".")[0]
     listed = _tool_list(place, document, path, sources)
     usable = usable_tools(listed) if listed is not None else {}
+    sources.tool_lists.append([*usable.values()])
     errors = {**load_error_style(document.error_style), **document.errors}
     shared = VendorErrors(_templates(errors))
     key = server or name

@@ -13,7 +13,9 @@ from tempfile import NamedTemporaryFile
 from typing import Protocol
 
 from mcp_sim import __version__
+from mcp_sim.spec.agent_instructions import instructions_in, instructions_in_tools, texts_in
 from mcp_sim.spec.sessions import FORMAT, TOOLS
+from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_object
@@ -33,19 +35,47 @@ class Cleaner(Protocol):
     def redact_schemas(self, value: Json, place: str) -> Json: ...
 
 
+class Warnings:
+    """Where recorded tools, answers and questions of a server instruct the agent. Each kind counts once for a tool."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._known = set[tuple[str, str]]()
+
+    def look(self, line: Record, place: str) -> None:
+        """Look through what the server has sent in a recorded line."""
+        if line["type"] == "tools":
+            for path, sentence in instructions_in_tools(line["tools"]):
+                self._add("", f"{place}: {dotted(('tools', *path))}", sentence)
+            return
+        sent = {name: line[name] for name in ("instructions", "result", "error") if name in line}
+        for path, text in texts_in(sent):
+            for sentence in instructions_in(text):
+                self._add(str(line.get("tool")), f"{place}: {dotted(path)}", sentence)
+
+    def _add(self, tool: str, place: str, sentence: str) -> None:
+        if (tool, sentence) not in self._known:
+            self._known.add((tool, sentence))
+            self.lines.append(f"{place}: {sentence}")
+
+
 class SessionFile:
     """A session that is being written. Each line is on disk before the next one begins."""
 
-    def __init__(self, path: Path, cleaners: Sequence[Cleaner]) -> None:
+    def __init__(self, path: Path, cleaners: Sequence[Cleaner], warnings: Warnings) -> None:
         self.path = path
         self._cleaners = cleaners
+        self._warnings = warnings
         self._size = 0
+        self._lines = 0
 
     def write(self, line: Record) -> None:
         """Append a cleaned line. Raises `OSError`; what was written of the line is then removed."""
         written = line
         for cleaner in self._cleaners:
             written = self._cleaned(written, cleaner)
+        self._lines += 1
+        self._warnings.look(written, f"{self.path}:{self._lines}")
         data = _text(written).encode("utf-8", "backslashreplace") + b"\n"
         target = os.open(self.path, os.O_WRONLY | os.O_APPEND)
         try:
@@ -76,6 +106,7 @@ class Folder:
         self._cleaners = cleaners
         self.session = session
         self._is_ours = False
+        self.warnings = Warnings()
         self._earlier: set[str] | None = None
         """The names of the servers of earlier sessions, once they are read."""
 
@@ -84,7 +115,7 @@ class Folder:
         if not name:
             return self
         inner = Folder(self.place / _file_name(name), self._cleaners, self.session)
-        inner.sessions = self.sessions
+        inner.sessions, inner.warnings = self.sessions, self.warnings
         return inner
 
     def new_session(self, started: str, name: str | None = None) -> SessionFile:
@@ -100,7 +131,7 @@ class Folder:
                     raise
                 continue
             self.sessions.append(path)
-            return SessionFile(path, self._cleaners)
+            return SessionFile(path, self._cleaners, self.warnings)
         raise AssertionError
 
     def refuse_another_server(self, info: Json) -> None:
@@ -136,6 +167,7 @@ class Folder:
         for cleaner in self._cleaners:
             listed = cleaner.redact_schemas(listed, "tools")
         path = self.place / TOOLS
+        self.warnings.look({"type": "tools", "tools": listed}, str(path))
         with suppress(OSError, ValueError):
             if json.loads(path.read_text(encoding="utf-8")) == {"tools": listed}:
                 return True
