@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.spec.trust import is_below
+from mcp_sim.spec.trust import is_below, is_beside
 from mcp_sim.types.errors import UsageError
 
 NO_ANSWER = 4
@@ -55,7 +55,8 @@ async def _run(reference: str, folder: Path, has_programs: bool) -> int:
         replace_file(folder / name, text)
     for doubt in starter.doubts[:MOST_DOUBTS]:
         _say(doubt)
-    names_outside = isinstance(source.spec, Path) and not is_below(source.spec, folder)
+    spec = source.spec if isinstance(source.spec, Path) else None
+    names_outside = spec is not None and not (is_below(spec, folder) or is_beside(spec, folder / "scenario.yaml"))
     reason = "it has a program" if has_programs else "it names a tool spec outside its folder" if names_outside else ""
     print("\n".join(_summary(starter.files, folder, works=starter.works, reason=reason)))
     return 0

@@ -14,7 +14,7 @@ from shlex import quote
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.trust import Trust, is_below, is_inside, is_special, read_regular
+from mcp_sim.spec.trust import Trust, is_below, is_beside, is_inside, is_special, read_regular
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 
@@ -214,7 +214,7 @@ class Sources:
         """Return the file that a document names, relative to its folder, or a message that says why it may not."""
         path = document.parent / value
         try:
-            if not is_inside(path, document):
+            if not is_inside(path, document) and not any(is_beside(path, named) for named in self.files[:1]):
                 if not self.is_trusted(document):
                     return (
                         f"{value!r} is outside the folder of {document.name} and the working directory"

@@ -2,7 +2,7 @@
 
 A document from a stranger must do no harm when it is checked or served. Only a trusted one may
 
-- name files outside its folder and the working directory,
+- name files outside its folder, the folder above the one that the user named, and the working directory,
 - have the value of an environment variable sent as a key to the endpoint that it names,
 - have Python functions called.
 
@@ -99,6 +99,19 @@ def is_inside(path: Path, document: Path) -> bool:
     """
     here = Path.cwd().resolve()
     return is_below(path, document.parent) or (here != Path(here.anchor) and is_below(path, here))
+
+
+def is_beside(path: Path, named: Path) -> bool:
+    """Whether a path is below the folder above that of the document that the user named.
+
+    Projects have scenarios in one folder, and tools in another. A folder that others share does not count: the home
+    of the user or above, and those where everyone may write. Hidden files do not count either.
+    """
+    folder, resolved = named.resolve().parent.parent, path.resolve()
+    is_shared = Path.home().resolve().is_relative_to(folder) or bool(folder.stat().st_mode & stat.S_IWOTH)
+    if is_shared or folder == Path(folder.anchor) or not resolved.is_relative_to(folder):
+        return False
+    return not any(name.startswith(".") for name in resolved.relative_to(folder).parts)
 
 
 def is_below(path: Path, folder: Path) -> bool:

@@ -174,9 +174,12 @@ def test_a_spec_of_ones_own_is_referred_to(
     assert main(["import", "tools", saved(here / "pets.json", [LIST, GET])]) == 0
     assert main(["init", "pets.yaml", "tests"]) == 0
     assert value(here / "tests" / "scenario.yaml")["tools"] == "../pets.yaml"
+    assert main(["init", "pets.yaml", "tests/agent"]) == 0
     assert main(["check", "tests"]) == 0
-    assert "  mcp-sim trust scenario.yaml" in capsys.readouterr().out  # for the commands in its folder
+    assert capsys.readouterr().out.count("  mcp-sim trust scenario.yaml") == 1  # for the commands in its folder
     monkeypatch.chdir(here / "tests")
+    assert main(["check", "scenario.yaml"]) == 0
+    monkeypatch.chdir(here / "tests" / "agent")
     assert main(["check", "scenario.yaml"]) == 1
     assert main(["trust", "scenario.yaml"]) == 0
     assert main(["check", "scenario.yaml"]) == 0

@@ -192,10 +192,10 @@ def test_hostile_recordings_are_refused_with_file_and_line_before_they_are_serve
 
 def test_recordings_outside_the_folder_of_a_document_need_trust(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
-    document = {"mcp_sim": 1, "tools": "crm", "world_model": {"replay": {"recordings": ".."}}}
+    document = {"mcp_sim": 1, "tools": "crm", "world_model": {"replay": {"recordings": "../.."}}}
     (tmp_path / "inner" / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
     problems = check([tmp_path / "inner" / "scenario.yaml"])
-    assert any("reads recordings in .., outside its folder" in problem.message for problem in problems)
+    assert any("reads recordings in ../.., outside its folder" in problem.message for problem in problems)
 
 
 # routes ---------------------------------------------------------------------------------------------------------------

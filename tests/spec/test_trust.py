@@ -49,12 +49,13 @@ REFERENCES: dict[str, Json] = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of a document from a stranger, with secrets above it; the user works in another one."""
+    """Return the folder of a document from a stranger, below the user's home with secrets; the user works elsewhere."""
     for name in ("home", "home/downloads", "home/project"):
         (tmp_path / name).mkdir()
     (tmp_path / "home" / "secret.json").write_text(f'"{SECRET}"')
     (tmp_path / "home" / "secret.csv").write_text(f'"{SECRET}\n')
     monkeypatch.chdir(tmp_path / "home" / "project")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
     for name in ("MCP_SIM_TRUST", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -123,6 +124,36 @@ def test_files_below_the_folder_or_the_working_directory_need_no_trust(folder: P
     assert load(document(folder, {"tools": "tools.json"})).domain.tools
     Path("tools.json").write_text(json.dumps(TOOLS))
     assert load(document(folder, {"tools": "../project/tools.json"})).domain.tools
+
+
+def test_files_below_the_folder_above_the_named_document_need_no_trust(folder: Path) -> None:
+    scenarios, specs = folder / "shop" / "scenarios", folder / "shop" / "specs"
+    for place in (scenarios, specs, folder / "shop" / ".git", folder / "shop" / "recordings"):
+        place.mkdir(parents=True)
+    (folder / "shop" / "tools.json").write_text(json.dumps(TOOLS))
+    (folder / "shop" / ".git" / "tools.json").write_text(json.dumps(TOOLS))
+    (folder / "tools.json").write_text(json.dumps(TOOLS))
+    document(specs, {"tools": "../tools.json", "name": "shop", "entities": {}}, "shop.yaml")
+    for file in ("../tools.json", "../specs/shop.yaml"):
+        assert load(document(scenarios, {"tools": file})).domain.tools
+    (folder / "shop" / "recordings" / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    (folder / "shop" / "recordings" / "first.jsonl").write_text('{"type": "session", "session": "first"}\n')
+    replay = {"replay": {"recordings": "../recordings"}}
+    assert not load(document(scenarios, {"tools": "../tools.json", "world_model": replay})).untrusted
+    for file in ("../../tools.json", "../.git/tools.json", "../specs/../../tools.json"):
+        assert "is outside the folder of scenario.yaml" in problems(document(scenarios, {"tools": file})), file
+    (folder / "shop").chmod(0o777)
+    assert "is outside the folder of scenario.yaml" in problems(document(scenarios, {"tools": "../tools.json"}))
+
+
+def test_a_file_above_that_is_sent_to_a_foreign_host_needs_trust(folder: Path) -> None:
+    (folder / "shop" / "scenarios").mkdir(parents=True)
+    (folder / "shop" / "tools.json").write_text(json.dumps(TOOLS))
+    for url, is_asked in (("https://models.example.com/v1", True), ("http://127.0.0.1:1/v1", False)):
+        model = {"openai": {"base_url": url, "model": "tiny"}}
+        path = document(folder / "shop" / "scenarios", {"tools": "../tools.json", "world_model": model})
+        asked = [problem.message for problem in load(path).untrusted if "sends what is in" in problem.message]
+        assert bool(asked) == is_asked
 
 
 def test_all_files_of_a_document_are_bounded_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from mcp_sim.models.recorded.cassette import Cassette, Found, Progress
 from mcp_sim.models.recorded.likeness import Likeness, renamed
 from mcp_sim.models.taken_answers import TakenAnswers
 from mcp_sim.spec.sessions import read_sessions
-from mcp_sim.spec.trust import is_inside
+from mcp_sim.spec.trust import is_beside, is_inside
 from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
 from mcp_sim.types.call_results import observation_of_answer
 from mcp_sim.types.clients import Request
@@ -83,7 +83,7 @@ class Replay(WorldModel):
         return True
 
     def offers(self) -> frozenset[str]:
-        if self._document is not None and not is_inside(self._place, self._document):
+        if self._is_outside:
             return frozenset()  # see `problems`
         try:
             return self._cassette().offers()
@@ -96,7 +96,7 @@ class Replay(WorldModel):
         return model
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        if self._document is not None and not is_inside(self._place, self._document):
+        if self._is_outside:
             return ()  # it is read once the user trusts the document
         try:
             self._cassette()
@@ -107,12 +107,17 @@ class Replay(WorldModel):
         return ()
 
     def needs_trust(self, environment: Mapping[str, str]) -> Iterator[str]:
-        if self._document is not None and not is_inside(self._place, self._document):
+        if self._is_outside:
             yield f"reads recordings in {self.recordings}, outside its folder and the working directory"
 
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
         yield _Replaying(domain, self._cassette())
+
+    @property
+    def _is_outside(self) -> bool:
+        document = self._document
+        return document is not None and not (is_inside(self._place, document) or is_beside(self._place, document))
 
     @property
     def _place(self) -> Path:
