@@ -61,6 +61,9 @@ PRINTED = {
     "tar cjf a.tbz src && tar tjf a.tbz | wc -l": "4\n",
     "tar cf a people.csv && rm people.csv && tar xf a && stat -c %Y people.csv": "1861920000\n",
     "date -d '2029-02-25 - 1 month' +%F; date -d 'next monday' +%F": "2029-01-25\n2029-03-05\n",
+    "date -d '2029-03-01 09:00:00 UTC + 3 days' +%FT%T; date -d '2029-03-01T09:00:00Z - 1 hour' +%T": (
+        "2029-03-04T09:00:00\n08:00:00\n"
+    ),
     "ps -eo pid,comm; ps -ef | head -1": (
         "    PID COMMAND\n      1 init\n    398 bash\nUID          PID    PPID  C STIME TTY          TIME CMD\n"
     ),
@@ -92,6 +95,13 @@ PRINTED = {
         "md5sum: b.bin: no properly formatted checksum lines found\n"
     ),
     "find . -size 0; find . -size -2 -type f | sort | head -1; find . -size +7": "./empty.txt\n./b.bin\n.\n./src\n",
+    "printf 'b 2\\na 10\\nc 1\\na 2\\n' > p; sort p > q; diff -U1 p q | tail -n +3": (
+        "@@ -1,4 +1,4 @@\n-b 2\n a 10\n-c 1\n a 2\n+b 2\n+c 1\n"
+    ),
+    "printf 'b 2\\na 10\\nc 1\\na 2\\n' > p; sort p > q; diff -y -W 40 p q; diff -yW 30 --suppress-common-lines p q": (
+        "b 2\t\t   <\na 10\t\t\ta 10\nc 1\t\t   <\na 2\t\t\ta 2\n\t\t   >\tb 2\n\t\t   >\tc 1\n"
+        "b 2\t      <\nc 1\t      <\n\t      >\tb 2\n\t      >\tc 1\n"
+    ),
     "vim u.json": "bash: line 1: vim: command not found\n",
 }  # fmt: skip
 

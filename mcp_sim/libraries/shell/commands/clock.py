@@ -28,6 +28,8 @@ _SPANS = {
 _DAYS = {"now": 0, "today": 0, "tomorrow": 1, "yesterday": -1}
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(r"(?:\b(next|last|this)\s+)?\b(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d")
+_ZONE = re.compile(r"\s*(?:utc|gmt|z)$")
 _FORMATS = (
     "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d %b %Y", "%b %d %Y", "%d %B %Y",
     "%B %d %Y", "%b %d, %Y", "%B %d, %Y", "%Y%m%d", "%a %b %d %H:%M:%S UTC %Y", "%d %b %Y %H:%M:%S", "%H:%M:%S",
@@ -110,6 +112,7 @@ def _base(text: str, now: datetime) -> datetime:
     for word, days in _DAYS.items():
         if re.search(rf"\b{word}\b", rest):
             moment, rest = moment + timedelta(days=days), re.sub(rf"\b{word}\b", "", rest).strip()
+    rest = _ZONE.sub("", rest).replace("t", " ") if _STAMP.match(rest) else rest
     if not rest:
         return moment
     for pattern in _FORMATS:

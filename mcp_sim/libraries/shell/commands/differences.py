@@ -1,29 +1,29 @@
-"""Commands that compare, split and digest files: diff, cmp, split, md5sum and its relatives."""
+"""Commands that compare and split files: diff, cmp, split."""
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
-from functools import partial
 
+from mcp_sim.libraries.line_changes import Step, grouped, steps
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node, is_number
+from mcp_sim.libraries.shell.commands.side_by_side import WIDTH, side_by_side
 
-_MOST_COMPARED = 4_000_000  # SequenceMatcher is quadratic: one call must not hold the world for seconds
+_MOST_COMPARED = 100_000_000  # 10,000 lines in another order take a second
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _DIFF_LONG = {
     "brief": "q", "recursive": "r", "ignore-case": "i", "ignore-all-space": "w", "ignore-space-change": "b",
     "new-file": "N", "report-identical-files": "s", "side-by-side": "y", "ignore-blank-lines": "B", "text": "a",
 }  # fmt: skip
-_ALGORITHMS = {"md5sum": "md5", "sha1sum": "sha1", "sha256sum": "sha256", "sha512sum": "sha512", "sha224sum": "sha224"}
 _LONGEST_SUFFIX = 16
 _MOST_PARTS = 676  # as two letters count
 
 
 def diff(run: Invocation) -> None:
-    options, paths = run.options("rquU:iwbBNsyca", [*_DIFF_LONG, "unified=?", "context=?", "color=?"], 2)
+    options, paths = run.options(
+        "rquU:iwbBNsycaW:", [*_DIFF_LONG, "unified=?", "context=?", "color=?", "width=", "suppress-common-lines"], 2
+    )
     if len(paths) != 2:
         last = (paths or ["diff"])[-1]
         problem = f"missing operand after '{last}'" if len(paths) < 2 else f"extra operand '{paths[2]}'"
@@ -41,6 +41,10 @@ class _Comparison:
         self._context = None
         if "u" in options or width is not None:
             self._context = int(width) if width and is_number(width) else 3
+        columns = options.get("W", options.get("width", str(WIDTH)))
+        if not is_number(columns) or not int(columns):
+            raise Failed(f"diff: invalid width '{columns}'\ndiff: Try 'diff --help' for more information.\n", 2)
+        self._width = int(columns)
         given = [argument for argument in run.arguments if argument.startswith("-") and argument != "-"]
         self._given = "".join(f" {argument}" for argument in given)
 
@@ -98,23 +102,25 @@ class _Comparison:
             self._run.code = max(self._run.code, 2)
             return
         old, new = (content.decode("utf-8", "replace").splitlines(keepends=True) for content in data)
-        steps = [step for step in self._steps(old, new) if step[0] != "equal"]
-        if not steps:
+        every = self._steps(old, new)
+        changes = [step for step in every if step[0] != "equal"]
+        if not changes and "y" not in self._flags:
             return
-        self._run.code = max(self._run.code, 1)
+        self._run.code = max(self._run.code, int(bool(changes)))
         if "q" in self._flags:
             self._run.out.append(f"Files {first} and {second} differ\n")
-            return
-        shown = self._normal(old, new, steps) if self._context is None else self._unified(old, new, first, second)
-        self._run.out += [title, *shown]
+        elif "y" in self._flags:
+            shows_common = "suppress-common-lines" not in self._flags
+            self._run.out += [title, *side_by_side(old, new, every, self._width, shows_common=shows_common)]
+        elif self._context is None:
+            self._run.out += [title, *self._normal(old, new, changes)]
+        else:
+            self._run.out += [title, *self._unified(old, new, every, first, second)]
 
-    def _steps(self, old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    def _steps(self, old: Sequence[str], new: Sequence[str]) -> Sequence[Step]:
         if len(old) * len(new) > _MOST_COMPARED:
             return [("replace", 0, len(old), 0, len(new))]
-        return self._matcher(old, new).get_opcodes()
-
-    def _matcher(self, old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
-        return SequenceMatcher(None, [*map(self._plain, old)], [*map(self._plain, new)], autojunk=False)
+        return steps([*map(self._plain, old)], [*map(self._plain, new)], self._context or 0)
 
     def _plain(self, line: str) -> str:
         if "i" in self._flags:
@@ -123,10 +129,8 @@ class _Comparison:
             return "".join(line.split())
         return " ".join(line.split()) if "b" in self._flags else line
 
-    def _normal(
-        self, old: Sequence[str], new: Sequence[str], steps: Sequence[tuple[str, int, int, int, int]]
-    ) -> Iterator[str]:
-        for kind, start, end, first, last in steps:
+    def _normal(self, old: Sequence[str], new: Sequence[str], changes: Sequence[Step]) -> Iterator[str]:
+        for kind, start, end, first, last in changes:
             letter = {"insert": "a", "delete": "d"}.get(kind, "c")
             left = str(start) if kind == "insert" else _span(start, end)
             right = str(first) if kind == "delete" else _span(first, last)
@@ -135,14 +139,15 @@ class _Comparison:
             yield from ("---\n",) if kind == "replace" else ()
             yield from _marked("> ", new[first:last])
 
-    def _unified(self, old: Sequence[str], new: Sequence[str], first: str, second: str) -> Iterator[str]:
+    def _unified(
+        self, old: Sequence[str], new: Sequence[str], every: Sequence[Step], first: str, second: str
+    ) -> Iterator[str]:
         yield f"--- {first}\t{self._time(first)}\n"
         yield f"+++ {second}\t{self._time(second)}\n"
-        for group in self._matcher(old, new).get_grouped_opcodes(self._context or 0):
-            steps = [step for step in group if self._context or step[0] != "equal"]
-            left = _hunk(steps[0][1], steps[-1][2])
-            yield f"@@ -{left} +{_hunk(steps[0][3], steps[-1][4])} @@\n"
-            for kind, start, end, begin, stop in steps:
+        for group in grouped(every, self._context or 0):
+            left = _hunk(group[0][1], group[-1][2])
+            yield f"@@ -{left} +{_hunk(group[0][3], group[-1][4])} @@\n"
+            for kind, start, end, begin, stop in group:
                 if kind == "equal":
                     yield from _marked(" ", old[start:end])
                 else:
@@ -260,45 +265,4 @@ def _bytes(text: str) -> int:
     return int(match[1]) * (512 if match[2] == "b" else base ** " KMGT".index(match[2].upper() or " "))
 
 
-def digest(algorithm: str, run: Invocation) -> None:
-    options, paths = run.options(
-        "bctwz", ["binary", "check", "text", "tag", "quiet", "status", "strict", "warn", "zero"]
-    )
-    if options.keys() & {"c", "check"}:
-        _check(algorithm, run, paths, quiet=bool(options.keys() & {"quiet", "status"}))
-        return
-    sign = "*" if options.keys() & {"b", "binary"} else " "
-    for path in paths or ["-"]:
-        try:
-            data = run.read(path)
-        except Failed as failure:
-            run.fail(failure.text)
-            continue
-        value = hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
-        line = f"{algorithm.upper()} ({path}) = {value}" if "tag" in options else f"{value} {sign}{path}"
-        run.out.append(f"{line}\n")
-
-
-def _check(algorithm: str, run: Invocation, paths: Sequence[str], *, quiet: bool) -> None:
-    failed = unread = 0
-    for line in (line for path in paths or ["-"] for line in run.text(path).splitlines()):
-        value, _, path = line.partition(" ")
-        path = path[1:]
-        try:
-            is_same = hashlib.new(algorithm, run.read(path), usedforsecurity=False).hexdigest() == value.lower()
-        except Failed as failure:
-            run.fail(failure.text)
-            run.out.append(f"{path}: FAILED open or read\n")
-            unread += 1
-            continue
-        failed += not is_same
-        if not is_same or not quiet:
-            run.out.append(f"{path}: {'OK' if is_same else 'FAILED'}\n")
-    for count, what in ((unread, "listed file{} could not be read"), (failed, "computed checksum{} did NOT match")):
-        if count:
-            run.fail(f"{run.name}: WARNING: {count} {what.format('' if count == 1 else 's')}\n")
-
-
-BODIES: Mapping[str, Body] = {
-    "diff": diff, "cmp": cmp, "split": split, **{name: partial(digest, kind) for name, kind in _ALGORITHMS.items()},
-}  # fmt: skip
+BODIES: Mapping[str, Body] = {"diff": diff, "cmp": cmp, "split": split}
