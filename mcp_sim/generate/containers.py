@@ -7,7 +7,7 @@ from functools import partial
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import has_price
-from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make
+from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make, exceeded_limit
 from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment
@@ -142,8 +142,10 @@ class _Object:
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 
     def _can_be(self, field: str, schema: Record) -> bool:
-        """Whether a property is made: optional ones are not if no value satisfies them."""
-        return schema != IMPOSSIBLE and (field in self.needed or is_satisfiable(schema) is not False)
+        """Whether a property is made: optional ones are not if no value satisfies them, or only enormous ones."""
+        if field in self.needed:
+            return schema != IMPOSSIBLE
+        return schema != IMPOSSIBLE and is_satisfiable(schema) is not False and not exceeded_limit(schema)
 
     def __call__(self, chance: Chance, _record: Record, moment: Moment) -> Json:
         body: Record = {}

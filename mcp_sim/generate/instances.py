@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.makers import MAX_ITEMS, MAX_LENGTH, Make
+from mcp_sim.generate.makers import MAX_ITEMS, Make, exceeded_limit
 from mcp_sim.generate.numbers import within_bounds
 from mcp_sim.generate.shaping import Shaped
 from mcp_sim.generate.texts import fitted_text
@@ -23,13 +23,11 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance, canonical_form
-from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required
+from mcp_sim.types.json_schema.shapes import as_list, items
 from mcp_sim.types.json_schema.validation import Validator
 
 _TRIES: Final = 60  # schemas that few of the generated values satisfy, such as patterns with look-around
 _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})
-_LIMITS: Final = {"minItems": (MAX_ITEMS, "items"), "minProperties": (MAX_ITEMS, "properties"),
-                  "minLength": (MAX_LENGTH, "characters")}  # fmt: skip
 
 
 class Instances:
@@ -46,10 +44,10 @@ class Instances:
         for candidate in self._candidates(value, chance):
             if self._is_valid(candidate):
                 return candidate
-        raise NoInstance(_exceeded(self._forms[0].schema, "") or "no valid value was found")
+        raise NoInstance(exceeded_limit(self._forms[0].schema) or "no valid value was found")
 
     def _candidates(self, value: Json, chance: Chance) -> Iterator[Json]:
-        if _exceeded(self._forms[0].schema, ""):
+        if exceeded_limit(self._forms[0].schema):
             return
         if value is not ABSENT:
             yield value
@@ -116,13 +114,3 @@ class _Kept(Shaped):
     def _plain(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
         number = super()._plain(way, value, chance, moment) if isinstance(value, str) else value
         return within_bounds(number, way) if isinstance(number, int | float) and number is not True else number
-
-
-def _exceeded(schema: Record, name: str) -> str:
-    """Return the bound of a required part that is too large to be generated, in words, or ""."""
-    for word, (most, units) in _LIMITS.items():
-        if schema.get(word, 0) > most:
-            reason = f"its {word} is {schema[word]:,}, and at most {most:,} {units} are generated"
-            return f"{name}: {reason}" if name else reason
-    fields = {name: as_object(properties(schema).get(name, {})) for name in sorted(required(schema))}
-    return next(filter(None, (_exceeded(inner, f"{name}.{field}".strip(".")) for field, inner in fields.items())), "")

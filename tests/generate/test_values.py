@@ -277,6 +277,14 @@ def test_unsatisfiable_schemas_are_reported_and_optional_properties_left_out(sch
     assert all(is_valid(value, whole) for value in made(whole))
 
 
+@pytest.mark.parametrize(
+    ("kind", "bound"), [("array", "minItems"), ("object", "minProperties"), ("string", "minLength")]
+)
+def test_optional_properties_that_only_enormous_values_satisfy_are_left_out(kind: str, bound: str) -> None:
+    schema = {"type": "object", "properties": {"huge": {"type": kind, bound: 10**9}}}
+    assert made(schema, 3) == [{}, {}, {}]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_satisfiable_schema_is_no_contradiction(name: str) -> None:
     assert is_satisfiable(expanded(CASES[name])) is not False

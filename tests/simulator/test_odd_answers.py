@@ -28,7 +28,7 @@ Json = Any
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 def shows(value: Json, **more: Json) -> Schema:
