@@ -12,6 +12,9 @@ from typing import TypeAlias
 Step: TypeAlias = tuple[str, int, int, int, int]
 """A kind (equal, replace, delete, insert), and its lines in both lists, as difflib has them."""
 
+MOST_COMPARED = 100_000_000  # 10,000 lines in another order take a second
+"""The product of the numbers of lines between the first and the last that differ: more are replaced as a whole."""
+
 _MOST_ROUNDS = 256
 """How many differences are looked for at once: the time grows with their square. GNU diff gives up later."""
 
@@ -23,10 +26,13 @@ def steps(old: Sequence[str], new: Sequence[str], context: int = 0) -> list[Step
     lines that both lists begin or end with.
     """
     start, end, last = _different(old, new)
+    is_whole = (end - start) * (last - start) > MOST_COMPARED
+    context = 0 if is_whole else context
     shared = min(context, len(old) - end)
     start, end, last = max(0, start - context), end + shared, last + shared
     every = list[Step]([("equal", 0, start, 0, start)])
-    for kind, *places in _inner_steps(old[start:end], new[start:last]):
+    inner = _replaced(end - start, last - start) if is_whole else _inner_steps(old[start:end], new[start:last])
+    for kind, *places in inner:
         first_old, end_old, first_new, end_new = (place + start for place in places)
         every.append((kind, first_old, end_old, first_new, end_new))
     return _joined([*every, ("equal", end, len(old), last, len(new))])
@@ -40,6 +46,10 @@ def _different(old: Sequence[str], new: Sequence[str]) -> tuple[int, int, int]:
     while min(end, last) > start and old[end - 1] == new[last - 1]:
         end, last = end - 1, last - 1
     return start, end, last
+
+
+def _replaced(old_count: int, new_count: int) -> Iterator[Step]:
+    yield "replace", 0, old_count, 0, new_count
 
 
 def _joined(every: Sequence[Step]) -> list[Step]:
@@ -84,6 +94,21 @@ def grouped(every: Sequence[Step], context: int) -> Iterator[list[Step]]:
             group = [(kind, end - before, end, last - before, last)]
     if any(kind != "equal" for kind, *_ in group):
         yield group
+
+
+def unified(old: Sequence[str], new: Sequence[str], context: int = 3) -> Iterator[str]:
+    """Yield the hunks of a unified difference, a line each; the heads of hunks end with no newline."""
+    for group in grouped(steps(old, new, context), context):
+        (_, start, _, first, _), (_, _, end, _, last) = group[0], group[-1]
+        yield f"@@ -{_span(start, end)} +{_span(first, last)} @@"
+        for kind, start, end, first, last in group:
+            yield from (f"{' ' if kind == 'equal' else '-'}{line}" for line in old[start:end])
+            yield from (f"+{line}" for line in new[first:last] if kind != "equal")
+
+
+def _span(start: int, end: int) -> str:
+    count = end - start
+    return str(end) if count == 1 else f"{start + bool(count)},{count}"
 
 
 class _Changes:

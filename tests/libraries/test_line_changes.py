@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.libraries.line_changes import Step, grouped, steps
+from mcp_sim.libraries.line_changes import Step, grouped, steps, unified
 
 GNU = (
     ("ccbdacdc", "bccdbaacdc", "0a1 3d3 4a5,6"),
@@ -56,3 +56,19 @@ def test_lists_with_hardly_a_line_in_its_place_are_compared_too() -> None:
     every = steps(old, old[::-1])
     assert [line for kind, _, _, first, last in every for line in old[::-1][first:last]] == old[::-1]
     assert sum(end - start for kind, start, end, _, _ in every if kind == "equal") >= 1
+
+
+MANY = [f"line {n % 100}" for n in range(100_000)]
+
+
+def test_a_unified_difference_has_hunks_with_context() -> None:
+    assert [*unified("abcde", "abxde", 1)] == ["@@ -2,3 +2,3 @@", " b", "-c", "+x", " d"]
+    assert [*unified("", "a", 3)] == ["@@ -0,0 +1 @@", "+a"]
+    assert [*unified("a", "a", 3)] == []
+
+
+@pytest.mark.time_limit(60)
+def test_a_change_of_one_line_of_many_is_shown_as_such() -> None:
+    new = [*MANY[:60_000], "other", *MANY[60_001:]]
+    assert [*unified(MANY, new, 1)] == ["@@ -60000,3 +60000,3 @@", " line 99", "-line 0", "+other", " line 1"]
+    assert steps(MANY, MANY[::-1], 3) == [("replace", 0, len(MANY), 0, len(MANY))]

@@ -141,6 +141,9 @@ async def test_odd_arguments_crash_no_service(name: str) -> None:
         ("sqlite", "read_query", {"query": "SELECT CAST(x'ff' AS TEXT) AS t"}),
         ("mail", "search_emails", {"query": "(" * 400 + "a" + ")" * 400}),
         ("workspace", "API-post-search", {"query": "[" * 3000}),
+        ("filesystem", "search_files", {"path": "/srv/shared", "pattern": "**/" * 200 + "x"}),
+        ("filesystem", "directory_tree", {"path": "/srv/shared", "excludePatterns": ["*e" * 40 + "!"]}),
+        ("maps", "maps_geocode", {"address": " " * 100_000}),
     ],
 )
 async def test_known_attacks_are_answered(name: str, tool: str, arguments: Json) -> None:

@@ -117,6 +117,14 @@ def test_half_of_a_character_is_replaced() -> None:
     assert json.loads(step_line("w", step, {}))["step"]["arguments"] == {"a": "\ufffd"}
 
 
+@pytest.mark.time_limit(60)
+def test_long_runs_of_digits_are_looked_at_once() -> None:
+    text = ("0" * 3999 + "x") * 10_000
+    assert step_line("w", Step(2, "call", AT, 1, "get", {"a": text}), {}).count(b"x0") == 9_999
+    with pytest.raises(ValueError, match="number out of range"):
+        step_line("w", Step(2, "call", AT, 1, "get", {"a": 10**4400}), {})
+
+
 def test_a_ledger_is_bounded_in_entries_and_bytes_and_keeps_the_newest() -> None:
     ledger = Ledger(keep=3)
     for n in range(5):

@@ -43,6 +43,7 @@ USUAL = [
 ]  # fmt: skip
 SHADES = ["#a4bdfc", "#7ae7bf", "#dbadff", "#ff887c", "#fbd75b", "#ffb878", "#46d6db", "#e1e1e1", "#5484ed"]
 COLORS = {str(number): {"background": color, "foreground": "#1d1d1d"} for number, color in enumerate(SHADES, 1)}
+COMPARED = 200  # characters of a title; SequenceMatcher is quadratic
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 GIVEN = ("summary", "description", "location", "colorId", "recurrence", "reminders", "transparency", "visibility")
 
@@ -248,8 +249,10 @@ def likeness(world, row):
         for event in rows
         if event["id"] != row["id"] and (event["start"], event["end"]) == (row["start"], row["end"])
     ]
-    title = row["summary"].casefold()
-    return [(round(SequenceMatcher(None, event["summary"].casefold(), title).ratio(), 2), event) for event in rows]
+    title = row["summary"][:COMPARED].casefold()
+    others = [event["summary"][:COMPARED].casefold() for event in rows]
+    return [(round(SequenceMatcher(None, other, title).ratio(), 2), event)
+            for other, event in zip(others, rows, strict=True)]  # fmt: skip
 
 
 @tool("create-events", verb="create", entity="event")

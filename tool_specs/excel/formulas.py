@@ -4,6 +4,8 @@ import math
 import re
 from statistics import median, stdev
 
+from mcp_sim.libraries.patterns import search_test
+
 TOKEN = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"]|"")*")
     |(?P<error>(?:(?:'(?:[^']|'')+'|[A-Za-z_][\w.]*)!)?\#(?:REF!|DIV/0!|N/A|VALUE!|NAME\?|NUM!|NULL!))
@@ -393,8 +395,9 @@ def criterion(wanted):
     except ValueError:
         value = {"TRUE": True, "FALSE": False}.get(rest.upper(), rest)
     if isinstance(value, str) and sign in (None, "=", "<>"):
-        pattern = re.escape(value).replace(r"\*", ".*").replace(r"\?", ".")
-        return lambda item: bool(re.fullmatch(pattern, text_of(item), re.IGNORECASE)) != (sign == "<>")
+        pattern = re.escape(value[:255]).replace(r"\*", ".*").replace(r"\?", ".")  # longer criteria fail in Excel
+        matches = search_test(rf"(?i)\A(?:{pattern})\z")
+        return lambda item: matches(text_of(item)) != (sign == "<>")
     return lambda item: order(item)[0] == order(value)[0] and item is not None and operated(sign or "=", item, value)
 
 

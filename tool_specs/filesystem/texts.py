@@ -2,8 +2,10 @@
 
 import re
 from datetime import datetime
-from difflib import unified_diff
-from functools import partial
+
+from mcp_sim.libraries.line_changes import unified
+from mcp_sim.libraries.patterns import PatternError, search_test
+from mcp_sim.programs import Refused
 
 CONTEXT = 4
 UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -43,9 +45,9 @@ def patch(before, after, path):
     """Return the difference of two texts with four lines of context."""
     lines = [f"Index: {path}", "=" * 67, f"--- {path}\toriginal", f"+++ {path}\tmodified"]
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    for line in [*unified_diff(old, new, n=CONTEXT)][2:]:
+    for line in unified(old, new, CONTEXT):
         if line.startswith("@@"):
-            lines.append(re.sub(r"([-+]\d+)(?= )", r"\1,1", line.rstrip("\n")))
+            lines.append(re.sub(r"([-+]\d+)(?= )", r"\1,1", line))
         else:
             lines.append(line.rstrip("\n"))
             lines += [] if line.endswith("\n") else ["\\ No newline at end of file"]
@@ -57,9 +59,12 @@ SIGNS = {"**/": "(?:.*/)?", "/**": "(?:/.*)", "**": ".*", "*": "[^/]*", "?": "[^
 
 def glob_test(pattern):
     """Return a test whether a whole path matches. `**` spans folders, `{a,b}` are alternatives."""
-    parts = re.split(r"(\*\*/|/\*\*|\*\*|\*|\?|\{[^{}]*\})", pattern)
+    parts = re.split(r"(\*\*/|/\*\*|\*\*|\*|\?|\{[^{}]*\})", re.sub(r"(?:\*\*/)+", "**/", pattern))
     texts = [SIGNS.get(part) or _alternatives(part) or re.escape(part) for part in parts]
-    return partial(re.fullmatch, "".join(texts))
+    try:
+        return search_test(rf"(?s)\A(?:{''.join(texts)})\z")
+    except PatternError:
+        raise Refused("pattern is too long") from None
 
 
 def _alternatives(part):

@@ -26,6 +26,7 @@ from mcp_sim.libraries.git import (
     render_patch,
 )
 from mcp_sim.libraries.git.views import diff_stat, status_lines
+from mcp_sim.libraries.patterns import PatternError, search_test
 from mcp_sim.programs import Refused, Result, initial, invalid_arguments, tool
 from mcp_sim.programs.helpers import indented, zod_refusal, zod_refused
 
@@ -187,16 +188,25 @@ def git_log(
     if repository.head is None and not branch:
         raise failed("log", f"fatal: your current branch '{repository.branch}' does not have any commits yet\n")
     commits = found(repository, branch or "HEAD", "log", bad_revision).log
+    by, mentioned = (pattern_test(pattern or "") for pattern in (author, grep))
     tests = [
         (since, lambda commit: commit.date >= since), (until, lambda commit: commit.date <= until),
-        (author, lambda commit: re.search(author, f"{commit.author} <{commit.email}>", re.IGNORECASE)),
-        (grep, lambda commit: re.search(grep, commit.message, re.IGNORECASE)),
+        (author, lambda commit: by(f"{commit.author} <{commit.email}>")),
+        (grep, lambda commit: mentioned(commit.message)),
         (filePath, lambda commit: filePath in repository.changes_of(commit)),
     ]  # fmt: skip
     tests = [test for given, test in tests if given]
     kept = [commit for commit in commits(branch or "HEAD") if all(test(commit) for test in tests)]
     rows = [row_of(repository, commit, oneline, stat, patch) for commit in kept[skip or 0 :][:maxCount]]
     return answer(commits=rows, totalCount=len(rows))
+
+
+def pattern_test(pattern):
+    """Return a test whether a text has a match, in upper or lower case."""
+    try:
+        return search_test(f"(?im){pattern}")
+    except PatternError:
+        raise failed("log", f"fatal: command line, '{pattern}': Invalid preceding regular expression\n") from None
 
 
 def row_of(repository, commit, oneline, stat, patch):

@@ -93,7 +93,9 @@ def new_place(world, text, near=None, within=4000.0, types=("establishment", "po
     chance = chance_of(text)
     city = city_in(text) or (nearest_city(*near)[0] if near else chance.choice([*CITIES]))
     lat, lng, country = CITIES[city]
-    name = re.sub(rf"(?i)\s+{city}\s*$", "", text.split(",")[0]).strip()
+    name = text.split(",")[0].strip()
+    if name.casefold().endswith(f" {city.casefold()}"):
+        name = name[: -len(city)].strip()
     values = {"name": name, "city": city, "lat": lat, "lng": lng, "types": ["locality", "political"]}
     address = f"{city}, {country}"
     if normal(text) not in {normal(city), normal(address)}:

@@ -105,5 +105,5 @@ def _scan(world, catalog, table, where, *, is_alone=True):
     shown = condition.sql("postgres")
     for column in known["columns"]:
         if column["type"] in ("numeric", "text", "date"):
-            shown = re.sub(rf"(\b{column['name']}\b \S+ )'?([\w.-]+)'?", rf"\1'\2'::{column['type']}", shown)
+            shown = re.sub(rf"(\b{re.escape(column['name'])}\b \S+ )'?([\w.-]+)'?", rf"\1'\2'::{column['type']}", shown)
     return ("Seq Scan", table.name, max(count // SELECTIVITY, 1), 0.0, cost + 0.0025 * count, f"({shown})", [])

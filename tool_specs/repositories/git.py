@@ -4,9 +4,9 @@ Commits hold whole trees (path -> blob), and repositories and their forks share 
 """
 
 import re
-from difflib import unified_diff
 from hashlib import sha1
 
+from mcp_sim.libraries.line_changes import unified
 from mcp_sim.programs import Refused
 from mcp_sim.programs.helpers import stamp
 
@@ -131,7 +131,7 @@ def changed_files(world, before, after):
             old, new = (
                 world.blob.get(tree[path])["content"].splitlines() if path in tree else [] for tree in (before, after)
             )
-            lines = [*unified_diff(old, new, lineterm="")][2:]
+            lines = [*unified(old, new)]
             added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
             status = "added" if path not in before else "removed" if path not in after else "modified"
             counts = {"additions": added, "deletions": removed, "changes": added + removed}

@@ -5,6 +5,7 @@ import posixpath
 import re
 from urllib.parse import quote, unquote
 
+from mcp_sim.libraries.patterns import search_test
 from mcp_sim.programs.helpers import front_matter, with_front_matter, yaml_value
 
 RESERVED = {".obsidian", ".obsidian-mcp", ".git", ".backup", ".trash"}
@@ -151,7 +152,7 @@ def matches(tag, tags, patterns, with_children):
     parts = [re.escape(piece) for pattern in patterns for piece in ("|", *re.split(r"(\*)", pattern.lower()))]
     expression = "".join(parts).replace(r"\|", "|").replace(r"\*", ".*").removeprefix("|")
     is_below = with_children and any(name.startswith(f"{item}/") for item in wanted)
-    return name in wanted or is_below or bool(expression and re.fullmatch(expression, name))
+    return name in wanted or is_below or bool(expression and search_test(rf"\A(?:{expression})\z")(name))
 
 
 # links ----------------------------------------------------------------------------------------------------------------

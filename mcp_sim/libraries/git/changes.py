@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher, unified_diff
+from difflib import SequenceMatcher
 from hashlib import sha1
 from io import StringIO
 from typing import TypeAlias
 
+from mcp_sim.libraries.line_changes import steps, unified
 from mcp_sim.types import Record
 
 Snapshot: TypeAlias = Mapping[str, str]
@@ -42,10 +43,8 @@ def render_patch(changes: Difference, context: int = 3) -> str:
 def count_lines(before: str | None, after: str | None) -> tuple[int, int]:
     """Return how many lines a change adds and removes."""
     old, new = (before or "").splitlines(), (after or "").splitlines()
-    if len(old) * len(new) > MOST_COMPARED:
-        return len(new), len(old)
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    changed = [(end - start, last - first) for kind, start, end, first, last in steps if kind != "equal"]
+    taken = steps(old, new)
+    changed = [(end - start, last - first) for kind, start, end, first, last in taken if kind != "equal"]
     return sum(added for _, added in changed), sum(removed for removed, _ in changed)
 
 
@@ -129,12 +128,14 @@ def _patch(path: str, before: str | None, after: str | None, context: int) -> It
         yield "deleted file mode 100644"
     yield f"index {_short(before)}..{_short(after)}{'' if None in {before, after} else ' 100644'}"
     old, new = [*StringIO(before or "")], [*StringIO(after or "")]
-    names = "/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}"
-    if len(old) * len(new) > MOST_COMPARED:
-        old, new = old[:1], new[:1]
-    for line in unified_diff(old, new, *names, n=context):
-        yield line.removesuffix("\n") if not line.startswith("@@") else _headed(line, old)
-        if not line.endswith("\n"):
+    if old == new:
+        return
+    yield f"--- {'/dev/null' if before is None else f'a/{path}'}"
+    yield f"+++ {'/dev/null' if after is None else f'b/{path}'}"
+    for line in unified(old, new, context):
+        is_head = line.startswith("@@")
+        yield _headed(line, old) if is_head else line.removesuffix("\n")
+        if not is_head and not line.endswith("\n"):
             yield "\\ No newline at end of file"
 
 

@@ -15,7 +15,7 @@ _QUOTED = re.compile(
 )
 """Texts that YAML would read as something else."""
 _WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
-_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|0[xX][\da-fA-F]+|Infinity)\s*")
+_NUMBER = re.compile(r"\s*[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|0[xX][\da-fA-F]+|Infinity)\s*")
 _ESCAPED = re.compile(r'[\\"\x00-\x1f\x7f-\x9f]')
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

@@ -10,7 +10,6 @@ from mcp_sim.libraries.line_changes import Step, grouped, steps
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node, is_number
 from mcp_sim.libraries.shell.commands.side_by_side import WIDTH, side_by_side
 
-_MOST_COMPARED = 100_000_000  # 10,000 lines in another order take a second
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _DIFF_LONG = {
     "brief": "q", "recursive": "r", "ignore-case": "i", "ignore-all-space": "w", "ignore-space-change": "b",
@@ -118,8 +117,6 @@ class _Comparison:
             self._run.out += [title, *self._unified(old, new, every, first, second)]
 
     def _steps(self, old: Sequence[str], new: Sequence[str]) -> Sequence[Step]:
-        if len(old) * len(new) > _MOST_COMPARED:
-            return [("replace", 0, len(old), 0, len(new))]
         return steps([*map(self._plain, old)], [*map(self._plain, new)], self._context or 0)
 
     def _plain(self, line: str) -> str:

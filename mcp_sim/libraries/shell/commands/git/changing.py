@@ -109,8 +109,8 @@ def commit_index(git: GitRun, words: Sequence[str]) -> None:
 
 
 def _person(text: str) -> tuple[str, str] | None:
-    match = re.fullmatch(r"(.*?)\s*<(.*)>", text)
-    return None if match is None else (match[1], match[2])
+    name, _, address = text.partition("<")
+    return (name.rstrip(), address[:-1]) if address.endswith(">") else None
 
 
 def report(git: GitRun, repository: Repository, commit: Commit, changes: Difference) -> None:
