@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mcp_sim.types.readable import printable
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.readable import printable, readable
 
 GAP = "  "
 
@@ -28,6 +29,11 @@ def print_json(value: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
     print(text)
+
+
+def json_line(value: Any) -> bytes:
+    """Return a value as a line of JSON in UTF-8, which a terminal shows and does not obey."""
+    return readable(encode(value).decode()).encode() + b"\n"
 
 
 def table_lines(rows: Sequence[Sequence[str]], right: range | None = None) -> Iterator[str]:

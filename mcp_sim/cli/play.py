@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 import anyio
 
 from mcp_sim.cli.files import open_trace
+from mcp_sim.cli.output import json_line
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage
@@ -24,7 +25,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import BadArguments, Crash, UsageError, did_you_mean
-from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.json_values import decode
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
@@ -167,5 +168,5 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _print(value: Record) -> None:
-    sys.stdout.buffer.write(encode(value) + b"\n")
+    sys.stdout.buffer.write(json_line(value))
     sys.stdout.buffer.flush()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from mcp_sim.cli.grade import grades_of, scenario_of
+from mcp_sim.cli.output import json_line
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.traces import WorldTrace, read_worlds
 from mcp_sim.training.rows import Words, calls_of, chat_row, digest, messages_of, provenance, turn_rows
@@ -151,7 +152,7 @@ class _Rows:
             self._flush()
 
     def _write_lines(self) -> None:
-        self._lines.writelines(encode(row) + b"\n" for row in self._held)
+        self._lines.writelines(json_line(row) for row in self._held)
         self._held.clear()
 
     def _write_table(self) -> None:

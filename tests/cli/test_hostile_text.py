@@ -77,6 +77,11 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("wrong.yaml").write_text(json.dumps(body))
     right = {"mcp_sim": 1, "name": body["name"], "tools": "list.json", "world_model": body["world_model"]}
     Path("right.yaml").write_text(json.dumps(right))
+    Path("plain.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "tools.json"}))
+    Path("tools.json").write_text(json.dumps(tools))
+    calls = [{"tool": tools[0]["name"], "arguments": {"note": text}} for text in HOSTILE[::8]]
+    Path("calls.jsonl").write_text("\n".join(map(json.dumps, calls)))
+    main(["play", "plain.yaml", "calls.jsonl", "--trace", "played.jsonl"])
     decided: Json = {"id": "f", "kind": "k", "outcome": "applied", "why": "w"}
     record = {"id": "X-1", "note": "n"}
     change = {"op": "put", "entity": "thing", "key": "X-1", "record": record}
@@ -116,6 +121,8 @@ COMMANDS = [
     ["show", "run.jsonl:4"],
     ["show", "run.jsonl", "--json"], ["explain", "run.jsonl"], ["grade", "run.jsonl"],
     ["diff", "run.jsonl", "run.jsonl"],
+    ["play", "plain.yaml", "calls.jsonl"], ["trajectories", "played.jsonl"],
+    ["trajectories", "played.jsonl", "--form", "turns"],
     ["show", "no\x1b[2Jne\nSPOOF"], ["serve", "no\r\x1b[2Jne"], ["frobnicate\x1b[2J"], ["view", "run.jsonl"],
 ]  # fmt: skip
 
