@@ -34,6 +34,9 @@ MOST_MEGABYTES = 1500
 LIMIT = 20.0
 """Seconds after which an attack is given up; its requests may still be in progress then."""
 
+GONE = asyncio.IncompleteReadError, ConnectionError
+"""What is raised where the server has ended, or has closed a connection."""
+
 QUIET_CALLS = 200
 FLOOD = "--flood"
 MOST_SHOWN = 60
@@ -64,32 +67,7 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("update_item", "Update an item", item_id=TEXT, title=TEXT),
         tool("search_items", "Search items by text", query=TEXT),
     ],
-    "sql": [tool("query", "Run any SQL statement.", sql=TEXT, params={"type": "array"})],
-    "files": [
-        tool("read_file", "Read a file", path=TEXT),
-        tool("write_file", "Write a file", path=TEXT, content=TEXT),
-        tool("edit_file", "Edit a file: replace a text", path=TEXT, old_text=TEXT, new_text=TEXT),
-        tool("search_files", "Find files whose name matches a pattern", pattern=TEXT, path=TEXT),
-        tool("grep", "Search the content of files for a regular expression", pattern=TEXT, path=TEXT),
-        tool("diff_files", "Show the differences between two files", path1=TEXT, path2=TEXT),
-        tool("run_command", "Run a shell command.", command=TEXT),
-    ],
-    "sheets": [
-        tool("write_range", "Write cells of a sheet", sheet=TEXT, range=TEXT, values={"type": "array"}),
-        tool("read_range", "Read cells of a sheet", sheet=TEXT, range=TEXT),
-        tool("create_sheet", "Create a sheet", sheet=TEXT),
-        tool("search_cells", "Search for cells of a sheet", sheet=TEXT, query=TEXT),
-    ],
-    "git": [
-        tool("git_status", "Show the status", repo_path=TEXT),
-        tool("git_add", "Stage files", repo_path=TEXT, files=TEXTS),
-        tool("git_commit", "Commit", repo_path=TEXT, message=TEXT),
-        tool("git_log", "Show the log", repo_path=TEXT, max_count={"type": "integer"}),
-        tool("git_diff_unstaged", "Show the unstaged changes", repo_path=TEXT),
-        tool("write_file", "Write a file", path=TEXT, content=TEXT),
-        tool("read_file", "Read a file", path=TEXT),
-        tool("list_directory", "List a directory", path=TEXT),
-    ],
+    "sql": [tool("query", "Run any SQL statement.", sql=TEXT)],
     "news": [tool(ANNOUNCE, "Announce something", text=TEXT)],
     "lists": [tool("weigh", "Weigh the items of a list", items={"type": "array"})],
     "program": [tool("loop", "Loop", text=TEXT), tool("grow", "Grow", text=TEXT)],
@@ -98,6 +76,9 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
 
 
 SHIPPED = {
+    "files": "filesystem",
+    "shell": "terminal",
+    "sheets": "excel",
     "calculator": "calculator",
     "keys": "redis_strings",
     "graph": "memory",
@@ -107,6 +88,18 @@ SHIPPED = {
 """Server -> the service of the catalogue that it is."""
 
 PROGRAMS = {
+    "sql": """
+from mcp_sim.libraries.sql import SqlError
+from mcp_sim.programs import Refused, tool
+
+
+@tool(verb="update", entity="sql_table")
+def query(world, sql):
+    try:
+        return world.sql.run(sql).rows
+    except SqlError as error:
+        raise Refused(str(error))
+""",
     "program": """
 from mcp_sim.programs import tool
 
@@ -196,7 +189,14 @@ class Attack:
 
     async def run(self, server: Listening) -> str:
         """Make the calls one after the other. Return the beginning of the last answer."""
-        return await run_calls(server, self.server, self.calls)
+        return beginning(await run_calls(server, self.server, self.calls))
+
+    async def prepare(self, server: Listening) -> None:
+        """Make the calls before the attack. Raises `RuntimeError` if one of them fails: nothing would be attacked."""
+        for prepared in self.before:
+            answer = await run_calls(server, self.server, [prepared])
+            if b'"result"' not in answer or b'"isError":true' in answer:
+                raise RuntimeError(answer.decode())
 
 
 class Flood(Protocol):
@@ -389,11 +389,24 @@ def statement(sql: str) -> Attack:
 
 
 def expression(pattern: str, text: str = "a") -> Attack:
-    return Attack("files", [("grep", {"pattern": pattern, "path": "/"})], [file_of(text)])
+    return shell(f"grep -E '{pattern}' a.txt", text)
 
 
-def file_of(content: str, path: str = "/a.txt") -> tuple[str, dict[str, Any]]:
-    return ("write_file", {"path": path, "content": content})
+def shell(command: str, text: str, name: str = "a.txt", *more: tuple[str, dict[str, Any]]) -> Attack:
+    """Return an attack by a command on a file with a text."""
+    return Attack("shell", [("run_command", {"command": command})], [stdin_of(text, name), *more])
+
+
+def stdin_of(text: str, name: str) -> tuple[str, dict[str, Any]]:
+    return ("run_command", {"command": f"cat > {name}", "stdin": text})
+
+
+def wildcards(pattern: str) -> Attack:
+    return Attack("files", [("search_files", {"pattern": pattern, "path": FOLDER})], [file_of("x")])
+
+
+def file_of(content: str) -> tuple[str, dict[str, Any]]:
+    return ("write_file", {"path": f"{FOLDER}/a.txt", "content": content})
 
 
 def calculation(text: str) -> Attack:
@@ -419,6 +432,9 @@ LINES = "\n".join(f"line {n * 7919 % 10007}" for n in range(200_000))
 FEW_LINES = "\n".join(LINES.split("\n")[:10_000])
 SORTED_LINES = "\n".join(sorted(FEW_LINES.split("\n")))
 CELLS = [["=1"], *([f"=A{n}+A{n}+A{n}"] for n in range(1, 60))]
+WORKBOOK = ("create_workbook", {"path": "a.xlsx", "sheets": ["S"]})
+FOLDER = "/srv/shared"
+"""What the shipped `filesystem` serves."""
 GRAPH = [{"name": f"n{n}", "entityType": "a", "observations": ["x"]} for n in range(4_000)]
 GROUPS = 20_000
 
@@ -438,35 +454,42 @@ ATTACKS: Mapping[str, Attack | Flood] = {
     "expression, repetitions": expression("((a{0,30}){0,30}){0,1}" * 200, "a" * 1_000),
     "expression, groups": expression("(a)" * 1_000, "a" * 30_000),
     "expression, many matches": expression("", "a" * MILLION),
-    "wildcards [": Attack("files", [("search_files", {"pattern": "[" * 5_000, "path": "/"})], [file_of("x")]),
-    "wildcards **/": Attack("files", [("search_files", {"pattern": "**/" * 20_000, "path": "/"})], [file_of("x")]),
+    "wildcards [": wildcards("[" * 5_000),
+    "wildcards **/": wildcards("**/" * 20_000),
     "wildcards for keys": Attack("keys", [("list", {"pattern": "[" * 5_000})], [("set", {"key": "a", "value": "1"})]),
     "300,000 keys": Attack("desk", [("create_item", {"title": "a", "data": {f"k{n}": 1 for n in range(300_000)}})]),
     "19,000 keys": Attack("desk", [("create_item", {"title": "a", **{f"k{n}": n for n in range(19_000)}})]),
     "1,000,000 items": Attack("desk", [("create_item", {"title": "a", "data": {"a": [0] * MILLION}})]),
     "a text of 4 MB": Attack("desk", [("create_item", {"title": "x" * 4 * MILLION})]),
+    "runs of digits": Attack("desk", [("create_item", {"title": ("0" * 3_999 + "x") * 1_000})]),
     "a search of 1 MB": Attack(
         "desk", [("search_items", {"query": "x y " * 250_000})], [("create_item", {"title": "x" * MILLION})]
     ),
     "an id of 4 MB": Attack("desk", [("get_item", {"item_id": "9" * 4 * MILLION})]),
-    "grep": Attack("files", [("grep", {"pattern": "line", "path": "/"})], [file_of(LINES)]),
-    "a file of empty lines": Attack("files", [("read_file", {"path": "/a.txt"})], [file_of("\n" * MILLION)]),
+    "grep": shell("grep line a.txt", LINES),
+    "a file of empty lines": Attack(
+        "files", [("read_text_file", {"path": f"{FOLDER}/a.txt"})], [file_of("\n" * MILLION)]
+    ),
     "an edit": Attack(
-        "files", [("edit_file", {"path": "/a.txt", "old_text": "line 1\n", "new_text": "b"})], [file_of(LINES)]
-    ),
-    "diff of files": Attack(
         "files",
-        [("diff_files", {"path1": "/a.txt", "path2": "/b.txt"})],
-        [file_of(FEW_LINES), file_of(SORTED_LINES, "/b.txt")],
+        [("edit_file", {"path": f"{FOLDER}/a.txt", "edits": [{"oldText": "line 1\n", "newText": "b"}]})],
+        [file_of(LINES)],
     ),
-    "shell sort": Attack("files", [("run_command", {"command": "sort /a.txt | uniq -c | sort -rn"})], [file_of(LINES)]),
-    "shell words": Attack("files", [("run_command", {"command": "echo " + "'a' " * 500_000})], [file_of("x")]),
+    "diff of files": shell("diff a.txt b.txt", FEW_LINES, "a.txt", stdin_of(SORTED_LINES, "b.txt")),
+    "shell sort": shell("sort a.txt | uniq -c | sort -rn", LINES),
+    "shell words": shell("echo " + "'a' " * 500_000, "x"),
+    "shell loop": shell("while true; do x=$x$x$x; done", "x"),
+    "awk loop": shell("awk '{ while (1) x = x $0 x }' a.txt", "x"),
+    "sed loop": shell("sed ':a; s/x/xx/; ta' a.txt", "x"),
     "a number of 1,000,000 digits": calculation("9" * MILLION),
     "a sum": calculation("+".join(["1"] * 500_000)),
     "factorials": calculation("factorial(99999)"),
     "a product": calculation("*".join(["9" * 4_000] * 900)),
     "a large range": Attack(
-        "sheets", [("read_range", {"sheet": "S", "range": "A1:XFD1048576"})], [("create_sheet", {"sheet": "S"})]
+        "sheets", [("read_range", {"path": "a.xlsx", "sheet": "S", "range": "A1:XFD1048576"})], [WORKBOOK]
+    ),
+    "cells that grow": Attack(
+        "sheets", [("write_range", {"path": "a.xlsx", "sheet": "S", "at": "A1", "rows": CELLS})], [WORKBOOK]
     ),
     "a graph": Attack("graph", [("read_graph", {})], [("create_entities", {"entities": GRAPH})]),
     "a program that loops": Attack("program", [("loop", {"text": "a"})]),
@@ -516,8 +539,8 @@ def request(connection: Connection, name: str, arguments: dict[str, Any]) -> byt
     return connection.encode_request("tools/call", {"name": name, "arguments": arguments})
 
 
-async def run_calls(server: Listening, name: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> str:
-    """Make calls in the attacked world, one after the other. Return the beginning of the last answer."""
+async def run_calls(server: Listening, name: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> bytes:
+    """Make calls in the attacked world, one after the other. Return the last answer."""
     answer = b""
     for tool_name, arguments in calls:
         connection = Connection(server.port, f"/w/attacked/{name}/mcp", ERAS[1])
@@ -528,6 +551,11 @@ async def run_calls(server: Listening, name: str, calls: Sequence[tuple[str, dic
             answer = f"HTTP status {refused.status}".encode()
         finally:
             await connection.close()
+    return answer
+
+
+def beginning(answer: bytes) -> str:
+    """Return the beginning of what an answer says."""
     reply: Any = json.loads(answer) if answer.startswith(b"{") else answer.decode()
     return " ".join(str(reply["result"]["content"][0]["text"] if "result" in reply else reply)[:MOST_SHOWN].split())
 
@@ -593,24 +621,28 @@ async def measure(server: Listening, name: str) -> Found:
         await probe.call()
     quiet, probe.waits = max(probe.waits[QUIET_CALLS // 10 :]), []
     if isinstance(attack, Attack):
-        await run_calls(server, attack.server, attack.before)
+        await attack.prepare(server)
     forget_memory(server.pid)
     watch = asyncio.create_task(probe.call_forever())
     began, shown = time.perf_counter(), f"no answer within {LIMIT:.0f} s"
-    with suppress(TimeoutError):
+    try:
         async with asyncio.timeout(LIMIT):
             shown = await run_attack(server, name)
+    except TimeoutError:
+        pass
+    except GONE:
+        shown, probe.waits = "the server has ended", [*probe.waits, LIMIT]
     took = time.perf_counter() - began
     watch.cancel()
-    with suppress(asyncio.CancelledError):
+    with suppress(asyncio.CancelledError, *GONE):
         await watch
     return Found(max(probe.waits), quiet, took, shown, largest_memory(server.pid))
 
 
 def largest_memory(pid: int) -> int:
-    """Return the most memory that a process has had since `forget_memory`, in megabytes."""
+    """Return the most memory that a process has had since `forget_memory`, in megabytes; 0 if it has ended."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) // 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
+    return next((int(line.split()[1]) // 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
 def forget_memory(pid: int) -> None:
