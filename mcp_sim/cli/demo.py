@@ -19,8 +19,8 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from mcp_sim.cli.judging import verdict_lines
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.cli.verdicts import verdict_lines
 from mcp_sim.server.call_log import fault_lines
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.compile import load

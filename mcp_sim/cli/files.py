@@ -79,7 +79,7 @@ def _umask() -> int:
 
 def open_shared_trace(path: Path, scenario: Scenario) -> Sink:
     """Open the trace of several worker processes, a new file. Raises `UsageError` if the run reads this file."""
-    from mcp_sim.world.sinks.shared_trace import SharedTrace  # noqa: PLC0415 (needs locks of files)
+    from mcp_sim.world.sinks.jsonl import SharedTrace  # noqa: PLC0415 (needs locks of files)
 
     return SharedTrace(_not_read(path, scenario, []), _header(scenario))
 

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from mcp_sim.cli.judging import exit_code, grade_lines, report_json
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
-from mcp_sim.cli.verdicts import exit_code, grade_lines, report_json
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import as_it_ran
 from mcp_sim.simulator.simulator import Simulator

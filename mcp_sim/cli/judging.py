@@ -1,21 +1,22 @@
-"""Judge the worlds of a server when they end: verdicts on stderr, and a report."""
+"""Judge the worlds of a server when they end: verdicts on stderr, a report, and the exit code for them."""
 
 from __future__ import annotations
 
 import sys
 from asyncio import TimerHandle, get_running_loop
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.cli.verdicts import grade_lines, report_json
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome, failed_first
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.readable import printable
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
@@ -25,6 +26,9 @@ thousands of worlds is not read."""
 SECONDS_BETWEEN_REPORTS = 1.0  # the file is written anew each time, and worlds may end by the hundred
 MOST_BYTES = 16 * 1024 * 1024
 """The bytes of the grades in a report. Of the worlds after those only the outcomes are counted, under `more`."""
+
+
+EXIT_CODES: dict[GradeOutcome, int] = {"passed": 0, "failed": 1, "inconclusive": 4, "not exercised": 4, "crashed": 3}
 
 
 class Judging:
@@ -113,3 +117,44 @@ def _earlier(path: Path, scenario: Scenario) -> Record:
     if not isinstance(worlds, dict):
         raise UsageError(f"--report {path}: the file is not a report, and would be replaced")
     return report if report and report.get("sha256") == scenario.sha256 else {}
+
+
+def exit_code(outcomes: Iterable[GradeOutcome]) -> int:
+    """Return the exit code for several worlds: that of the worst outcome."""
+    codes = {EXIT_CODES[outcome] for outcome in outcomes}
+    return next((code for code in (3, 1, 4) if code in codes), 0)
+
+
+def report_json(scenario: Scenario, grades: Mapping[str, Grade]) -> Record:
+    """Return the report of worlds by name, as JSON."""
+    worlds = {name: grade.to_json() for name, grade in grades.items()}
+    return {"scenario": scenario.name, "sha256": scenario.sha256, "worlds": worlds}
+
+
+def grade_lines(world: str, grade: Grade, palette: Palette) -> Iterator[str]:
+    """Yield the outcome of a world, its verdicts, and its reward."""
+    colours = {"passed": palette.green, "failed": palette.red, "crashed": palette.red}
+    outcome = colours.get(grade.outcome, palette.yellow)(grade.outcome)
+    yield f"{palette.bold(f'world {printable(world)}')}: {outcome}: {printable(grade.because)}"
+    yield from (f"  {line}" for line in verdict_lines(grade, palette, with_steps=True))
+    yield palette.dim(f"  reward {grade.explanation}")
+
+
+def verdict_lines(grade: Grade, palette: Palette, *, with_steps: bool = False) -> Iterator[str]:
+    """Yield a line for each verdict; `with_steps` with the numbers of the deciding steps in the trace."""
+    colours = {"passed": palette.green, "failed": palette.red}
+    width = max((len(verdict.outcome) for verdict in grade.verdicts), default=0)
+    for verdict in failed_first(grade.verdicts):
+        word = colours.get(verdict.outcome, palette.yellow)(f"{verdict.outcome:{max(width, 8)}}")
+        yield f"{word} {printable(f'{verdict.id}: {verdict.because}')}{_notes(verdict, with_steps=with_steps)}"
+
+
+def _notes(verdict: GradedVerdict, *, with_steps: bool) -> str:
+    """Return the steps that decided a verdict, and its options, in brackets."""
+    notes = list[str]()
+    if with_steps and verdict.steps:
+        notes.append(f"step{'' if len(verdict.steps) == 1 else 's'} {', '.join(map(str, verdict.steps))}")
+    for name, holds in (("guessed", verdict.guessed), ("gate", verdict.gate), ("optional", verdict.optional)):
+        if holds:
+            notes.append(name)
+    return f" ({', '.join(notes)})" if notes else ""

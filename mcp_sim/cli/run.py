@@ -210,7 +210,7 @@ def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> Non
     if args.json not in (None, "-"):
         replace_file(Path(args.json), as_json + "\n")
     if args.junit is not None:
-        from mcp_sim.runs.reports.junit import junit  # noqa: PLC0415 (XML is rarely needed)
+        from mcp_sim.runs.reports.ci import junit  # noqa: PLC0415 (XML is rarely needed)
 
         replace_file(args.junit, junit(report).decode())
     if args.markdown is not None:
@@ -220,14 +220,14 @@ def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> Non
     if args.github:
         _tell_github(report)
     if args.html is not None and traces is not None:
-        from mcp_sim.cli.viewer.runs import runs_page  # noqa: PLC0415 (rarely needed)
+        from mcp_sim.cli.viewer.page import runs_page  # noqa: PLC0415 (rarely needed)
 
         replace_file(args.html, runs_page(report, traces, is_kept=args.traces is not None))
 
 
 def _tell_github(report: Report) -> None:
     """Append the report to the summary of the job, and print annotations."""
-    from mcp_sim.runs.reports.github import github_annotations  # noqa: PLC0415 (rarely needed)
+    from mcp_sim.runs.reports.ci import github_annotations  # noqa: PLC0415 (rarely needed)
     from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (see above)
 
     with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as summary:

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.cli.judging import grade_lines
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
-from mcp_sim.cli.verdicts import grade_lines
 from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, McpSimError, UsageError

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from mcp_sim.programs.given import records
+from mcp_sim.programs.initial_records import records
 from mcp_sim.programs.pages import Page
 from mcp_sim.programs.results import Refused, Result, Rpc, fail
 from mcp_sim.programs.rows import Row

@@ -1,9 +1,20 @@
-"""Transports that send what is written in one turn of the event loop as a whole."""
+"""Send what is written in one turn of the event loop as a whole, and parse large amounts a little at a time.
+
+Neither delays the requests of others.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+ROUND = 65_536
+"""Bytes of large requests that are parsed in one round of the loop, of all connections together."""
+
+Parse: TypeAlias = Callable[[], int]
+"""Parses a piece. Returns its size."""
 
 
 class BufferedTransport(asyncio.Transport):
@@ -70,3 +81,25 @@ class BufferedTransport(asyncio.Transport):
             data = b"".join(pieces)
             self.newest = len(data)
             self._transport.write(data)
+
+
+class Rations:
+    """The connections with more to parse, which take turns."""
+
+    def __init__(self) -> None:
+        self._waiting = deque[Parse]()
+
+    def add(self, parse: Parse) -> None:
+        """Parse a piece when it is its turn."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._parse_round)
+        self._waiting.append(parse)
+
+    def _parse_round(self) -> None:
+        waiting, self._waiting = self._waiting, deque[Parse]()
+        left = ROUND
+        while waiting and left > 0:
+            left -= waiting.popleft()()
+        if waiting and not self._waiting:
+            asyncio.get_running_loop().call_soon(self._parse_round)
+        self._waiting.extendleft(reversed(waiting))

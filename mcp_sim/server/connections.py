@@ -16,9 +16,8 @@ from typing import Any, TypeAlias, cast
 from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mcp_sim.server.buffered import BufferedTransport
+from mcp_sim.server.buffered import BufferedTransport, Rations
 from mcp_sim.server.exchange import CONNECTION, Scope
-from mcp_sim.server.rations import Rations
 from mcp_sim.server.workers import Detached
 from mcp_sim.types.json_values import encode
 

@@ -17,21 +17,18 @@ from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.containers import containers_of
 from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
-from mcp_sim.simulator.check_schemas import check_schemas
-from mcp_sim.simulator.check_templates import check_templates
+from mcp_sim.simulator.check_results import check_schemas, check_templates
 from mcp_sim.simulator.match_and_infer import infer_functions, match_and_infer
 from mcp_sim.simulator.match_tools import check_operations
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
-from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
-from mcp_sim.spec.overrides import check_how
+from mcp_sim.spec.overrides import check_how, rename_entities_in_plan, renamed
 from mcp_sim.spec.parts.scenario import EVERY, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.argument_descriptions import describe_arguments
-from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
+from mcp_sim.types.argument_descriptions import describe_arguments, resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen

@@ -1,9 +1,12 @@
-"""Read the plans under `sim:`, and check that the tools have the arguments they name."""
+"""Read the plans under `sim:`, and check that the tools have the arguments they name.
+
+Entities in plans are renamed for the namespaces of several servers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,8 @@ from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.parts.results import template_of
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
-from mcp_sim.types.argument_unwrapping import find_wrapper
+from mcp_sim.types.argument_descriptions import find_wrapper
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
@@ -132,3 +136,21 @@ def check_how(at: Place, declared: Mapping[str, Any], plan: Plan, tool: str) -> 
     for value, choice in declared.get("choices", {}).items():
         if value in plan.choices:
             check_how(at.at("choices", value), choice, plan.choices[value], tool)
+
+
+def rename_entities_in_plan(plan: Plan, called: Callable[[str], str]) -> Plan:
+    """Return the plan with every entity name replaced by `called(name)`."""
+
+    choices = {value: rename_entities_in_plan(choice, called) for value, choice in plan.choices.items()}
+    return replace(plan, entity=None if plan.entity is None else called(plan.entity), choices=choices)
+
+
+def renamed(entity: Entity, called: Callable[[str], str]) -> Entity:
+    """Return the entity with its name, and the entities it links to, replaced by `called(name)`."""
+    fields = {name: _field(field, called) for name, field in entity.fields.items()}
+    inside = entity.inside and replace(entity.inside, entity=called(entity.inside.entity))
+    return replace(entity, name=called(entity.name), fields=fields, inside=inside)
+
+
+def _field(field: Field, called: Callable[[str], str]) -> Field:
+    return field if field.link is None else replace(field, link=called(field.link))

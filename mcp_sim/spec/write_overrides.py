@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_sim.spec.entity_names import rename_entities_in_plan
+from mcp_sim.spec.overrides import rename_entities_in_plan
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.parts.tool_spec import EntityPart
 from mcp_sim.spec.places import Place

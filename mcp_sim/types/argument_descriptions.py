@@ -1,17 +1,31 @@
-"""Arguments as a tool declares them: in alternatives of its schema, or described in the lines of a docstring."""
+"""Arguments as a tool declares them: in alternatives of its schema, in the lines of a docstring, or
+wrapped in a single argument (`params: {...}`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
+from typing import Any, cast
 
-from mcp_sim.types import Record, Tool
-from mcp_sim.types.json_schema.alternatives import with_alternatives
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types import Call, Json, Record, Tool
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, main_type, properties, required
+from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.terms import terms
 
 _LINE = re.compile(r"^\s*+(?:[-*•]\s*+)?[`\"']?(\w++)[`\"']?\s*+(?:\([^()]*+\)\s*+)?(?::|[-–—](?=\s))\s*+(\S.*)$")
 _HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
+
+
+_WRAPPERS = terms("arguments.wrapper")
+"""Last words of the names of such arguments."""
+
+
+_ALTERNATIVES = ("anyOf", "oneOf")
+_COMBINED = frozenset((*_ALTERNATIVES, "allOf", "$ref"))
 
 
 def merge_alternatives(tool: Tool) -> Tool:
@@ -55,3 +69,87 @@ def parse_argument_lines(description: str, names: Container[str]) -> dict[str, s
         elif current:
             lines[current] += f" {line.strip()}"
     return lines
+
+
+def find_wrapper(schema: Record) -> str | None:
+    """Return the path of the only argument under an expanded schema, if its name says that it holds the arguments.
+
+    If that argument holds nothing but another such one, the path leads through both: `input.params`.
+    """
+    return ".".join(_wrappers(schema)) or None
+
+
+def _wrappers(schema: Record) -> tuple[str, ...]:
+    parts = properties(schema)
+    name = next(iter(parts), "")
+    if len(parts) != 1 or "." in name or main_type(parts[name]) != "object" or not properties(parts[name]):
+        return ()
+    return (name, *_wrappers(parts[name])) if last_word(name) in _WRAPPERS else ()
+
+
+def unwrap_tool(tool: Tool, wrapper: str) -> Tool:
+    """Return the tool as if it took the properties of the argument at path `wrapper` one by one."""
+    inner = at(expanded(tool.input_schema), wrapper)
+    return replace(tool, definition={**tool.definition, "inputSchema": inner})
+
+
+def resolve_wrapper(tool: Tool, overrides: Mapping[str, Any]) -> str | None:
+    """Return the path of the argument that holds the others, or None.
+
+    A wrapper that the overrides of a spec name (`params.title`) stays.
+    """
+    names = _wrappers(expanded(tool.input_schema))
+    return ".".join(takewhile(lambda name: not _names(overrides, name), names)) or None
+
+
+def _names(override: Json, wrapper: str) -> bool:
+    """Whether an override for a tool names a path below the wrapper: `sets: {params.title: title}`."""
+    if isinstance(override, str):
+        return override == wrapper or override.startswith(f"{wrapper}.")
+    if isinstance(override, Mapping):
+        parts = cast("Mapping[str, Json]", override)
+        return any(_names(word, wrapper) for pair in parts.items() for word in pair)
+    return isinstance(override, list | tuple) and any(_names(item, wrapper) for item in cast("list[Json]", override))
+
+
+def unwrap_call(call: Call, wrapper: str) -> Call:
+    """Return the call as if the properties of the argument at path `wrapper` had been given one by one."""
+    inner: Json = call.arguments
+    for name in wrapper.split("."):
+        inner = as_object(inner).get(name)
+    return replace(call, arguments=inner if isinstance(inner, dict) else {})
+
+
+def with_alternatives(schema: Record) -> Record:
+    """Return an object schema with the properties of all its alternatives, and without the alternatives.
+
+    A property is required if all alternatives require it. References and `allOf` are merged in. The result allows
+    more than the schema does: it says what may be given, not which properties exclude each other.
+    """
+    if _COMBINED.isdisjoint(schema):
+        return schema
+    merged = expanded(schema)
+    for word in _ALTERNATIVES:
+        forms = [as_object(form) for form in as_list(merged.get(word))]
+        if any(map(properties, forms)):
+            merged = _united({name: value for name, value in merged.items() if name != word}, forms)
+    return merged
+
+
+def _united(common: Record, forms: Sequence[Record]) -> Record:
+    """Return the schema of what is common to all forms, with the properties of each."""
+    properties_of_common = properties(common)
+    names = dict.fromkeys(name for form in forms for name in properties(form) if name not in properties_of_common)
+    parts = {name: _either([properties(form)[name] for form in forms if name in properties(form)]) for name in names}
+    always = frozenset[str].intersection(*map(required, forms))
+    needed = [name for name in {**properties_of_common, **parts} if name in required(common) | always]
+    return {**common, "properties": {**properties_of_common, **parts}, "required": needed}
+
+
+def _either(parts: Sequence[Record]) -> Record:
+    """Return a schema for the values that any of these allows: all constants, else the first of one type."""
+    values: list[Json] = [value for schema in parts for value in constants(schema)]
+    if values and all(map(constants, parts)):
+        rest = {word: value for word, value in parts[0].items() if word != "const"}
+        return {**rest, "enum": [value for at, value in enumerate(values) if value not in values[:at]]}
+    return parts[0] if len({main_type(schema) for schema in parts}) == 1 else {"anyOf": [*parts]}

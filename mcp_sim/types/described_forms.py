@@ -1,4 +1,4 @@
-"""Forms of results that descriptions show: `Returns {id, title, tags: [...]}`."""
+"""Forms of results (`Returns {id, title, tags: [...]}`) and choices of arguments that descriptions show."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object, constants, properties
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import by_word
 from mcp_sim.types.record_kinds.usual_fields import field_schema
@@ -30,6 +30,16 @@ quadratic time."""
 
 _Form: TypeAlias = "list[str | _Form]"
 """The tokens from an opening brace or bracket to the closing one, with inner forms as lists."""
+
+
+_ANNOUNCED = re.compile(
+    r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
+    r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*+[\[(]?"
+    r"((?:\s*+(?:,\s*+(?:or|and)?|or|and)?\s*+[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
+    re.IGNORECASE,
+)
+_PIPED = re.compile(r"^\s*+((?:[\"'`][^\"'`]{1,40}[\"'`]\s*+\|\s*+)+[\"'`][^\"'`]{1,40}[\"'`])")
+_QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
 
 
 def shown_form(description: str) -> Record:
@@ -124,3 +134,10 @@ def _array(form: _Form) -> Record:
     word = first[0] if first and isinstance(first[0], str) else ""
     is_name = word.lower() not in _TYPE_OF and _NAME.match(word) is not None
     return {"type": "array", "items": _value(first) or {} if first and not is_name else {"type": "object"}}
+
+
+def choices_of(schema: Record) -> list[Json]:
+    """Return the values of an enum, or those in quotes that the description lists: `one of "open", "done"`."""
+    listed, about = constants(schema), str(schema.get("description", ""))
+    match = None if listed else _PIPED.match(about) or _ANNOUNCED.search(about)
+    return [*dict.fromkeys(_QUOTED.findall(match[1]))] if match else listed

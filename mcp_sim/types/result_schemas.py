@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from mcp_sim.types import Record, Tool
-from mcp_sim.types.json_schema.alternatives import with_alternatives
+from mcp_sim.types.argument_descriptions import with_alternatives
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import snake, words

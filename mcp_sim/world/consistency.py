@@ -18,7 +18,7 @@ from itertools import chain
 from typing import Any, Protocol, TypeAlias, cast
 
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn
-from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
+from mcp_sim.types.argument_descriptions import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_values import NOWHERE, value_at

@@ -13,7 +13,7 @@ from support.library_stores import new_store
 
 from mcp_sim.cli import main
 from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
-from mcp_sim.generate.fiction.names import known_words
+from mcp_sim.generate.fiction.theme import known_words
 from mcp_sim.libraries.search import Search, snippet
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.libraries.search.withheld import shown_values

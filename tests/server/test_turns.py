@@ -15,9 +15,9 @@ from support.matched_tools import result
 from support.over_http import listening
 
 from mcp_sim import Simulator
+from mcp_sim.server.buffered import ROUND, Rations
 from mcp_sim.server.connections import PIECE
 from mcp_sim.server.listening import bind, serving
-from mcp_sim.server.rations import ROUND, Rations
 from mcp_sim.server.turns import MOST_AT_WORK, NEWCOMERS, Turns
 
 

@@ -24,7 +24,7 @@ from support.warm import PYTHON, pid_of
 
 from mcp_sim.cli import main
 from mcp_sim.server.workers import worker_of
-from mcp_sim.world.sinks.shared_trace import SharedTrace
+from mcp_sim.world.sinks.jsonl import SharedTrace
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

@@ -1,4 +1,4 @@
-"""Put a document into the HTML page of the viewer.
+"""Put a document, or the runs of `mcp-sim run`, into the HTML page of the viewer.
 
 The page is one file that loads nothing. Its Content-Security-Policy allows its own script and style, by their hashes,
 and no other. All text of traces is data, which the script shows as text.
@@ -11,6 +11,10 @@ from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 
+from mcp_sim.cli.viewer.document import Collector, Judged
+from mcp_sim.runs.reports.report import TABLES, Report, reasons, sentences
+from mcp_sim.runs.results import RunResult
+from mcp_sim.runs.summary import FAILED, PASSED
 from mcp_sim.types import Record
 from mcp_sim.types.json_values import encode
 
@@ -23,6 +27,11 @@ FROM_DATA, LIVE = ("start",), ("steer", "live")
 
 _EXACT = 2**53  # larger integers lose digits in JavaScript
 _NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?\d{16,}(?![\d.eE])')
+
+
+_MOST_RUNS = 100
+"""The most runs whose steps a page has. Those that did not pass come first. The page is one file, which a browser must
+open at once."""
 
 
 def page(document: Record, *, is_live: bool = False) -> str:
@@ -56,3 +65,44 @@ def _data(document: Record) -> str:
     if any(abs(int(number)) > _EXACT for number in numbers):
         text = encode({**document, "exact": True})
     return text.decode().replace("<", "\\u003c")
+
+
+def runs_page(report: Report, traces: Path, *, is_kept: bool) -> str:
+    """Return the page of the runs of a report; `traces` is the folder of their traces, and whether it is kept."""
+    results = sorted(report.results, key=lambda result: result.has_passed)
+    collector = Collector(report.reference, report.scenario)
+    for result in results[:_MOST_RUNS]:
+        name = result.plan.name
+        grade = {**result.grade.to_json(), "because": result.because}
+        judged = Judged(grade, report.repeat(result), _stderr(traces / f"{name}.stderr.txt"))
+        collector.add(traces / f"{name}.jsonl", {name: judged}, is_kept=is_kept)
+    left_out = len(results) - _MOST_RUNS
+    note = f"The steps of {left_out} more runs are not in this file." if left_out > 0 else ""
+    return page(collector.document(note, _overview(report, results)))
+
+
+def _overview(report: Report, results: list[RunResult]) -> Record:
+    """Return what the page shows of all runs together."""
+    rows = {title: table(report.summary) for title, table in TABLES.items()}
+    return {
+        "conclusion": report.conclusion[0].upper() + report.conclusion[1:],
+        "outcome": {PASSED: "passed", FAILED: "failed"}.get(report.exit_code, "inconclusive"),
+        "agent": " ".join(report.agent),
+        "tables": [{"title": title, "rows": table} for title, table in rows.items() if table],
+        "sentences": sentences(report.summary),
+        "runs": [_run(result) for result in results],
+    }
+
+
+def _run(result: RunResult) -> Record:
+    return {
+        "name": result.plan.name,
+        "outcome": result.outcome,
+        "calls": result.calls,
+        "faults": list(dict.fromkeys(fault.id for fault in result.faults)),
+        "reasons": [] if result.has_passed else reasons(result),
+    }
+
+
+def _stderr(path: Path) -> str:
+    return path.read_text(encoding="utf-8").rstrip() if path.exists() else ""

@@ -11,8 +11,20 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from mcp_sim.generate.fiction.names import Names
-from mcp_sim.generate.fiction.theme import Best, Choice, Day, FieldRule, Name, Number, Off, Pick, Text, Theme, Year
+from mcp_sim.generate.fiction.theme import (
+    Best,
+    Choice,
+    Day,
+    FieldRule,
+    Name,
+    Names,
+    Number,
+    Off,
+    Pick,
+    Text,
+    Theme,
+    Year,
+)
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 

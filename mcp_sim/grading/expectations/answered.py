@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self, TypeAlias, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from mcp_sim.grading.evidence import Writes, judged, words_of
+from mcp_sim.grading.bases import Writes, judged, words_of
 from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain

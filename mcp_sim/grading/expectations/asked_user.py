@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pydantic import Field
 
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import UNABLE, Json, Step
 from mcp_sim.types.call_matchers import ShortCallPattern
 from mcp_sim.types.conditions import Matcher, matcher

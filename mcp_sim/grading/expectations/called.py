@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Record, Step, Tool, ToolResult
 from mcp_sim.types.call_matchers import CallExpectation, Test, argument_test, times
 from mcp_sim.types.conditions import matcher

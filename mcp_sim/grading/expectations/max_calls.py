@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.grading.bases import AtMost
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, AtMost, Evidence, judged
 from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.frozen import frozen

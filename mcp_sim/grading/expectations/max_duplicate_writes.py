@@ -10,8 +10,7 @@ from typing import cast
 from pydantic import Field
 from rpds import HashTrieMap
 
-from mcp_sim.grading.bases import AtMost
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, is_unclear, judged, merged
+from mcp_sim.grading.bases import NO_EVIDENCE, AtMost, Evidence, is_unclear, judged, merged
 from mcp_sim.types import Change, Json, Key, Step
 from mcp_sim.types.call_matchers import argument_value, unknown_argument
 from mcp_sim.types.conditions import ABSENT, equal

@@ -9,8 +9,7 @@ from typing import cast
 
 from pydantic import Field
 
-from mcp_sim.grading.bases import AboutPerturbation
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, AboutPerturbation, Evidence, judged
 from mcp_sim.types import Json, Record, Step
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen

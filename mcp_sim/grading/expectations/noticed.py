@@ -9,9 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.grading.bases import AboutPerturbation
+from mcp_sim.grading.bases import NO_EVIDENCE, AboutPerturbation, Evidence, judged
 from mcp_sim.grading.claims import denies_an_effect, reports_failure
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import Matcher, equal, matcher
 from mcp_sim.types.domain import Domain

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pydantic import Field, field_validator
 
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import CallPattern, ShortCallPattern
 from mcp_sim.types.domain import Domain

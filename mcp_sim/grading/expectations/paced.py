@@ -13,7 +13,7 @@ from typing import Annotated, cast
 from pydantic import Field
 from rpds import HashTrieMap
 
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import BrokenDelivery, Json, Observation, RpcError, Step
 from mcp_sim.types.call_matchers import CallPattern, times
 from mcp_sim.types.domain import Domain

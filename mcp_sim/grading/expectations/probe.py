@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.grading.bases import Amount, Bounds
-from mcp_sim.grading.evidence import judged
+from mcp_sim.grading.bases import Amount, Bounds, judged
 from mcp_sim.types import Json, Observation, Record, RpcError, Step, ToolResult
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain

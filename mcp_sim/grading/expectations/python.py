@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator
 from rpds import List
 
-from mcp_sim.grading.evidence import MOST_STEPS, judged
+from mcp_sim.grading.bases import MOST_STEPS, judged
 from mcp_sim.programs.loading import failed_at, load_functions, reason
 from mcp_sim.types import Step
 from mcp_sim.types.errors import DocumentError

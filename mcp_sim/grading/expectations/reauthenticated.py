@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Expectation, Verdict, expectations

@@ -8,9 +8,8 @@ from typing import ClassVar, Literal, cast
 
 from rpds import HashTrieMap
 
-from mcp_sim.grading.bases import AboutPerturbation
+from mcp_sim.grading.bases import NO_EVIDENCE, AboutPerturbation, Evidence, judged
 from mcp_sim.grading.effects import Effect, Write, effects_of, writes_of
-from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.grading.progress import By, Progress
 from mcp_sim.grading.record_differences import Difference
 from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition

@@ -9,9 +9,8 @@ from typing import ClassVar, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.grading.bases import Amount, Bounds
+from mcp_sim.grading.bases import Amount, Bounds, Writes, judged, words_of
 from mcp_sim.grading.differences import differences, rendered
-from mcp_sim.grading.evidence import Writes, judged, words_of
 from mcp_sim.types import Key, Record, Step, Tool, View
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.grading.evidence import Writes, judged
+from mcp_sim.grading.bases import Writes, judged
 from mcp_sim.types import Json, Record, Step, View
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from mcp_sim.grading.bases import Evidence
 from mcp_sim.grading.claims import claim_of
-from mcp_sim.grading.evidence import Evidence
 from mcp_sim.types import Json
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.errors import did_you_mean

@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import Field, field_validator
 from rpds import HashTrieMap
 
-from mcp_sim.grading.evidence import MOST_STEPS, NO_EVIDENCE, Evidence, is_unclear, judged
+from mcp_sim.grading.bases import MOST_STEPS, NO_EVIDENCE, Evidence, is_unclear, judged
 from mcp_sim.types import Change, Json, Key, Record, Step, Tool
 from mcp_sim.types.call_matchers import unfit_fields
 from mcp_sim.types.conditions import Matcher, at_path, matcher

@@ -9,7 +9,7 @@ from mcp_sim.models.language_model.facts import RelevantRecords, relevant_record
 from mcp_sim.models.language_model.subjects import SubjectNames, entity_names
 from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
 from mcp_sim.types import Call, Record, Tool
-from mcp_sim.types.argument_unwrapping import unwrap_call
+from mcp_sim.types.argument_descriptions import unwrap_call
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, properties, schema_of

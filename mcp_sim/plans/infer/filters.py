@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.types import Json, Record
-from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words

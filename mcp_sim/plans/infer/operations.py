@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_sim.plans.infer.names import Words, last_segment, parse_name
 from mcp_sim.types import Tool
-from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, words

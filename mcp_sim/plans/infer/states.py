@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
 from mcp_sim.plans.infer.verbs import TRANSITIONS, VERBS_OF_RECORDS
 from mcp_sim.types import Json, Record
-from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
 from mcp_sim.types.lexicon.english import participle, plural, snake, words

@@ -12,9 +12,8 @@ from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import creation
 from mcp_sim.plans.records.effects import Batch, Write, WriteMany, batch, with_checks
 from mcp_sim.plans.records.filters import sets_any_field
-from mcp_sim.plans.records.nearest_record import nearest_record
 from mcp_sim.plans.records.parts import part_page, part_write
-from mcp_sim.plans.records.record_lookup import find_inside, finder
+from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record
 from mcp_sim.plans.records.removal import removal
 from mcp_sim.plans.records.result_values import Facts, Render
 from mcp_sim.plans.records.results import reports_failures, result_renderer

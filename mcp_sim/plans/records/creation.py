@@ -13,8 +13,7 @@ from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.plans.records.effects import Effect, Write
 from mcp_sim.plans.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
-from mcp_sim.plans.records.implied_links import implied_links, linked_records
-from mcp_sim.plans.records.lines import line_completer
+from mcp_sim.plans.records.implied_records import implied_links, line_completer, linked_records
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.updates import changing
 from mcp_sim.plans.refusal import conflict

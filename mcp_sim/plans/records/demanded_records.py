@@ -1,11 +1,14 @@
-"""Records that a list, a search or a get by filters asks for, that do not exist yet, and that nothing rules out."""
+"""Records that a list, a search or a get by filters asks for, that do not exist yet, and that nothing rules out.
+
+A record that an earlier call created, changed or removed rules it out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
+from typing import TypeAlias
 
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields
@@ -15,10 +18,10 @@ from mcp_sim.generate.titles import titles_about
 from mcp_sim.plans.records.accepted_keys import acceptance
 from mcp_sim.plans.records.arguments import Fetch, argument
 from mcp_sim.plans.records.containers import container_arguments, containers_of
-from mcp_sim.plans.records.earlier_records import was_created, was_emptied
 from mcp_sim.plans.records.filters import field_value, matching_rows, sets_any_field
+from mcp_sim.plans.records.ordering import Row
 from mcp_sim.plans.records.wanted_values import Interval, Wanted, wanted_values
-from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.types import Change, Json, Key, PastCall, Record, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import fitting_type, property_of
@@ -46,6 +49,11 @@ _PLAIN_KEYS = frozenset({"id", "ids", "key", "name", "number", "uuid"})
 
 LONGEST_SERIES = 7
 """The most records that are generated for a period: one a day."""
+
+
+Matching: TypeAlias = Callable[[View, Mapping[str, Json]], Sequence[Row]]
+
+_READS = frozenset({"get", "list", "search"})
 
 
 class Demand:
@@ -143,13 +151,13 @@ class Demand:
         def inside(view: View, _arguments: object) -> Sequence[tuple[Key, Record]]:
             return self._inside(view, values)
 
-        return bool(inside(turn.view, {})) or was_emptied(turn, self._entity.name, inside)
+        return bool(inside(turn.view, {})) or _was_emptied(turn, self._entity.name, inside)
 
     def _is_ruled_out(self, turn: Turn) -> bool:
         """Return whether earlier calls decide that nothing matches: they emptied the list, or created its parent."""
         arguments = turn.call.arguments
-        is_new = any(was_created(turn, self._domain, name, fetch(arguments)) for fetch, name in self._parents)
-        return is_new or was_emptied(turn, self._entity.name, self._matching)
+        is_new = any(_was_created(turn, self._domain, name, fetch(arguments)) for fetch, name in self._parents)
+        return is_new or _was_emptied(turn, self._entity.name, self._matching)
 
     def _is_free(self, view: View, wanted: Wanted) -> bool:
         """Return whether nothing decides that there are no such records: the schemas of values, existing records."""
@@ -256,3 +264,37 @@ def _missing_parents(turn: Turn, entity: Entity, wanted: Wanted, domain: Domain,
         record = generate_record(turn, target, value, invent, {})
         changes.append(Change("put", target.name, value, record, expected=0))
     return changes
+
+
+def _was_emptied(turn: Turn, entity: str, matching: Matching) -> bool:
+    """Whether a record matched the call before it was changed or removed, or may have."""
+    view, changed = turn.view, turn.view.changed(entity)
+    if not changed:
+        return False
+    first = view.initial_records(entity)
+    records = [first[key] for key in changed if key in first]
+    puts = [(change.key, change.record) for _, change in _puts(turn, entity) if change.key in changed]
+    if not changed <= {*first, *(key for key, _ in puts)}:
+        return True  # the history no longer shows what it was
+    records += [record for _, record in puts if record is not None]
+    earlier = [Change("put", entity, f"earlier version {at}", record) for at, record in enumerate(records)]
+    rows = matching(view.after(earlier), turn.call.arguments)
+    return not {change.key for change in earlier}.isdisjoint(key for key, _ in rows)
+
+
+def _was_created(turn: Turn, domain: Domain, entity: str, key: Json) -> bool:
+    """Whether a call created this record, rather than asked for it."""
+    row = turn.view.latest_write(entity, key) if isinstance(key, str | int) else None
+    if row is None or row.born < 0:
+        return False
+    past = next((past for past, change in _puts(turn, entity) if change.key == key), None)
+    plan = None if past is None else domain.plans.get(past.tool)
+    return plan is None or plan.verb not in _READS
+
+
+def _puts(turn: Turn, entity: str) -> Iterator[tuple[PastCall, Change]]:
+    """Yield the records of an entity that earlier calls wrote or showed first, oldest first."""
+    for past in turn.history:
+        for change in past.changes:
+            if change.entity == entity and change.op == "put":
+                yield past, change

@@ -18,7 +18,7 @@ from mcp_sim.plans.records.sentences import DONE, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import (

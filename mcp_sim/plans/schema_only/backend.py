@@ -1,29 +1,33 @@
-"""Tools that are known only by the schema of their results."""
+"""Tools that are known only by the schema of their results.
+
+Results repeat given facts: fields of entities with a single record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from mcp_sim.generate.embedded_records import embedder, with_known_records
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.records.projection import SECRETS
 from mcp_sim.plans.records.result_schemas import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.computed_values import computation_of
 from mcp_sim.plans.schema_only.digests import digest_of, rests_on_guesses, typed_digest
-from mcp_sim.plans.schema_only.given_facts import with_given_facts
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
-from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_object,
+    constants,
     fitting_type,
     is_open,
     main_type,
@@ -35,11 +39,14 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
 
 Form: TypeAlias = Literal["json", "structured"]
+
+
+WithFacts: TypeAlias = Callable[[View, Json], Json]
 
 
 @backends.register("schema_only")
@@ -78,7 +85,7 @@ class SchemaOnly(Backend):
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
 
-        repeat, digest = with_given_facts(schema, domain), typed_digest(tool, schema, domain)
+        repeat, digest = _with_given_facts(schema, domain), typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -192,3 +199,55 @@ def _tests(parts: Mapping[str, Record]) -> Iterator[tuple[str, Validator]]:
     for name, value in parts.items():
         with suppress(ValueError):
             yield name, Validator(value)
+
+
+class _Fact(NamedTuple):
+    entity: str
+    field: str
+
+
+def _with_given_facts(schema: Record, domain: Domain) -> WithFacts:
+    """Return a function that gives a result the values that the given state has for its properties."""
+    if _given_facts not in domain.kept:
+        domain.kept[_given_facts] = _given_facts(domain)
+    facts: Mapping[str, _Fact] = domain.kept[_given_facts]
+    return lambda view, value: _with_facts(schema, value, facts, view) if facts else value
+
+
+def _given_facts(domain: Domain) -> dict[str, _Fact]:
+    """Return the shown fields of given entities with a single record, by name, if the name is unique."""
+    given_facts: dict[str, list[_Fact]] = defaultdict(list)
+    for entity in (domain.entities[name] for name in sorted(domain.given & domain.entities.keys())):
+        for field in entity.fields.values() if entity.singleton else ():
+            if not field.hidden and snake(field.name) not in SECRETS:
+                given_facts[_plain(field.name)].append(_Fact(entity.name, field.name))
+    return {name: facts[0] for name, facts in given_facts.items() if len(facts) == 1}
+
+
+def _plain(name: str) -> str:
+    return snake(name).replace("_", "")
+
+
+def _with_facts(schema: Record, value: Json, facts: Mapping[str, _Fact], view: View) -> Json:
+    """Return the value with the facts in it. A name of one word, such as `status`, needs another fact beside it."""
+    parts = properties(schema)
+    if not isinstance(value, dict) or not parts:
+        return cast("Json", value)
+    body = as_object(value)
+    given = {name: fact for name in parts if (fact := facts.get(_plain(name))) is not None}
+    kept = {name: fact for name, fact in given.items() if len(given) > 1 or len(words(name)) > 1}
+    values = {name: (view.get(fact.entity, fact.entity) or {}).get(fact.field) for name, fact in kept.items()}
+    inner = {
+        name: _with_facts(inner_value, body.get(name), facts, view)
+        for name, inner_value in parts.items()
+        if name in body
+    }
+    return {
+        **body,
+        **inner,
+        **{name: inner_value for name, inner_value in values.items() if _fits(inner_value, parts[name])},
+    }
+
+
+def _fits(value: Json, schema: Record) -> bool:
+    return value is not None and fitting_type(value, schema) and value in (constants(schema) or [value])

@@ -14,7 +14,7 @@ from mcp_sim.plans.infer.filters import find_filters
 from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words

@@ -1,20 +1,24 @@
-"""Write a first program for the tools of a server: what was inferred of them, as Python to edit."""
+"""Write a first program for the tools of a server: what was inferred of them, as Python to edit.
+
+Tools for files, git and SQL become calls of the libraries. A person words the answers as the server does."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from keyword import iskeyword
 from textwrap import wrap
-from typing import cast
+from typing import Any, cast
 from unicodedata import normalize
 
-from mcp_sim.runs.starter.adapters import Adapter, adapters, beginning
 from mcp_sim.spec.program_tables import is_table_name
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import parameter_name
 
@@ -64,7 +68,7 @@ def program_text(name: str, domain: Domain) -> str:
         "name": re.sub(r"[^\w .-]", "_", name),
         "imports": "\n".join(_imports(adapted.values(), libraries)),
         "tables": "\n".join(["tables = {", *tables, "}"]),
-        "begin": "\n".join(beginning(libraries)) if libraries else "",
+        "begin": "\n".join(_beginning(libraries)) if libraries else "",
     }
     parts = [_HEAD.format(**head)]
     parts += [
@@ -144,7 +148,7 @@ def _literal(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _imports(adapted: Iterable[Adapter], libraries: Sequence[str]) -> list[str]:
+def _imports(adapted: Iterable[_Adapter], libraries: Sequence[str]) -> list[str]:
     """Return the imports of a program, those of Python first."""
     lines = {line for adapter in adapted for line in adapter.imports}
     ours = sorted(line for line in lines if "mcp_sim" in line)
@@ -153,7 +157,7 @@ def _imports(adapted: Iterable[Adapter], libraries: Sequence[str]) -> list[str]:
     return [*others, *([""] if others else []), *ours]
 
 
-def _function(plan: Plan, tool: Tool, functions: Mapping[str, str], adapter: Adapter | None) -> Iterator[str]:
+def _function(plan: Plan, tool: Tool, functions: Mapping[str, str], adapter: _Adapter | None) -> Iterator[str]:
     name = functions[tool.name]
     needed = required(tool.input_schema)
     arguments = sorted(properties(tool.input_schema), key=lambda argument: argument not in needed)
@@ -207,3 +211,81 @@ def _given(arguments: Mapping[str, str]) -> str:
         return f"given({', '.join(f'{field}={parameter_name(argument)}' for field, argument in arguments.items())})"
     pairs = (f"{_literal(field)}: {parameter_name(argument)}" for field, argument in arguments.items())
     return f"given(**{{{', '.join(pairs)}}})"
+
+
+@dataclass(slots=True)
+class _Adapter:
+    """How a tool calls a library: its decorator, the lines of its function, and what these import."""
+
+    library: str
+    decorator: str
+    lines: Sequence[str]
+    imports: Sequence[str]
+
+
+def adapters(tools: Mapping[str, Tool]) -> dict[str, _Adapter]:
+    """Return the tools that a library answers, by id. A library is used if enough tools of the server need it.
+
+    `adapters.json` has for each function of a library the words of tools that mean it, one of each group, and usual
+    names of the arguments that it takes.
+    """
+    table: dict[str, Any] = json.loads(
+        files("mcp_sim.runs.starter").joinpath("adapters.json").read_text(encoding="utf-8")
+    )
+    written: dict[str, _Adapter] = {}
+    for library, declared in table.items():
+        mentions = frozenset(declared["mentions"].split())
+        fitting = {
+            name: adapter
+            for name, tool in tools.items()
+            if name not in written and not mentions.isdisjoint(_words_of(tool))
+            for adapter in [_adapter(tool, library, declared)]
+            if adapter is not None
+        }
+        if len(fitting) >= declared["least"]:
+            written |= fitting
+    return written
+
+
+def _words_of(tool: Tool) -> set[str]:
+    return {*words(tool.name), *words(tool.description), *(word for name in _arguments(tool) for word in words(name))}
+
+
+def _arguments(tool: Tool) -> list[str]:
+    return [*properties(tool.input_schema)]
+
+
+def _adapter(tool: Tool, library: str, declared: Mapping[str, Any]) -> _Adapter | None:
+    """Return the first function that a tool means by its name, and whose arguments it has."""
+    named = {*words(tool.name)}
+    for function in declared["functions"]:
+        if all(not named.isdisjoint(group.split("|")) for group in function["words"].split()):
+            roles = {role.rstrip("?"): _argument(tool, names) for role, names in function["takes"].items()}
+            missing = [role for role in function["takes"] if not role.endswith("?") and roles[role] is None]
+            needed = {*required(tool.input_schema)} - {*roles.values()}
+            if not missing and not needed:
+                return _written(tool, library, declared["entity"], function, roles)
+    return None
+
+
+def _argument(tool: Tool, names: str) -> str | None:
+    """Return the argument with one of these names, in any style, or None."""
+    plain = {"_".join(words(argument)): argument for argument in _arguments(tool)}
+    return next((plain[name] for name in names.split() if name in plain), None)
+
+
+def _written(
+    tool: Tool, library: str, entity: str, function: Mapping[str, Any], roles: Mapping[str, str | None]
+) -> _Adapter:
+    parameters = {role: "None" if name is None else parameter_name(name) for role, name in roles.items()}
+    options = [f'verb="{function["verb"]}"', f'entity="{entity}"']
+    options += [f'key="{roles[function["key"]]}"'] if function.get("key") else []
+    options += [] if tool.output_schema is None else ["conforms=False"]
+    lines = [line.format(**parameters) for line in function["code"]]
+    return _Adapter(library, ", ".join(options), lines, function.get("imports", ()))
+
+
+def _beginning(libraries: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the function that reads the given state into libraries."""
+    yield from ("", "", "", "@initial", "def begin(given, world):")
+    yield from (f"    world.{library}.load(given)" for library in libraries)

@@ -7,8 +7,7 @@ from dataclasses import field, replace
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
-from mcp_sim.types.argument_descriptions import merge_alternatives
-from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
+from mcp_sim.types.argument_descriptions import merge_alternatives, unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
 from mcp_sim.types.error_templates import VendorErrors, with_arguments
 from mcp_sim.types.frozen import frozen

@@ -1,9 +1,15 @@
-"""A trace file: one JSON object a line, each on disk before the call is answered."""
+"""A trace file: one JSON object a line, each on disk before the call is answered.
+
+Several worker processes may share it."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 from contextlib import suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from stat import S_ISREG
 
 from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
@@ -55,3 +61,59 @@ class Jsonl:
 
     def _unwritable(self, error: OSError) -> Unwritable:
         return Unwritable("the trace", str(self._path), error.strerror or str(error))
+
+
+class SharedTrace:
+    """Writes a trace to a file, which is replaced. Processes that are forked afterwards may write to it, too.
+
+    Each line is written whole, also if a process is killed meanwhile: the next one removes the beginning of a line. If
+    a line does not fit on the disk, no part of it is left.
+    """
+
+    def __init__(self, path: Path, header: bytes) -> None:
+        """Raises `Unwritable`."""
+        self._path, self._end = path, 0
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            if not S_ISREG(os.fstat(self._file).st_mode):
+                self.close()
+                raise self._unwritable("with several workers the trace must be a file")
+            own_alone(self._file)
+        except OSError as error:
+            raise self._unwritable(error.strerror or str(error)) from None
+        self.write(header)
+
+    def write(self, line: bytes, step: Step | None = None) -> None:
+        """Write one line. Raises `Unwritable` if the file cannot be written."""
+        rest = whole = line + b"\n"
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX)
+            try:
+                end = self._whole(os.fstat(self._file).st_size)
+                try:
+                    while rest:
+                        rest = rest[os.write(self._file, rest) :]
+                except OSError:
+                    with suppress(OSError):
+                        os.ftruncate(self._file, end)
+                    raise
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN)
+        except OSError as error:
+            raise self._unwritable(error.strerror or str(error)) from None
+        self._end = end + len(whole)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _whole(self, size: int) -> int:
+        """Return the end of the last whole line of a file of this size, and remove what is behind it."""
+        if size in (0, self._end) or os.pread(self._file, 1, size - 1) == b"\n":
+            return size
+        with mmap(self._file, size, access=ACCESS_READ) as text:
+            end = text.rfind(b"\n") + 1
+        os.ftruncate(self._file, end)
+        return end
+
+    def _unwritable(self, reason: str) -> Unwritable:
+        return Unwritable("the trace", str(self._path), reason)

@@ -13,7 +13,7 @@ from support.declared import domain, tool
 from support.given import service
 
 from mcp_sim.types.argument_descriptions import parse_argument_lines
-from mcp_sim.types.described_choices import choices_of
+from mcp_sim.types.described_forms import choices_of
 
 Json = Any
 TEXT = {"type": "string"}

@@ -1,19 +1,25 @@
-"""Warn about slots of templates that never have a value, and about causes that no failure has."""
+"""Warn about schemas that no value fits, slots of templates without a value, and causes that no failure has.
+
+Schemas take as long as reading the tools. A client that starts a server gets their list before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import cast
 
 from mcp_sim.plans.infer import Inferred
-from mcp_sim.spec.lint import schema_parts
+from mcp_sim.simulator.by_text import ByText
+from mcp_sim.spec.lint import check_values, schema_parts
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.spec.yaml12 import Path
-from mcp_sim.types import Json, Tool
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.error_templates import CAUSES, FAILURE_SLOTS, slots_in
 from mcp_sim.types.errors import did_you_mean, nearest
 from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.satisfiability import NoInstance, impossible_parts, is_satisfiable
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.result_templates import RESULT_SLOTS, SLOT, replaced_path
 
@@ -105,3 +111,37 @@ def _paths(value: Json, where: Path) -> Iterator[tuple[Path, str]]:
         yield where, path
     for name, item in cast("Mapping[str, Json]", body).items():
         yield from _paths(item, (*where, name))
+
+
+def check_schemas(specs: Iterable[Spec]) -> None:
+    """Note parts of schemas that no value fits, and tools that no call can answer.
+
+    It is an error if no result is valid, else a warning.
+    """
+    for spec in specs:
+        for id_, tool in spec.tools.items():
+            place = spec.places[id_]
+            check_values(place.at("inputSchema"), tool.name, is_result=False)
+            if tool.output_schema is not None:
+                check_values(place.at("outputSchema"), tool.name, is_result=True)
+                _check_result(place.at("outputSchema"), tool.name, tool.output_schema)
+
+
+def _check_result(place: Place, tool: str, schema: Record) -> None:
+    is_possible = is_satisfiable(schema)
+    if is_possible is False:
+        place.error(f"no value fits in {tool}: {impossible_parts(schema)[()]}")
+    elif is_possible is None and (failure := _search_result(ByText(repr(schema), schema))) is not None:
+        place.warning(f"no valid result of {tool} is generated, so that its calls crash: {failure}")
+
+
+@lru_cache(maxsize=256)
+def _search_result(schema: ByText[Record]) -> str | None:
+    """Return why a search finds no valid result, None if it finds one."""
+    from mcp_sim.generate.instances import Instances  # noqa: PLC0415 (most tools are listed sooner without it)
+
+    try:
+        Instances(schema.value).nearest()
+    except NoInstance as none:
+        return str(none)
+    return None

@@ -1,15 +1,25 @@
-"""The report as JUnit XML: a suite per condition, a case per run."""
+"""Reports for CI: JUnit XML, a suite per condition and a case per run, and annotations of GitHub Actions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mcp_sim.runs.reports.report import Report, reasons
-from mcp_sim.runs.results import RunResult
+from mcp_sim.runs.reports.report import Report, group_title, groups, reasons
+from mcp_sim.runs.results import Outcome, RunResult
 from mcp_sim.types.readable import readable
 
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+_MOST_ANNOTATIONS = 10
+"""GitHub shows ten of a step."""
+_LONGEST = 1_000
+"""Characters of a message. The summary of the job has the rest."""
+
+_ORDER: Sequence[Outcome] = ("crashed", "failed", "inconclusive", "not exercised")
+_LEVELS = {"failed": "error", "crashed": "error"}
 
 
 def junit(report: Report) -> bytes:
@@ -52,3 +62,22 @@ def _add_case(suite: Element, report: Report, result: RunResult) -> None:
 def _plain(text: str) -> str:
     """Escape what controls a terminal, and replace what XML cannot hold."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", readable(text))
+
+
+def github_annotations(report: Report) -> Iterator[str]:
+    """Yield a command of GitHub for each group of runs that did not pass for the same reason, the gravest first."""
+    troubled = [group for outcome in _ORDER for group in groups(report.troubled(outcome))]
+    for group in troubled[:_MOST_ANNOTATIONS]:
+        level = _LEVELS.get(group[0].outcome, "warning")
+        text = "\n".join([*reasons(group[0]), f"repeat: {report.repeat(group[0])}"])
+        title = _property(f"{report.scenario.name}: {group_title(group)}")
+        yield f"::{level} file={_property(report.scenario.path)},line=1,title={title}::{_message(text)}"
+
+
+def _message(text: str) -> str:
+    cut = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return readable(cut).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
