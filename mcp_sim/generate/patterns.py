@@ -1,7 +1,7 @@
 """Generate texts that match a regular expression of a JSON Schema.
 
-Literals, classes, groups, alternatives, quantifiers and back-references are written as they are read. Look-around is
-met by chance: more texts are drawn, from more letters. Every result is matched against the expression.
+Python's own parser reads the expression. Look-around is met by chance: more texts are drawn, from more letters. Every
+result is matched against the expression.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ import re
 import string
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
+from typing import Any, cast
+from warnings import catch_warnings, simplefilter
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER
 from mcp_sim.types.json_schema.validation import compiled, enforceable
 
 _MORE = 4  # repetitions without an upper bound end soon: `\w+` is a word, not a line
-_CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
+_CLASSES = {"digit": string.digits, "word": string.ascii_lowercase + string.digits, "space": " "}
 _PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
 _ATTEMPTS = 12  # written texts almost always match; more would slow schemas that nothing matches
 _ATTEMPTS_AROUND = 200  # look-arounds are ignored by the writer and met by chance only
 _AROUND = re.compile(r"\(\?<?[=!]")
-_GROUP = re.compile(r"\?(?:P?<(?P<name>[A-Za-z_]\w*)>|:|[aimsux]+:|(?P<around><?[=!]))")
-_CAPTURING = re.compile(r"(?<!\\)\((?!\?(?!P?<[A-Za-z_]))")
-_BACK = re.compile(r"k<(\w+)>|([1-9]\d?)")
-_CODED = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|c([A-Za-z])")
 _MOST_ATOMS = 100_000  # nested repetitions multiply: stops before memory is full
 
 
@@ -73,159 +72,91 @@ def _longer(pattern: str, text: str, shortest: int) -> str:
     return text if pattern.startswith("^") else lacking + text
 
 
+@lru_cache(maxsize=256)
+def _parsed(pattern: str) -> Any:
+    """Parse a pattern with Python's own parser. Raises `ValueError` for what it does not know."""
+    form = re.sub(r"\\k<(\w+)>", r"(?P=\1)", re.sub(r"\(\?<(?![=!])", "(?P<", pattern))
+    form = re.sub(r"\\c([A-Za-z])", lambda match: f"\\x{ord(match[1].upper()) - 64:02x}", form)
+    try:
+        with catch_warnings():  # about sets in sets, which other dialects do not have
+            simplefilter("ignore", FutureWarning)
+            return cast("Any", import_module("re._parser")).parse(form)
+    except (re.error, OverflowError) as error:
+        raise ValueError(str(error)) from None
+
+
 class _Writer:
-    """Parses a pattern once and writes a matching text on the way."""
+    """Writes a text that matches a parsed pattern."""
 
     def __init__(self, pattern: str, chance: Chance, least: int, more: int) -> None:
-        self.pattern, self.least, self.more = pattern, least, more
-        self.chance = chance
-        self.at = 0
+        self.parsed, self.chance, self.least, self.more = _parsed(pattern), chance, least, more
         self.atoms = 0
-        self.groups: dict[str, str] = {}
-        self._classes: dict[int, tuple[str, int]] = {}
-        """Where a class begins -> its letters, and where it ends."""
-        self.numbers = {match.end(): str(at) for at, match in enumerate(_CAPTURING.finditer(pattern), 1)}
-        self.any = _PRINTABLE if _AROUND.search(pattern) else _CLASSES["w"]
+        self.groups: dict[int, str] = {}
+        self.any = _PRINTABLE if _AROUND.search(pattern) else _CLASSES["word"]
 
     def written(self) -> str:
-        return self._alternatives()
+        return self._alternatives(self.parsed)
 
-    def _alternatives(self) -> str:
-        options = [self._sequence()]
-        while self._peek() == "|":
-            self.at += 1
-            options.append(self._sequence())
-        return self.chance.choice(options)
+    def _alternatives(self, nodes: Any) -> str:
+        is_branch = len(nodes) == 1 and str(nodes[0][0]) == "BRANCH"
+        return self.chance.choice([self._sequence(option) for option in (nodes[0][1][1] if is_branch else [nodes])])
 
-    def _sequence(self) -> str:
-        parts: list[str] = []
-        while self._peek() not in {"", "|", ")"}:
-            start = self.at
-            atom = self._atom()
-            after = self.at
-            count = self._count()
-            end, again = self.at, [atom] if count else []
-            for _ in range(count - 1):
-                self.at = start
-                again.append(self._atom())
-            self.at = max(end, after)
-            parts += again
-        return "".join(parts)
+    def _sequence(self, nodes: Any) -> str:
+        return "".join(self._node(str(node[0]), node[1], is_last=node is self.parsed[-1]) for node in nodes)
 
-    def _atom(self) -> str:
+    def _node(self, kind: str, value: Any, *, is_last: bool) -> str:
         self.atoms += 1
         if self.atoms > _MOST_ATOMS:
             raise ValueError("too long")
-        sign = self.pattern[self.at]
-        self.at += 1
-        if sign in "^$":
-            return ""
-        if sign == "(":
-            return self._group()
-        if sign == "[":
-            return self.chance.choice(self._class())
-        if sign == ".":
-            return self.chance.choice(self.any)
-        return self._escaped() if sign == "\\" else sign
+        match kind:
+            case "LITERAL":
+                return chr(value)
+            case "NOT_LITERAL" | "IN" | "ANY":
+                return self.chance.choice(self.any if kind == "ANY" else _letters(kind, value))
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                return self._repeated(*value)
+            case "BRANCH":
+                return self._alternatives([(kind, value)])
+            case "SUBPATTERN":
+                text = self._alternatives(value[-1])
+                self.groups[value[0]] = text
+                return text
+            case "ATOMIC_GROUP":
+                return self._alternatives(value)
+            case "GROUPREF":
+                return self.groups.get(value, "")
+            case "ASSERT":  # always written where nothing else can be there, which is where it looks back or at the end
+                text = self._alternatives(value[1])
+                return text if self.chance.unit() < (1.0 if value[0] < 0 or is_last else 0.25) else ""
+            case _:
+                return ""
 
-    def _group(self) -> str:
-        number = self.numbers.get(self.at, "")
-        match = _GROUP.match(self.pattern, self.at)
-        if match is None and self.pattern.startswith("?", self.at):
-            raise ValueError("group of another kind")
-        self.at = self.at if match is None else match.end()
-        text = self._alternatives()
-        self.at += 1
-        around = match["around"] if match is not None else None
-        if around is not None:
-            return text if around.endswith("=") and self.chance.unit() < self._repeated(around) else ""
-        self.groups |= {number: text, **({match["name"]: text} if match is not None and match["name"] else {})}
-        return text
+    def _repeated(self, low: int, most: Any, nodes: Any) -> str:
+        first = self._sequence(nodes)
+        if str(most) == "MAXREPEAT":
+            low += self.least
+            count = self.chance.between(low, low + self.more)
+        else:
+            low = min(low + self.least, most)
+            count = self.chance.between(low, min(most, low + self.more))
+        return "".join([first, *(self._sequence(nodes) for _ in range(count - 1))]) if count else ""
 
-    def _repeated(self, around: str) -> float:
-        """Return how likely the text of a look-around is written: always where nothing else can be there."""
-        return 1.0 if around == "<=" or self.at == len(self.pattern) else 0.25
 
-    def _escaped(self) -> str:
-        back = _BACK.match(self.pattern, self.at)
-        if back is not None:
-            self.at = back.end()
-            return self.groups.get(back[1] or back[2], "")
-        coded = self._coded()
-        if coded is not None:
-            return coded
-        sign = self.pattern[self.at]
-        self.at += 1
-        if sign in "bB":
-            return ""
-        if sign in _CLASSES or sign.lower() in _CLASSES:
-            return self.chance.choice(self._shorthand(sign))
-        return {"n": "\n", "t": "\t"}.get(sign, sign)
-
-    def _coded(self) -> str | None:
-        """Read the code of a sign after a backslash, or None."""
-        match = _CODED.match(self.pattern, self.at)
-        if match is None:
-            return None
-        self.at = match.end()
-        return chr(ord(match[3].upper()) - 64) if match[3] else chr(int(match[1] or match[2], 16))
-
-    @staticmethod
-    def _shorthand(sign: str) -> str:
-        if sign in _CLASSES:
-            return _CLASSES[sign]
-        without = _CLASSES[sign.lower()].upper() + _CLASSES[sign.lower()]
-        return "".join(letter for letter in _PRINTABLE if letter not in without)
-
-    def _class(self) -> str:
-        start = self.at
-        if start not in self._classes:
-            letters = self._read_class()
-            self._classes[start] = letters, self.at
-        letters, self.at = self._classes[start]
-        return letters
-
-    def _read_class(self) -> str:
-        negated = self.pattern.startswith("^", self.at)
-        self.at += negated
-        letters = ""
-        first = True
-        while first or self.pattern[self.at] != "]":
-            letters += self._class_part()
-            first = False
-        self.at += 1
-        return "".join(letter for letter in _PRINTABLE if letter not in letters) if negated else letters
-
-    def _class_part(self) -> str:
-        low = self.pattern[self.at]
-        self.at += 1
-        if low == "\\":
-            coded = self._coded()
-            sign = self.pattern[self.at]
-            self.at += coded is None
-            if coded is None and sign.lower() in _CLASSES:
-                return self._shorthand(sign)
-            low = sign if coded is None else coded
-        if self.pattern.startswith("-", self.at) and self.pattern[self.at + 1] != "]":
-            high = self.pattern[self.at + 1]
-            self.at += 2
-            return "".join(chr(code) for code in range(ord(low), ord(high) + 1))
-        return low
-
-    def _count(self) -> int:
-        """Read a quantifier, including a lazy mark. Return how often the preceding atom is repeated."""
-        match = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
-        if match is None:
-            return 1
-        self.at = match.end()
-        low = int(match[2]) if match[2] else int(match[1][0] == "+")
-        open_ended = match[1] in {"*", "+"} or (match[3] and not match[4])
-        if open_ended:
-            low = low + self.least
-            return self.chance.between(low, low + self.more)
-        most = 1 if match[1] == "?" else int(match[4]) if match[4] else low
-        low = min(low + self.least, most)
-        return self.chance.between(low, min(most, low + self.more))
-
-    def _peek(self) -> str:
-        return self.pattern[self.at] if self.at < len(self.pattern) else ""
+def _letters(kind: str, value: Any) -> str:
+    """Return the letters of a class."""
+    letters, negated = "", kind == "NOT_LITERAL"
+    for part, meaning in value if kind == "IN" else [("LITERAL", value)]:
+        match str(part):
+            case "NEGATE":
+                negated = True
+            case "RANGE":
+                letters += "".join(map(chr, range(meaning[0], meaning[1] + 1)))
+            case "CATEGORY":
+                name = str(meaning).removeprefix("CATEGORY_").lower()
+                known = _CLASSES[name.removeprefix("not_")]
+                without = known.upper() + known
+                is_other = name.startswith("not_")
+                letters += "".join(sign for sign in _PRINTABLE if sign not in without) if is_other else known
+            case _:
+                letters += chr(meaning)
+    return "".join(letter for letter in _PRINTABLE if letter not in letters) if negated else letters
