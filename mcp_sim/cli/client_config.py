@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import print_json
+from mcp_sim.cli.parsing import server_url
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -61,7 +62,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client", choices=sorted(CLIENTS), required=True, help="which client the entries are for")
     parser.add_argument(
         "--url",
-        metavar="http://HOST:PORT[/w/WORLD]",
+        metavar="[HOST:]PORT[/w/WORLD]",
+        type=server_url,
         help="use the running server of `mcp-sim serve SCENARIO --http PORT` instead of starting one",
     )
     parser.add_argument(
@@ -86,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     if args.url is None and len(entries) > 1:
         print(
             "Each entry starts a separate world. To share one world, run `mcp-sim serve "
-            f"{args.scenario} --http 127.0.0.1:8930` and use --url http://127.0.0.1:8930 here.",
+            f"{args.scenario} --http 8930` and use --url 8930 here.",
             file=sys.stderr,
         )
     return 0
@@ -107,7 +109,7 @@ def _endpoint(url: str, server: str | None) -> str:
     """Return the URL of one server in the world that `url` names, else in the world `default`."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise UsageError(f"--url must be like http://127.0.0.1:8930 or http://127.0.0.1:8930/w/NAME, not {url!r}")
+        raise UsageError(f"--url must be like 8930, http://127.0.0.1:8930 or http://127.0.0.1:8930/w/NAME, not {url!r}")
     path = parts.path.rstrip("/").removesuffix("/mcp") or "/w/default"
     return f"{parts.scheme}://{parts.netloc}{path}{f'/{server}' if server else ''}/mcp"
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
+from mcp_sim.cli.parsing import server_url
 from mcp_sim.server.access import AROUND, TOKEN_VARIABLE
 from mcp_sim.server.bridge import Bridge
 from mcp_sim.server.descriptors import open_standard_streams
@@ -23,7 +24,9 @@ GONE = 4
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", metavar="URL", help="http://HOST:PORT/w/WORLD/mcp, as `mcp-sim serve --http` prints it")
+    parser.add_argument(
+        "url", metavar="URL", type=server_url, help="http://HOST:PORT/w/WORLD/mcp, as `mcp-sim serve --http` prints it"
+    )
     parser.add_argument(
         "--token-env",
         metavar="NAME",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -72,6 +73,17 @@ def positive_seconds(option: str, text: str) -> float:
     if seconds <= 0:
         raise UsageError(f"{option} must be greater than 0")
     return seconds
+
+
+_ADDRESS = re.compile(r"(?:(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):)?(?P<port>\d{1,5})(?P<path>/.*)?")
+
+
+def server_url(text: str) -> str:
+    """Return the URL of a running server, which is also written as its address: `8930`, `HOST:8930/w/WORLD/mcp`."""
+    address = _ADDRESS.fullmatch(text)
+    if address is None:
+        return text
+    return f"http://{address['host'] or '127.0.0.1'}:{address['port']}{address['path'] or ''}"
 
 
 def _near(option: str, known: Iterable[str]) -> str:

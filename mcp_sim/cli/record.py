@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import server_url, trust_option
 from mcp_sim.cli.recorded_folder import Recording, approval_of
 from mcp_sim.recordings.relays.backlog import Backlog
 from mcp_sim.recordings.relays.stdio import Relay, end_like
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, required=True, metavar="DIR", help="the folder of the recorded server"
     )
     parser.add_argument("--session", metavar="NAME", help="name of the session (default: the time when it starts)")
-    parser.add_argument("--url", metavar="URL", help="a server over HTTP, instead of a command")
+    parser.add_argument("--url", metavar="URL", type=server_url, help="a server over HTTP, instead of a command")
     parser.add_argument("--http", metavar="[HOST:]PORT", help="where clients reach it; port 0: any free one")
     parser.add_argument(
         "--timeout",

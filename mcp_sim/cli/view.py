@@ -8,7 +8,7 @@ import webbrowser
 from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import server_url, trust_option
 from mcp_sim.server.control.tokens import CONTROL_VARIABLE
 from mcp_sim.types.errors import UsageError
 
@@ -23,7 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenario", metavar="SCENARIO", help="the scenario; needed if its file was moved")
     trust_option(parser)
     live = parser.add_argument_group("a running server")
-    live.add_argument("--live", metavar="URL", help="show the server with this control plane, and steer it")
+    live.add_argument(
+        "--live", metavar="[HOST:]PORT", type=server_url, help="show the server with this control plane, and steer it"
+    )
     live.add_argument(
         "--control-token-file",
         type=Path,

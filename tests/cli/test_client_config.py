@@ -59,7 +59,7 @@ def test_a_running_server_is_named_by_url_or_through_connect(capsys: Any) -> Non
     assert entry == {"type": "http", "url": "http://127.0.0.1:8930/w/default/mcp"}
     entry = printed(capsys, "calm_crm", "--client", "claude-desktop", *url)["mcpServers"]["crm"]
     assert entry["args"][-2:] == ["connect", "http://127.0.0.1:8930/w/default/mcp"]
-    assert main(["client-config", "calm_crm", "--client", "cursor", "--url", "8930"]) == 2
+    assert main(["client-config", "calm_crm", "--client", "cursor", "--url", "no url"]) == 2
 
 
 def test_write_merges_keeps_the_rest_and_the_file_as_it_was(tmp_path: Path, capsys: Any) -> None:
