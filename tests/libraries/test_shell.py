@@ -106,6 +106,33 @@ async def test_only_changes_are_written_and_other_tools_see_them(tmp_path: Path)
         assert (rows["b"]["target"], rows["new/run.sh"]["mode"]) == ("a.txt", "755")
 
 
+WRITING = (
+    "env cp a.txt new",
+    "env -u X A=1 cp a.txt new",
+    "timeout -s KILL 5 cp a.txt new",
+    "find . -name a.txt -exec cp {} new \\;",
+    "find . -name a.txt -fprint new",
+    "echo a.txt | xargs -I{} cp {} new",
+    "xargs -n 1 touch <<< new",
+    "sort -o new a.txt",
+    "sort a.txt --output=new",
+    "uniq a.txt new",
+    "xxd a.txt new",
+    "awk '{print > \"new\"}' a.txt",
+    "x=$(touch new)",
+    "find . -name a.txt | while read f; do cp $f new; done",
+    "x=touch; $x new",
+    "eval touch new",
+)
+
+
+@pytest.mark.parametrize("command", WRITING)
+async def test_files_that_are_written_in_a_roundabout_way_are_found(tmp_path: Path, command: str) -> None:
+    async with simulator(tmp_path).open(seed=1) as world:
+        await run(world, f"cd /app; {command}")
+        assert world.view.get("file", "/app/new") is not None
+
+
 SESSION = (
     "cd /app; RAN=$RANDOM; echo $RAN; shuf -i 1-99 | head -3; mktemp; uuidgen; date +%s; echo $EPOCHSECONDS",
     "touch new; ls -la; stat -c '%n %Y' *; du -a; find . -newer a.txt",

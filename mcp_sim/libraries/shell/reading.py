@@ -5,21 +5,36 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bashkit import Bash
+    from bashkit import Bash, ScriptAnalysis
 
 _READING = frozenset(
-    "[ [[ : basename cat column comm cut date df diff dirname du echo egrep env export expr false fgrep "  # noqa: SIM905 (names of commands)
-    "file fold free grep head hexdump hostname id join jq ls md5sum nl od paste printf ps pwd readlink "
-    "realpath return rev seq sha1sum sha256sum sleep stat tac tail test tr tree true type uname unset "
-    "uptime wc which whoami xxd".split()
+    "[ [[ : base64 basename bc cat cmp column comm cut date df diff dirname du echo egrep expand export expr false "  # noqa: SIM905 (names of commands)
+    "fgrep file fold free grep head hexdump hostname id join jq let local ls md5sum nl od paste printf ps pwd read "
+    "readlink realpath return rev seq sha1sum sha256sum sha512sum shift sleep stat strings tac tail test tr true type "
+    "uname unset uptime wc which whoami xzcat zcat".split()
 )
-"""What writes no files with any option. Not here: sort (-o), uniq (a second file), find, sed, awk, xargs, tee."""
+"""What writes no files with any option."""
+_WRITES_WITH = {
+    "awk": re.compile(r"[>|]|system|^-(?![Fv])"),
+    "find": re.compile(r"^-(?:delete|fls|fprint|ok)"),
+    "sort": re.compile(r"^-[a-zA-Z]*o|^--o|^--compress|^-T"),
+    "tree": re.compile(r"^-o"),
+}
+"""What arguments have with which commands that else only read write files: also some with which they do not."""
+_ONE_FILE = frozenset({"uniq", "xxd"})
+"""What writes its second file."""
+_OPTIONS_WITH_VALUES = {
+    "xargs": frozenset({"-I", "-n", "-P", "-d", "-L", "-s", "-a", "-E"}),
+    "env": frozenset({"-u", "-C"}),
+    "timeout": frozenset({"-s", "-k"}),
+}
+"""What runs another command, and its options with values."""
 _WRITING = frozenset({"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sed", "tee", "touch", "truncate"})
 """What writes files at and below its arguments only."""
-_KNOWN = _READING | _WRITING | {"cd"}
 _PLAIN = re.compile(r"[^-*?\[{~$][^*?\[{$]*")
 """A directory that is named as it is."""
 _NOWHERE = "/dev/null"
@@ -40,7 +55,7 @@ def written_paths(bash: Bash, command: str, state: str, directory: str) -> Seque
         analysis = bash.analyze(command)
     except Exception:  # noqa: BLE001 (the interpreter does not say which errors it raises for what it cannot parse)
         return None
-    if analysis.is_opaque or analysis.functions or not _KNOWN.issuperset(analysis.command_names):
+    if not _is_known(analysis):
         return None
     redirects = [redirect.path for redirect in analysis.redirects if redirect.is_write and redirect.path != _NOWHERE]
     folders, words = [directory], [*redirects]
@@ -59,6 +74,41 @@ def written_paths(bash: Bash, command: str, state: str, directory: str) -> Seque
         return None
     changes = any(name in _WRITING for name in analysis.command_names)
     return [*_places(folders, plain if changes else [word for word in redirects if word is not None])]
+
+
+def _is_known(analysis: ScriptAnalysis) -> bool:
+    """Whether all commands are known, and write only what their arguments name."""
+    names = {step.name for step in analysis.commands}
+    if analysis.is_opaque or analysis.functions or not names.issuperset(analysis.command_names):
+        return False
+    plain = {None, "cd", *_WRITING}
+    return all(step.name in plain or _only_reads(str(step.name), step.args) for step in analysis.commands)
+
+
+def _only_reads(name: str, arguments: Sequence[str | None]) -> bool:
+    """Whether a command writes no files. An argument that is not known may be any."""
+    if name in _READING:
+        return True
+    known = [argument for argument in arguments if argument is not None]
+    if len(known) < len(arguments):
+        return False
+    if name in _ONE_FILE:
+        return sum(argument == "-" or not argument.startswith("-") for argument in known) < 2
+    if name in _OPTIONS_WITH_VALUES:
+        return _runs_reading(known, _OPTIONS_WITH_VALUES[name], is_timed=name == "timeout")
+    if name not in _WRITES_WITH or any(_WRITES_WITH[name].search(argument) for argument in known):
+        return False
+    runs = [known[at + 1 :] for at, argument in enumerate(known) if argument in ("-exec", "-execdir")]
+    return name != "find" or all(bool(run) and _only_reads(run[0], run[1:]) for run in runs)
+
+
+def _runs_reading(arguments: Sequence[str], with_values: AbstractSet[str], *, is_timed: bool) -> bool:
+    """Whether a command runs none, or one that only reads."""
+    words = [*arguments]
+    while words and (words[0].startswith("-") or "=" in words[0]):
+        del words[: 2 if words[0] in with_values else 1]
+    inner = words[1:] if is_timed else words
+    return not inner or _only_reads(inner[0], inner[1:])
 
 
 def _places(folders: Sequence[str], words: Sequence[str]) -> Iterator[str]:

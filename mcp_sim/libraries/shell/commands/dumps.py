@@ -30,7 +30,11 @@ def xxd(run: Invocation) -> None:
     data = data[start:][: int(options["l"], 0) if "l" in options else None]
     shown = _plain(data, int(options.get("c", _PLAIN_WIDTH))) if "p" in options else _columns(data, options, start)
     text = "".join(shown)
-    run.out.append(text.upper() if "u" in options and "p" in options else text)
+    text = text.upper() if "u" in options and "p" in options else text
+    if len(paths) > 1:
+        run.fs.write_file(run.place(paths[1]), text.encode())
+    else:
+        run.out.append(text)
 
 
 def _plain(data: bytes, width: int) -> Iterator[str]:
