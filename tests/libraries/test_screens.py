@@ -47,13 +47,74 @@ CHROMIUM = {
     - row [ref=e4]:
       - rowheader "Q" [ref=e5]
       - cell "15 up" [ref=e6]""",
+    (
+        "<table><colgroup><col></colgroup><tr><td>1<td>2<tr><th>h<td>3</table><table role=grid><tr><td>a"
+        "</td></tr></table>"
+    ): """\
+- generic [active] [ref=e1]:
+  - table [ref=e2]:
+    - rowgroup [ref=e5]:
+      - row [ref=e6]:
+        - cell "1" [ref=e7]
+        - cell "2" [ref=e8]
+      - row [ref=e9]:
+        - rowheader "h" [ref=e10]
+        - cell "3" [ref=e11]
+  - grid [ref=e12]:
+    - rowgroup [ref=e13]:
+      - row [ref=e14]:
+        - gridcell "a" [ref=e15]""",
+    (
+        "<ul role=none><li>a</li></ul><p aria-label=pn>z</p><div role=menu>"
+        "<p role=menuitemradio aria-checked=true>r</p></div>"
+    ): """\
+- generic [active] [ref=e1]:
+  - text: a
+  - paragraph [ref=e2]: z
+  - menu [ref=e3]:
+    - menuitemradio "r" [checked] [ref=e4]""",
+    "<div><span>a</span><span>b</span></div>": """\
+- generic [active] [ref=e1]: ab""",
+    "<img src=b><img src=c alt=''><a href=/><img src=c></a><button><img src=/x alt=''></button><p>&nbsp;</p>": """\
+- generic [active] [ref=e1]:
+  - link [ref=e3] [cursor=pointer]:
+    - /url: /
+  - button [ref=e5]
+  - paragraph [ref=e6]""",
+    (
+        "<details><summary>S</summary>loose text<p>para</p></details><div aria-hidden=true><button>b"
+        "</button></div><p>x<br>y</p>"
+    ): """\
+- generic [active] [ref=e1]:
+  - group [ref=e2]:
+    - generic "S" [ref=e3]
+    - text: loose text
+  - button [ref=e5]: b
+  - paragraph [ref=e6]: xy""",
+    (
+        "<dialog open><h2>Hi</h2></dialog><label>Town <input list=t></label><datalist id=t><option>A"
+        "</datalist><input type=color><input type=file>"
+    ): """\
+- generic [active] [ref=e1]:
+  - dialog [ref=e2]:
+    - heading "Hi" [level=2] [ref=e3]
+  - generic [ref=e4]:
+    - text: Town
+    - combobox "Town" [ref=e5]
+  - textbox [ref=e6]: "#000000"
+  - button "Choose File" [ref=e7]""",
+    "<select aria-label=G><optgroup label=X><option>a<optgroup label=Y><option>b</select>": """\
+- combobox "G" [ref=e2]:
+  - option "a" [selected]
+  - option "b"
+""",
 }
 """HTML -> the snapshot of Playwright 0.0.83 with Chromium."""
 
 
 @pytest.mark.parametrize("html", CHROMIUM)
 def test_a_snapshot_is_the_one_of_chromium(html: str) -> None:
-    assert shown(f"<body>{html}</body>") == CHROMIUM[html]
+    assert shown(f"<body>{html}</body>") == CHROMIUM[html].strip()
 
 
 ODD = {
@@ -294,6 +355,58 @@ def test_fields_take_and_send_what_those_of_a_browser_do() -> None:
     tab.save()
     act(browser, 'button "Send"', "click")
     assert heard == [("2030-05-03", "wxy", ("b",), "2", ("a.txt", "b.txt"), "l")]
+
+
+FOCUS = """
+<title>F</title><body><a href="#main">Skip</a>
+<details name=d><summary>One</summary><a href="/in">Inner</a></details>
+<details name=d open><summary>Two</summary>text</details>
+<main id=main tabindex=-1><p>Words</p><input type=radio name=r aria-label=r1>
+<input type=radio name=r aria-label=r2 checked><button type=button>Go</button>
+<a href="/" target=_blank>Beside</a></main></body>"""
+
+
+def test_the_focus_and_tabs_are_where_those_of_a_browser_are() -> None:
+    site = Site("https://s.example")
+
+    @site.page("/")
+    def only(_world: Any) -> str:
+        return FOCUS
+
+    browser = Browser(new_store(), None, [site])
+    page = browser.tab
+    page.navigate("https://s.example")
+    page.save()
+
+    def active() -> str:
+        shown = playwright.snapshot(browser.tab.tree())
+        return next(line.split("[")[0].strip(" -") for line in shown.splitlines() if "[active]" in line)
+
+    act(browser, 'link "Skip"', "click")
+    assert active() == "main"  # the target of a link takes the focus, and Tab goes on from there
+    for expected in ('radio "r2"', 'button "Go"', 'link "Beside"'):  # Tab stops at the chosen radio button only
+        page = browser.tab
+        page.press("Tab")
+        page.save()
+        assert active() == expected
+    act(browser, "paragraph", "click")
+    assert active() == "main"
+    act(browser, 'link "Skip"', "click")
+    page = browser.tab
+    for _ in range(2):
+        page.press("Shift+Tab")
+    page.save()
+    assert active() == 'generic "One"'  # the link in closed details is no stop
+    act(browser, 'generic "One"', "click")
+    assert "Inner" in playwright.snapshot(browser.tab.tree())
+    assert [element.text for element in browser.tab.root.walk() if browser.tab.form.values.get(str(element.place))] == [
+        "OneInner"
+    ]  # details of one name are open one at a time
+    act(browser, 'link "Beside"', "click")
+    assert [(record["current"], record["url"]) for record in browser.tabs] == [
+        (True, "https://s.example/#main"),
+        (False, "https://s.example/"),
+    ]
 
 
 def test_answers_to_a_post_and_places_on_a_page_are_steps_of_the_history() -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import ClassVar
 
-from mcp_sim.libraries.screens.accessibility import Tree, is_inline
+from mcp_sim.libraries.screens.accessibility import Tree
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, option_value, squeezed
 from mcp_sim.libraries.screens.layout import Area, Box, Layout
+from mcp_sim.libraries.screens.naming import is_inline
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list
 

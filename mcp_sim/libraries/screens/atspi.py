@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mcp_sim.libraries.screens.accessibility import is_hidden
 from mcp_sim.libraries.screens.android import View, Views, escaped
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import CONTROLS, is_disabled, is_text_control, squeezed
 from mcp_sim.libraries.screens.layout import Area, Box
+from mcp_sim.libraries.screens.naming import is_hidden
 
 _ROLES: Mapping[str, str] = {
     "alert": "alert", "alertdialog": "alert", "button": "push-button", "cell": "table-cell", "checkbox": "check-box",
@@ -116,7 +116,8 @@ class Accessibles(Views):
             if role not in ("menu", "menuitem", "option", "separator"):
                 yield from self._closed(element)
                 continue
-            item = self._object(_ROLES[role], (0, 0, 0, 0), element, self._tree.name(element, role)[0])
+            name = self._tree.name(element, role, hidden=True)[0]
+            item = self._object(_ROLES[role], (0, 0, 0, 0), element, name)
             item.flags -= {"showing"}
             item.children = [*self._closed(element)] if role == "menu" else []
             yield item

@@ -63,6 +63,15 @@ class Browser:
         tab.save()
         return tab
 
+    def open_beside(self, url: str) -> None:
+        """Open an address in a tab that is not the current one."""
+        if len(self.tabs) >= _MOST_TABS:
+            raise ScreenError(f"at most {_MOST_TABS} tabs can be open")
+        number = 1 + max((int(tab["id"].removeprefix("tab-")) for tab in self.tabs), default=0)
+        tab = Tab(self, new_tab(number))
+        tab.navigate(url)
+        tab.save()
+
     def select(self, index: int) -> Tab:
         """Make a tab the current one."""
         tabs = self._checked(index)

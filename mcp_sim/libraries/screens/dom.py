@@ -12,15 +12,16 @@ from typing import TypeAlias
 
 from mcp_sim.libraries.store import LibraryError
 
-VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
+VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 """Elements without content."""
 KNOWN = VOID | frozenset({
     "a", "abbr", "address", "article", "aside", "b", "bdi", "blockquote", "body", "button", "caption", "cite", "code",
-    "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "fieldset", "figcaption", "figure", "footer", "form",
-    "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "html", "i", "ins", "kbd", "label", "legend", "li", "main",
-    "mark", "meter", "nav", "ol", "optgroup", "option", "output", "p", "pre", "progress", "q", "s", "samp", "search",
-    "section", "select", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "textarea",
-    "tfoot", "th", "thead", "time", "title", "tr", "u", "ul", "var",
+    "colgroup", "data", "datalist", "dd", "del", "details", "dfn", "dialog", "div", "dl", "dt", "em", "fieldset",
+    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup", "html",
+    "i", "ins", "kbd", "label", "legend", "li", "main", "mark", "menu", "meter", "nav", "ol", "optgroup", "option",
+    "output", "p", "picture", "pre", "progress", "q", "s", "samp", "search", "section", "select", "small", "span",
+    "strong", "sub", "summary", "sup", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "time", "title",
+    "tr", "u", "ul", "var",
 })  # fmt: skip
 """The elements that the accessibility tree is known to show as browsers do."""
 _ENDS = {
@@ -31,17 +32,19 @@ _ENDS = {
     "td": ("td", "th"),
     "th": ("td", "th"),
     "option": ("option",),
+    "optgroup": ("option", "optgroup"),
     "thead": ("caption",),
     "tbody": ("thead", "tbody", "tr", "td", "th"),
     "tfoot": ("thead", "tbody", "tr", "td", "th"),
 }
 """Element -> the open ones that its start tag ends, innermost first, up to their container."""
 _CONTAINERS = frozenset(
-    {"ul", "ol", "dl", "table", "tbody", "thead", "tfoot", "select", "optgroup", "body", "form", "div"}
+    {"ul", "ol", "dl", "menu", "table", "tbody", "thead", "tfoot", "select", "optgroup", "body", "form", "div"}
 )
 _BLOCKS_END_P = frozenset({
-    "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figure", "footer", "form", "h1",
-    "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "search", "section", "table", "ul",
+    "address", "article", "aside", "blockquote", "details", "dialog", "div", "dl", "fieldset", "figure", "footer",
+    "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "main", "menu", "nav", "ol", "p", "pre",
+    "search", "section", "table", "ul",
 })  # fmt: skip
 
 SUBMIT = re.compile(r"\s*(?:this|this\.form)\.submit\(\);?\s*")
@@ -56,10 +59,11 @@ _NOT_NESTED = frozenset({"a", "button", "form", "select"})
 _FORMATTING = frozenset({"a", "b", "code", "em", "i", "s", "small", "strong", "u"})
 """Elements that browsers open again after an element around them has ended."""
 _TABLE_PARTS = {
-    "table": {"caption", "tbody", "tfoot", "thead", "tr"},
+    "table": {"caption", "colgroup", "tbody", "tfoot", "thead", "tr"}, "colgroup": {"col"},
     "tbody": {"tr"}, "thead": {"tr"}, "tfoot": {"tr"}, "tr": {"td", "th"},
 }  # fmt: skip
 """Parts of tables -> what may be in them; browsers move anything else before the table."""
+_IN_TABLES = frozenset({"caption", "col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"})
 _MOST = 2_000_000
 """Characters of a page. A browser shows more, but no agent reads it."""
 _MOST_ELEMENTS = 20_000
@@ -146,6 +150,10 @@ class _Parser(HTMLParser):
         self._open = self.root
         self._count, self._depth = 0, 0
 
+    def handle_decl(self, decl: str) -> None:
+        if decl.lower().startswith("doctype"):
+            self.root.attributes["doctype"] = ""
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in KNOWN:
             raise self._error(f"<{tag}> is not supported")
@@ -155,6 +163,10 @@ class _Parser(HTMLParser):
         self._end_implied(tag)
         if tag in _NOT_NESTED and self._open.closest(tag) is not None:
             raise self._error(f"<{tag}> within <{tag}> is not supported: browsers change the tree")
+        if tag in _IN_TABLES and self._open.closest("table") is None:
+            raise self._error(f"<{tag}> outside a table is not supported: browsers ignore it")
+        if tag == "form" and attributes.get("method", "").lower() == "dialog":
+            raise self._error('method="dialog" is not supported')
         if tag == "tr" and self._open.tag == "table":
             self._start("tbody", {})  # as browsers do
         if tag not in _TABLE_PARTS.get(self._open.tag, {tag}) and attributes.get("type") != "hidden":

@@ -59,7 +59,7 @@ class Form:
             return self._given[control.place]
         if kind == "file":
             return []
-        return str(_range_value(control)) if kind == "range" else control.get("value")
+        return str(_range_value(control)) if kind == "range" else _given_text(control, kind)
 
     def set(self, control: Element, value: Json) -> None:
         """Enter a value, as much as fits. A radio button that is chosen turns off the others of its name."""
@@ -70,6 +70,14 @@ class Form:
             for other in self.group(control):
                 self.values[str(other.place)] = False
         self.values[str(control.place)] = value
+
+    def toggle(self, details: Element) -> None:
+        """Open or close a `details`. One that opens closes the others of its name."""
+        is_open = not self.values.get(str(details.place), details.has("open"))
+        for other in self.root.walk() if is_open and details.get("name") else ():
+            if other.tag == "details" and other.get("name") == details.get("name"):
+                self.values[str(other.place)] = False
+        self.values[str(details.place)] = is_open
 
     def stepped(self, control: Element, steps: int) -> str:
         """Return the value of a number or slider after some steps, within its limits."""
@@ -159,6 +167,14 @@ class Form:
         if least.isdigit() and len(str(value)) < int(least) and str(control.place) in self.values:
             return True  # what the page gave may be shorter
         return _breaks_rules(control, kind, str(value))
+
+
+def _given_text(control: Element, kind: str) -> str:
+    """Return the text that a page gives a field; a browser drops one that the field cannot have."""
+    text = control.get("value")
+    if kind == "color":
+        return text.lower() if re.fullmatch(_FORMATS["color"], text.lower()) else "#000000"
+    return text if control.tag != "input" or is_well_formed(control, text) else ""
 
 
 def _given_choice(select: Element) -> Json:

@@ -48,7 +48,7 @@ def notice_record(number: int, kind: str, title: str, text: str, buttons: Sequen
     )
     return {
         "id": f"notice-{number}", "kind": kind, "title": title, "html": html, "answer": None, "values": {},
-        "focus": None, "dialog": None, "references": {}, "given": 0, "loads": _FIRST_LOAD + number,
+        "focus": None, "start": None, "dialog": None, "references": {}, "given": 0, "loads": _FIRST_LOAD + number,
     }  # fmt: skip
 
 

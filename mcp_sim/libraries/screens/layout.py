@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TypeAlias
 
-from mcp_sim.libraries.screens.accessibility import is_hidden, is_inline
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import BUTTONS, CONTROLS, Form, squeezed
+from mcp_sim.libraries.screens.naming import is_hidden, is_inline
 
 _POSITION = re.compile(r"(?:^|;)\s*position\s*:\s*(fixed|sticky)")
 _EDGE = re.compile(r"(?:^|;)\s*(top|bottom|left|right)\s*:\s*(\d{1,4})(?:px)?\s*(?=;|$)")

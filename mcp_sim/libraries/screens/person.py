@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import escape
 
-from mcp_sim.libraries.screens.accessibility import is_hidden
 from mcp_sim.libraries.screens.browser import PAGE, TAB
 from mcp_sim.libraries.screens.dom import VOID, Element, parse
 from mcp_sim.libraries.screens.forms import Form, option_value
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, shown_page
+from mcp_sim.libraries.screens.naming import is_hidden
 from mcp_sim.types import Record
 
 _KEPT = frozenset({

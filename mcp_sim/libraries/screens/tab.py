@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urlencode, urlsplit
+from urllib.parse import unquote, urldefrag, urlencode, urlsplit
 
-from mcp_sim.libraries.screens.accessibility import Item, Tree, is_hidden
+from mcp_sim.libraries.screens.accessibility import Item, Tree
 from mcp_sim.libraries.screens.dom import CONFIRM, SUBMIT, Element, parse
 from mcp_sim.libraries.screens.forms import (
     BUTTONS,
@@ -21,6 +22,7 @@ from mcp_sim.libraries.screens.forms import (
     squeezed,
 )
 from mcp_sim.libraries.screens.front import shown_page
+from mcp_sim.libraries.screens.naming import is_hidden
 from mcp_sim.libraries.screens.site import NotReady, ScreenError, resolved
 from mcp_sim.types import Json, Record
 
@@ -49,8 +51,8 @@ def new_tab(number: int) -> Record:
     """Return the record of an empty tab."""
     return {
         "id": f"tab-{number}", "current": False, "url": BLANK, "title": "", "status": 200, "page": None, "update": "",
-        "values": {}, "focus": None, "dialog": None, "references": {}, "given": 0, "loads": 0, "back": [],
-        "requests": [], "view": None,
+        "values": {}, "focus": None, "start": None, "dialog": None, "references": {}, "given": 0, "loads": 0,
+        "back": [], "requests": [], "view": None,
     }  # fmt: skip
 
 
@@ -181,17 +183,22 @@ class Tab:
                 raise NotReady("element is not enabled")
             if self._activate(target):
                 return
-        self.shown["focus"] = None
+        self._point(element)
+
+    def _point(self, element: Element) -> None:
+        """Give the focus to what takes it around an element. The next Tab goes on from the element."""
+        around = next((outer for outer in element.above() if outer.has("tabindex")), None)
+        self.shown["focus"] = None if around is None else around.place
+        self.shown["start"] = element.place
 
     def _activate(self, element: Element) -> bool:
         """Do what a click on an element does. Returns whether it does anything."""
         kind = element.get("type")
         if element.tag == "a" and element.has("href"):
             self._focus(element)
-            self._follow(element.get("href"))
+            self._open(element.get("href"), beside=element.get("target") == "_blank")
         elif element.tag == "summary" and element.parent is not None:
-            key = str(element.parent.place)
-            self.form.values[key] = not self.form.values.get(key, element.parent.has("open"))
+            self.form.toggle(element.parent)
             self._focus(element)
         elif element.tag == "label" and (control := self._control_of(element)) is not None:
             self.click(control)
@@ -406,20 +413,45 @@ class Tab:
         self.__dict__.pop("form", None)
         self._notice = self._browser.notice
 
+    def _open(self, address: str, *, beside: bool) -> None:
+        """Follow a link, or show its page in a tab beside this one."""
+        if beside:
+            self._browser.open_beside(resolved(self.url, address))
+        else:
+            self._follow(address)
+
     def _follow(self, address: str) -> None:
         target = resolved(self.url, address)
         if urldefrag(target).url == urldefrag(self.url).url and "#" in address:
             back = [*self.record["back"], {"url": self.url, "page": self.record["page"], "entered": None}]
-            self.record.update(url=target, focus=None, back=back[-_MOST_PAGES:])
+            self.record.update(url=target, back=back[-_MOST_PAGES:])
+            self._point_to_fragment(unquote(urldefrag(target).fragment))
             return
         self._load("GET", target, ())
 
+    def _point_to_fragment(self, name: str) -> None:
+        target = next((element for element in self.root.walk() if name and element.get("id") == name), None)
+        self.record.update(focus=None, start=None if target is None else target.place)
+        if target is not None and (_takes_focus(target) or target.has("tabindex")):
+            self.record["focus"] = target.place
+
     def _move_focus(self, step: int) -> None:
-        order = [element for element in self.root.walk() if _takes_focus(element)]
-        places = [element.place for element in order]
-        at = places.index(self.shown["focus"]) if self.shown["focus"] in places else (-1 if step > 0 else len(order))
-        at += step
-        self.shown["focus"] = places[at] if 0 <= at < len(order) else None
+        tree = Tree(self.form, None, "", {}, 0)
+        order = (element for element in self.root.walk() if _takes_focus(element) and tree.is_shown(element))
+        places = [element.place for element in order if self._is_stop(element)]
+        here = self.shown["start"] if self.shown["focus"] is None else self.shown["focus"]
+        if here is None:
+            at = 0 if step > 0 else len(places) - 1
+        else:
+            at = bisect_right(places, here) if step > 0 else bisect_left(places, here) - 1
+        self.shown["focus"] = places[at] if 0 <= at < len(places) else None
+
+    def _is_stop(self, element: Element) -> bool:
+        """Whether Tab stops at an element: of radio buttons that exclude each other, at the chosen or the first."""
+        if element.get("type") != "radio":
+            return True
+        group = [radio for radio in self.form.group(element) if not is_disabled(radio)]
+        return next((radio for radio in group if self.form.value(radio)), group[0]) is element
 
     # loading
 

@@ -118,6 +118,9 @@ class Task(Tab):
                 self.choose(select, [*({value} - {*chosen}), *(other for other in chosen if other != value)])
         self.save()
 
+    def _open(self, address: str, *, beside: bool) -> None:
+        self._follow(address)  # an app has one screen
+
     def _load(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> None:
         """Show another screen. A form that is sent ends its screen, and one to which a link leads back is not new."""
         here, scroll, field = _screen_of(self.url), self.view["scroll"], self._field()
