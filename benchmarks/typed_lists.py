@@ -7,7 +7,8 @@ shipped tool spec. The calls go through the official TypeScript client, which ch
 with npm into a scratch folder, or kept in the FOLDER of --client.
 
 Arguments are drawn from the inputSchema; those that name records use ids of earlier results where there are any, with
-those of the records to which these belong: the project of a task. A refusal is an `isError` result of arguments that
+those of the records to which these belong: the project of a task. A create names its own record anew. What a removal
+names is forgotten, with what belongs to it. A refusal is an `isError` result of arguments that
 ajv accepts. Where no result has shown an id yet, one is drawn at
 random, and a server rightly does not know it: `random` counts refusals that name such a value as unknown. All other
 refusals count, also those of ids that a result did show. Exits with 1 if a call crashes, a result is rejected, or 2 %
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -78,8 +79,11 @@ SAMPLES = {
     "ipv6": "2001:db8::7",
 }  # fmt: skip
 WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "north", "oak")
-ID = re.compile(r"(.*?)_?(id|gid|key|uid|uuid|slug|name|number)")
+ID = re.compile(r"(?:(.*)_)?(id|gid|sid|key|uid|uuid|slug|name|number)")
+CREATES = re.compile(r"(^|.*_)(create|add|register|new)(_|$)")
 WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
+LAST_VERBS = re.compile(r"create|add|get|retrieve|list|search|update|patch|delete|remove|send|cancel")
+VERSION = re.compile(r"v\d+")
 REMOVES = re.compile(r"(^|.*_)(delete|remove|destroy|cancel|archive|revoke)(_|$)")
 NEXT = re.compile(r"_(for|by|of|to|from|in|on|with|and)(_|$).*")
 UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
@@ -94,9 +98,16 @@ def leaves(value: Json) -> Iterator[Json]:
 
 
 def noun_of(tool: str) -> str:
-    """Return what a tool is about, by its name: `task` for `get_tasks_for_project`."""
-    _verb, _, rest = NEXT.sub("", tool).partition("_")
-    return singular_phrase(tuple(rest.split("_")))
+    """Return what a tool is about, by its name: `task` for `get_tasks_for_project`, and for `v1_tasks_get`."""
+    first, *rest = NEXT.sub("", tool).split("_")
+    if rest and LAST_VERBS.fullmatch(rest[-1]) and not LAST_VERBS.fullmatch(first):
+        rest = [word for word in (first, *rest[:-1]) if not VERSION.fullmatch(word)]
+    return singular_phrase(tuple(rest))
+
+
+def is_own(stem: str | None, noun: str) -> bool:
+    """Whether an id with this stem names the record that a tool is about: `team_member_id`, `member_id` or `id`."""
+    return not stem or f"_{noun}".endswith(f"_{stem}")
 
 
 @cache
@@ -106,10 +117,14 @@ def checker(schema: str) -> Validator:
 
 
 class Arguments:
-    """Draws valid arguments; remembers the ids that results showed, by the name of the record."""
+    """Draws valid arguments; remembers the ids that results showed, by the name of the record.
 
-    def __init__(self, seed: int) -> None:
+    `nouns`: what the tools are about.
+    """
+
+    def __init__(self, seed: int, nouns: Container[str]) -> None:
         self._random, self._ids = random.Random(seed), defaultdict[tuple[str, str], list[Json]](list)
+        self._nouns, self._new = nouns, 0
         self._compiled: dict[str, tuple[Json, Instances]] = {}
         self._taken, self._gone = set[str](), set[str]()
         self._beside = defaultdict[str, dict[str, Json]](dict)
@@ -130,9 +145,14 @@ class Arguments:
             return None
         return value if is_valid(value) else None
 
-    def forget(self, arguments: Json) -> None:
-        """Forget the ids that a removal named: later calls with them are refused for a reason."""
-        self._gone |= {str(value) for value in arguments.values()}
+    def forget(self, arguments: Json, noun: str) -> None:
+        """Forget what a removal named, and all that belonged to it: later calls are refused for a reason."""
+        named = {name: ID.fullmatch(snake(name)) for name in arguments}
+        own = {str(arguments[name]) for name, match in named.items() if match and is_own(match[1], noun)}
+        gone = own or {str(value) for value in arguments.values()}
+        while gone - self._gone:
+            self._gone |= gone
+            gone = {key for key, beside in self._beside.items() if not gone.isdisjoint(map(str, beside.values()))}
         for known, ids in self._ids.items():
             self._ids[known] = [key for key in ids if str(key) not in self._gone]
 
@@ -148,13 +168,15 @@ class Arguments:
             self.learn(inner, name if snake(key) in WRAPPERS else singular(snake(key)))
 
     def belong(self, value: Json, arguments: Json) -> None:
-        """Remember which records a shown record belongs to: those that the call named."""
+        """Remember which records a shown record belongs to: those that the call named, and those that it links to."""
         plain = {snake(name): key for name, key in arguments.items() if ID.fullmatch(snake(name))}
         records = [value, *as_object(value).values(), *as_list(value)]
         records += [row for rows in as_object(value).values() for row in as_list(rows)]
-        for own in [as_object(record).get("id") for record in records]:
-            if own is not None:
-                self._beside[str(own)].update({name: key for name, key in plain.items() if key != own})
+        for record in map(as_object, records):
+            ids = {name: ID.fullmatch(snake(name)) for name in record}
+            links = {snake(name): record[name] for name, match in ids.items() if match and match[1]}
+            for own in [record[name] for name, match in ids.items() if match and not match[1]]:
+                self._beside[str(own)].update({name: key for name, key in {**links, **plain}.items() if key != own})
 
     def has_shown(self, text: str, arguments: Json) -> bool:
         """Whether a text names an argument that was taken from a result, not one that was drawn at random."""
@@ -214,10 +236,14 @@ class Arguments:
         if match is None:
             return None
         noun = noun_of(tool)
-        subject = noun if not match[1] or f"_{noun}".endswith(f"_{match[1]}") else match[1]
+        is_mine = is_own(match[1], noun)
+        if is_mine and CREATES.match(tool):
+            self._new += 1
+            return f"{self._random.choice(WORDS)}-{self._new}".replace(" ", "-")
+        subject = noun if is_mine else match[1]
         known = {label: ids for (label, word), ids in self._ids.items() if word == match[2] and ids}
         others = (ids for label, ids in known.items() if label.endswith(f"_{subject}"))
-        listed = known.get(subject) or [key for ids in others for key in ids]
+        listed = known.get(subject) or [key for ids in others for key in ids if subject not in self._nouns]
         chosen = self._random.choice(listed) if subject and listed else None
         self._taken.add(str(chosen))
         return chosen
@@ -275,7 +301,7 @@ class ServedList:
 
 def called(name: str, server: ServedList, calls: int) -> Tally:
     """Call every tool of a server, those that need the fewest arguments first."""
-    tally, arguments = Tally(name), Arguments(len(name))
+    tally, arguments = Tally(name), Arguments(len(name), {noun_of(snake(tool["name"])) for tool in server.tools})
     tools = sorted(server.tools, key=lambda tool: len(tool["inputSchema"].get("required", ())))
     for tool in [*tools] * calls:
         drawn = arguments.drawn(tool)
@@ -284,7 +310,8 @@ def called(name: str, server: ServedList, calls: int) -> Tally:
             tally.add(tool["name"], drawn, answer, arguments)
             if not answer.get("refused"):
                 if REMOVES.match(name := snake(tool["name"])):
-                    arguments.forget(drawn)
+                    arguments.forget(drawn, noun_of(name))
+                    continue
                 arguments.learn(answer.get("value"), noun_of(name))
                 arguments.belong(answer.get("value"), drawn)
     return tally
