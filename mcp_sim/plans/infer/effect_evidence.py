@@ -29,7 +29,7 @@ from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singula
 from mcp_sim.types.lexicon.terms import table, terms
 
 NO_NOUNS = terms("nouns.generic")
-_ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
+_ATTRIBUTES = terms("nouns.attributes")
 _QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
 _DETAILS = terms("nouns.details", "nouns.facets")
 _ENTERING = table("verbs.entering")
@@ -66,8 +66,7 @@ class ServerFacts:
     """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
 
     `once` are the nouns that only one tool has, `identified` those with ids, `entered` those that tools only add and
-    remove. `tables` has the names
-    of the fields of declared entities.
+    remove. `tables` has the names of the fields of declared entities.
     """
 
     nouns: Mapping[Words, str]
@@ -218,12 +217,6 @@ def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
 
 
-def _owner(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity that something without other tools is added to, if the result is such a record."""
-    owner = _named_owner(facts) if facts.parsed.noun in server.once else None
-    return owner if owner in server.nouns.values() and server.shapes.get(record_shape(facts.output)) == owner else None
-
-
 def _collection(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the record that a tool adds another one to, or removes it from: `playlist` of `add_song_to_playlist`.
 
@@ -345,7 +338,17 @@ def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     noun, nouns = _part_of_noun(facts, server), server.nouns
     if "_".join(facts.parsed.noun) in server.declared or "_".join(facts.parsed.noun) in server.identified:
         return None
-    return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
+    seconds = (nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns)
+    return next((entity for entity in seconds if not _is_foreign(facts, server, entity)), None)
+
+
+def _is_foreign(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
+    """Whether a result has no field of an entity whose key no argument is: the `status` of an account's builds."""
+    shape = record_shape(facts.output) or row_shape(facts.output)
+    known = {name for parts, owner in server.shapes.items() if owner == entity for name in parts}
+    known |= server.tables.get(entity, frozenset())
+    is_disjoint = bool(shape and known) and known.isdisjoint(shape - {"id"})
+    return is_disjoint and key_argument("update", entity, "id", facts.input)[1] < 2
 
 
 def _listed(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -364,17 +367,19 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose id is required, if the noun is a value: `task` of `set_due_date(task_id, due_date)`.
+    """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
 
-    So it is in `add_label(task_id, label)`, if no tool lists labels or does anything else with them.
+    No tool lists labels or does anything else with them. Behind `to task`, an `id` or a `name` is that of the task.
     """
-    noun, names = facts.parsed.noun, {*map(singular, map(snake, properties(facts.input)))}
-    is_assigned = facts.parsed.word in _ASSIGNING and noun in server.once
-    if not (is_assigned or noun in server.entered) or singular("_".join(noun)) not in names:
+    noun, after = "_".join(facts.parsed.noun), facts.parsed.after
+    names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
+    if facts.parsed.noun not in server.entered or singular(noun) not in names:
         return None
-    needed = map(snake, required_among(properties(facts.input), facts.input))
-    ids = (words(noun) for name in needed if (noun := noun_of_id(name)))
-    return next((server.nouns[id_] for id_ in ids if id_ in server.nouns), None)
+    needed = [*map(snake, required_among(properties(facts.input), facts.input))]
+    is_owned = after[:1] in _INTO and not GENERAL_KEYS.isdisjoint(needed)
+    owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if is_owned else None
+    ids = (words(noun_of_id(name)) for name in needed)
+    return owner or next((server.nouns[id_] for id_ in ids if id_ in server.nouns and id_ != facts.parsed.noun), None)
 
 
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -419,7 +424,6 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 _ENTITY_READERS = (
     (_collection, "records are added to it or removed from it"),
-    (_owner, "an argument names it, and its result is it"),
     (_entry, "its result is a new record that refers to another"),
     (_same_shape, "its result is such a record"),
     (_issued, "it returns the id of such a record"),
@@ -529,9 +533,11 @@ def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
 
 
 def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    is_entered = facts.parsed.noun in server.entered and entity != "_".join(facts.parsed.noun)
-    if is_entered or entity in {_owner(facts, server), _collection(facts, server)}:
-        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"it is not about a {facts.parsed.noun[-1]} alone")
+    noun, is_shown = facts.parsed.noun, server.shapes.get(record_shape(facts.output)) == entity
+    is_entered = noun in server.entered and entity != "_".join(noun)
+    takes_away = facts.parsed.verb == "delete" and is_shown and not _is_about(noun, words(entity))
+    if is_entered or takes_away or entity == _collection(facts, server):
+        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"it is not about a {noun[-1]} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 
 

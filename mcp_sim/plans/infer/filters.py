@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 from mcp_sim.plans.infer.arguments import OPTIONS
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.fields import KnownFields
-from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Field
@@ -68,7 +67,6 @@ def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: 
         or _equal_filter(argument, schema, known, partially=partially)
         or _bound_filter(argument, known)
         or _day_filter(argument, schema, known)
-        or _ending_filter(argument, schema, known)
     )
 
 
@@ -99,14 +97,6 @@ def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilte
     if field is None or main_type(field.schema) != "string":
         return None
     return _found(field, "contains", f"'{argument}' is a day, and '{field.name}' a time")
-
-
-def _ending_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilter | None:
-    """Return the filter by the only field that ends with the argument's name: `full_name` of `name`."""
-    fields = [field for name, field in known.named.items() if name.endswith(f"_{argument}") and field.link is None]
-    if len(fields) != 1 or main_type(fields[0].schema) != main_type(schema) or argument in GENERAL_KEYS - {"name"}:
-        return None
-    return _named_filter(fields[0], schema, partially=argument == "name")
 
 
 def _is_loose(field: Field) -> bool:

@@ -33,7 +33,7 @@ from mcp_sim.plans.infer.verbs import (
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
 
@@ -45,6 +45,7 @@ _ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
 _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
+_ENTERING = table("verbs.entering")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
 _LEADING_VERBS = RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS
@@ -164,6 +165,7 @@ def parse_names(
     shared = _shared_prefix([*bare.values()])
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
+    bare = _with_owners_last(bare)
     parsed_names = {name: parse_name(parts) for name, parts in bare.items()}
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
@@ -192,6 +194,24 @@ def _join_phrase(parts: Words) -> Words:
     if parts[1:2] == ("or",) and len(parts) > 3 and parts[0] in STRONG:
         return (parts[0], *parts[3:])  # `create_or_join_lobby`
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
+
+
+def _with_owners_last(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """Return `add tag to todo` for `todo add tag`, where other tools have todos."""
+    changing = {name: parts for name, parts in bare.items() if _changes_an_owner(parts)}
+    owners = {parse_name(parts).noun for name, parts in bare.items() if name not in changing}
+    turned = {
+        name: (parts[-2], parts[-1], "from" if parts[-2] == "remove" else "to", *parts[:-2])
+        for name, parts in changing.items()
+        if parse_noun_phrase(parts[:-2]).noun in owners
+    }
+    return {**bare, **turned}
+
+
+def _changes_an_owner(parts: Words) -> bool:
+    """Whether a name ends with what is added or removed, behind the noun of what it is added to."""
+    is_ending = len(parts) > 2 and parts[-2] in _ENTERING and parts[0] not in STRONG
+    return is_ending and not {*parts[-1:]} & (_FILLERS | _PREPOSITIONS | _NOISE)
 
 
 def _is_upsert(first: str, second: str = "") -> bool:

@@ -1,7 +1,7 @@
 """Open entities: kinds of record that nothing specifies, and that callers know from outside the world.
 
-An entity is closed if the scenario or the spec specifies its records, or if tools create or delete them. Every other
-entity that tools read is open: what is asked of it exists.
+An entity is closed if the scenario or the spec specifies its records, if tools create them, or if they delete what they
+list. Every other entity whose records tools name is open: what is asked of it exists.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.record_kinds.usual_fields import usual_fields
 from mcp_sim.types.result_schemas import text_place
 
-_READS, _ISSUING = frozenset({"get", "list", "search"}), frozenset({"create", "delete"})
+_READS, _LISTS = frozenset({"get", "list", "search"}), frozenset({"list", "search"})
 _NAMING = _READS | {"update"}
 _NAMES = ("title", "name")
 
@@ -34,9 +34,10 @@ def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Containe
 
 
 def _is_open(feature_list: Sequence[ToolFeatures]) -> bool:
-    """Whether the tools of an entity read or update it and none creates or deletes its records."""
-    issued = any(features.singleton is not None or features.verb in _ISSUING for features in feature_list)
-    return not issued and any(features.verb in _NAMING for features in feature_list)
+    """Whether the tools of an entity name its records, and none creates them, nor lists those that it deletes."""
+    verbs = {features.verb for features in feature_list}
+    is_issued = "create" in verbs or ("delete" in verbs and bool(_LISTS & verbs))
+    return not is_issued and all(features.singleton is None for features in feature_list) and bool(_NAMING & verbs)
 
 
 def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:

@@ -16,7 +16,7 @@ from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.infer.names import noun_spans
 from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.plans.infer.roles import Roles
-from mcp_sim.plans.infer.states import MAX_ROWS, find_step, find_target_state
+from mcp_sim.plans.infer.states import MAX_ROWS, find_target_state, find_toggled
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
@@ -174,7 +174,7 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
     An argument declared as a filter is not the key, unless that is declared too.
     """
     is_update, is_copy = features.verb == "update", features.verb == "create" and roles.key is not None
-    fixed, how = find_step(features, entity)
+    fixed, how = find_toggled(features, entity)
     inferred = Plan(
         features.tool.id,
         features.verb,

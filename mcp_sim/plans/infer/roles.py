@@ -31,7 +31,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
 from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import ordered, terms
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
 _ONE, _WRITES = frozenset({"get", "update", "delete"}), frozenset({"create", "update"})
@@ -41,7 +41,7 @@ _COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), term
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
 _IDS = frozenset({"id", "uid", "uuid"})
-_LEFT, _NUMBERS = ordered("fields.left"), frozenset({"integer", "number"})
+_NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -256,7 +256,6 @@ def _with_sets(
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
-    sets |= _remaining(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
@@ -274,19 +273,6 @@ def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container
     pairs = [(path, field.name) for path, schema in given.items() for field in kept
              if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
     return dict(pairs) if len(pairs) == 1 else {}
-
-
-def _remaining(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
-    """Return the fields that begin with what a create allows: `refills_left` with its `refills`."""
-    names = {path: last_name(path) for path in arguments}
-    forms = [
-        (path, form) for path, name in names.items() for word in _LEFT for form in (f"{name}_{word}", f"{word}_{name}")
-    ]
-    return {
-        path: known.named[form].name
-        for path, form in forms
-        if form in known.named and known.named[form].name not in taken
-    }
 
 
 def _nearest_fields(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:

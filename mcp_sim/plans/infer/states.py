@@ -14,13 +14,13 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
-from mcp_sim.types.lexicon.english import participle, plural, snake, words
+from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
-_LEFT, _TOGGLING = ordered("fields.left"), terms("verbs.toggling")
+_TOGGLING = terms("verbs.toggling")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
 
@@ -111,17 +111,15 @@ def _opposed(word: str) -> str:
     return verb if verb in _OPPOSITES.values() or f"un{verb}" in VERBS_OF_RECORDS else ""
 
 
-def find_step(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json], dict[str, How]]:
-    """Return the step by which each call changes a field, and how: `toggle_active`, or a `refill` of `refills_left`."""
-    verb, about = features.parsed.word, {*words(features.tool.name), *words(features.tool.description.lower())}
-    if features.verb == "update" and verb in _TOGGLING:
-        flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]
-        named = [name for name in flags if about.issuperset(words(snake(name).removeprefix("is_")))]
-        flag = named[0] if named else flags[0] if len(flags) == 1 else None
-        return ({}, {}) if flag is None else ({flag: True}, {flag: "toggle"})
-    names = {f"{plural(verb)}_{word}" for word in _LEFT} | {f"{word}_{plural(verb)}" for word in _LEFT}
-    left = next((name for name in entity.fields if verb and snake(name) in names), None)
-    return ({}, {}) if features.verb != "update" or left is None else ({left: 1}, {left: "subtract"})
+def find_toggled(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json], dict[str, How]]:
+    """Return the flag that each call of `toggle_active` negates, and how: the one that it names, or the only one."""
+    if features.verb != "update" or features.parsed.word not in _TOGGLING:
+        return {}, {}
+    about = {*words(features.tool.name), *words(features.tool.description.lower())}
+    flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]
+    named = [name for name in flags if about.issuperset(words(snake(name).removeprefix("is_")))]
+    flag = named[0] if named else flags[0] if len(flags) == 1 else None
+    return ({}, {}) if flag is None else ({flag: True}, {flag: "toggle"})
 
 
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
