@@ -13,7 +13,6 @@ from mcp_sim.types import Json, Key, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.lexicon.english import last_word, vocabulary, words
 from mcp_sim.types.lexicon.terms import terms
-from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.views import find_key
 
 Accept: TypeAlias = Callable[[View, Key], bool]
@@ -31,7 +30,7 @@ _OWN = vocabulary("default inbox main me mine primary self")
 def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     """Compile which keys may exist. `name` is the argument or the field with the key.
 
-    Ids that other results show are issued by this world: no others exist, unless the whole world or the container that
+    Ids that results list are issued by this world: no others exist, unless the whole world or the container that
     holds the record is open, or no tool creates such records and they exist as soon as they are used: collections. Nor
     is an id issued by a world whose given state has no such records.
     Where nothing specifies the records, there is one that callers may call `primary`.
@@ -55,17 +54,9 @@ def _is_outside_state(entity: str, domain: Domain) -> bool:
 
 
 def _is_issued(entity: str, domain: Domain) -> bool:
-    """Return whether results show ids of an entity that their calls did not give."""
+    """Return whether results list the records of an entity, with their ids."""
     plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
-    listed = any(plan.entity == entity and plan.verb in {"list", "search"} for plan in plans)
-    return listed or any(_shows_link(plan, domain, entity) for plan in plans)
-
-
-def _shows_link(plan: Plan, domain: Domain, entity: str) -> bool:
-    known = domain.entities.get(plan.entity or "")
-    fields = () if known is None else known.fields.values()
-    links = {field.name for field in fields if field.link == entity and plan.entity != entity}
-    return bool(links.difference(rule.field for rule in plan.filters.values())) and plan.verb not in RECORDLESS
+    return any(plan.entity == entity and plan.verb in {"list", "search"} for plan in plans)
 
 
 def _none_may_exist(_view: View, _key: Key) -> bool:

@@ -156,8 +156,9 @@ class Demand:
     def _is_ruled_out(self, turn: Turn) -> bool:
         """Return whether earlier calls decide that nothing matches: they emptied the list, or created its parent."""
         arguments = turn.call.arguments
+        has_one = self._plan.verb == "get" and self._entity.open  # a token of its own, as soon as a site exists
         is_new = any(_was_created(turn, self._domain, name, fetch(arguments)) for fetch, name in self._parents)
-        return is_new or _was_emptied(turn, self._entity.name, self._matching)
+        return (is_new and not has_one) or _was_emptied(turn, self._entity.name, self._matching)
 
     def _is_free(self, view: View, wanted: Wanted) -> bool:
         """Return whether nothing decides that there are no such records: the schemas of values, existing records."""

@@ -9,11 +9,12 @@ from typing import TypeAlias, cast
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Domain
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
 from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import last_word, plural, words
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
@@ -35,10 +36,12 @@ class Effect:
 def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observation], Effect | Observation]:
     """Compile what a change does that finds no record: it changes nothing where it names none, else it fails.
 
-    `remove_tag(task_id)` may well be right where nothing specifies which tags the task has.
+    `remove_tag(task_id)` may well be right where nothing specifies which tags the task has, and so is
+    `delete_site_servers(site_id)` for a site without any.
     """
-    name = plan.entity or ""
-    is_vague = plan.key is None and not domain.entities[name].singleton and name in domain.unspecified
+    entity = domain.entities[plan.entity or ""]
+    is_free = entity.name in domain.unspecified or clears(domain.tools[plan.tool], plan, entity)
+    is_vague = plan.key is None and not entity.singleton and is_free
     others = [argument(path) for path in plan.filters] if is_vague else []
 
     def effect(turn: Turn, failure: Observation) -> Effect | Observation:
@@ -46,6 +49,14 @@ def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observa
         return Effect(asked, {}, (), guessed=True) if isinstance(asked, str | int) else failure
 
     return effect
+
+
+def clears(tool: Tool, plan: Plan, entity: Entity) -> bool:
+    """Whether a tool removes all records of others: its name has the plural, and it takes nothing but links."""
+    fields = [entity.fields.get(rule.field) for rule in plan.filters.values()]
+    takes_links = all(field is not None and field.link is not None for field in fields)
+    is_many = plural(last_word(entity.name)) in words(tool.name)
+    return plan.verb == "delete" and plan.key is None and bool(fields) and takes_links and is_many
 
 
 def with_checks(write: Write, *checks: Check | None) -> Write:

@@ -34,7 +34,7 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     is_named = plan.key is not None and plan.each is None and entity.key not in plan.sets.values()
     is_choice = is_named and len(constants(at(expanded(domain.tools[plan.tool].input_schema), plan.key or ""))) > 1
     is_choice = is_choice and entity.name not in domain.specified
-    if plan.verb in {"update", "delete"} and is_named and (is_choice or (plan.verb == "update" and entity.open)):
+    if plan.verb in {"update", "delete"} and is_named and (is_choice or entity.open):
         answer = _with_updated_record(answer, plan, replace(entity, open=True), domain)
     if plan.verb not in _READS:
         return _with_linked_records(answer, plan, entity, domain)
@@ -66,7 +66,7 @@ def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domai
 
 
 def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
-    """Return an answer that writes the record of an unknown key, as if it had been there: `set_quota(user, size)`."""
+    """Return an answer that changes the record of an unknown key, as if it had been there: `set_quota(user, size)`."""
     fetch, accepts = argument(plan.key or ""), acceptance(entity, plan.key or "", domain)
     equal = {rule.field: argument(path) for path, rule in plan.filters.items() if rule.op == "equals"}
 

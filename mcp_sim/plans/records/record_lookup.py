@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeAlias, cast
@@ -22,6 +23,11 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
+
+_EITHER = re.compile(
+    r"\b(?:id|identifier) or (?:the |its )?(\w+)|\b(\w+) or (?:the |its )?(?:id|identifier)\b", re.IGNORECASE
+)
+"""A description of a key that may as well be another field: "The ID or alias", "by email or ID"."""
 
 Find: TypeAlias = Callable[[Turn], "Key | Observation"]
 
@@ -44,7 +50,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     by_fields = _finder_by_fields(tool, plan, entity) if plan.filters and not entity.singleton else None
     if plan.key is None and by_fields is not None:
         return by_fields
-    others, is_addressed = _other_names(plan, entity), _parent_test(tool, plan, entity)
+    others, is_addressed = _other_names(tool, plan, entity), _parent_test(tool, plan, entity)
     is_optional = plan.verb == "get" or (plan.verb == "update" and _has_optional_key(tool, plan))
 
     def find(turn: Turn) -> Key | Observation:
@@ -76,7 +82,7 @@ def _has_optional_key(tool: Tool, plan: Plan) -> bool:
 def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:
     """Compile the test that a record to change belongs to the records that the call requires beside its key.
 
-    A record that names no such record passes, and one whose links were generated.
+    A record that names no such record passes, and one whose guessed links were generated, not set by a call.
     """
     needed = required(tool.input_schema) if plan.verb in {"update", "delete"} and plan.key is not None else ()
     asked = [(argument(path), rule.field) for path, rule in plan.filters.items() if path in needed]
@@ -86,16 +92,25 @@ def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key]
         if is_guessed and turn.view.latest_write(entity.name, key) is None:
             return True
         record = turn.view.get(entity.name, key) or {}
-        held = [(fetch(turn.call.arguments), field_value(record, field)) for fetch, field in asked]
+        first = (turn.view.initial_records(entity.name).get(key) or {}) if is_guessed else {}
+        generated = {field for _, field in asked if field in first and first[field] == record.get(field)}
+        held = [
+            (fetch(turn.call.arguments), field_value(record, field)) for fetch, field in asked if field not in generated
+        ]
         return all(value is ABSENT or held is None or str(value) == str(held) for value, held in held)
 
     return belongs if asked else lambda _turn, _key: True
 
 
-def _other_names(plan: Plan, entity: Entity) -> list[str]:
-    """Return the fields that an argument may name a record by, besides the key: `name` for `id_or_name`."""
-    either = snake(plan.key or "").split("_or_")
-    return [name for name in entity.fields if name != entity.key and snake(name) in either[1:] + either[:-1]]
+def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
+    """Return the fields that an argument may name a record by, besides the key.
+
+    `name` for `id_or_name`, or where the description of an `id` says "The ID or name of the template".
+    """
+    either, described = snake(plan.key or "").split("_or_"), at(expanded(tool.input_schema), plan.key or "")
+    pairs = _EITHER.findall(str(described.get("description", "")))
+    names = {*either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
+    return [name for name in entity.fields if name != entity.key and snake(name) in names]
 
 
 def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
+from mcp_sim.plans.records.effects import Effect, Write, clears, effect_without_record
 from mcp_sim.plans.records.field_changes import state_check
+from mcp_sim.plans.records.filters import matching_rows
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
@@ -30,8 +31,9 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     find, check_state, name = finder(tool, plan, entity), state_check(tool, plan), entity.name
     others = dependants(domain, name)
     missing = effect_without_record(plan, domain)
+    matching = matching_rows(tool, plan, entity) if clears(tool, plan, entity) else None
 
-    def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
+    def remove_first(turn: Turn) -> Effect | Observation:
         key = find(turn)
         if isinstance(key, Observation):
             return missing(turn, key)
@@ -45,6 +47,18 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
 
+    def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
+        effect = remove_first(turn)
+        while matching is not None and isinstance(effect, Effect):
+            after = turn.after(effect.changes)
+            if not matching(after.view, turn.call.arguments):
+                break
+            following = remove_first(after)
+            if isinstance(following, Observation):
+                return following
+            effect = replace(effect, changes=(*effect.changes, *following.changes))
+        return effect
+
     return remove
 
 
@@ -56,6 +70,8 @@ class Referrer:
     field: Field
     goes_along: bool = False
     """Whether records that cannot exist without the link are deleted with the one that they link to."""
+    forbids: bool = True
+    """Whether records that do not go along forbid the deletion. Otherwise they keep the link."""
 
     @property
     def holds(self) -> bool:
@@ -104,6 +120,7 @@ def dependants(domain: Domain, entity: str) -> Dependants:
 
     These are records that no tool updates or deletes, such as the comments of an issue. Where nothing gives, counts or
     declares the records of an entity, all that cannot be without them go along: what is only generated forbids nothing.
+    Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of its records.
     """
     changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
@@ -111,7 +128,12 @@ def dependants(domain: Domain, entity: str) -> Dependants:
         name = pending.pop()
         holding = frozenset[str]() if name in domain.unspecified else changed
         referrers[name] = [
-            replace(referrer, goes_along=referrer.entity not in holding) for referrer in referring(domain, name)
+            replace(
+                referrer,
+                goes_along=referrer.entity not in holding,
+                forbids=not referrer.field.link_is_guessed or name in domain.given or name not in domain.declared,
+            )
+            for referrer in referring(domain, name)
         ]
         pending += [link.entity for link in referrers[name] if link.goes_along and link.entity not in referrers]
     return referrers
@@ -134,7 +156,7 @@ def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...
             elif referrer.goes_along:
                 gone |= {at: Change("remove", *at, expected=view.version(*at)) for at in rows}
                 pending += rows
-            elif rows:
+            elif rows and referrer.forbids:
                 noun = (
                     (referrer.entity if len(rows) == 1 else plural(referrer.entity))
                     .rpartition(".")[2]

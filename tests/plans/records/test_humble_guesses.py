@@ -1,0 +1,132 @@
+"""What names only suggest refuses no call: links, owners, parts, and ids that nothing in the world issues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, refused, simulator, tool
+
+Json = Any
+
+
+def thing(**fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [*fields]}
+
+
+def id_of(noun: str, value: Json = TEXT) -> Json:
+    """Return the argument that names a record, with its value or its schema."""
+    return {f"{noun}_id": value}
+
+
+def owned_tools(owner: str, part: str) -> list[Json]:
+    """Return tools of an owner and of its parts, which refer to it."""
+    whole, piece = thing(id=TEXT, name=TEXT, region=TEXT), thing(id=TEXT, title=TEXT, **id_of(owner))
+    return [
+        tool(f"create_{owner}", name=TEXT, output=whole),
+        tool(f"get_{owner}", **id_of(owner), output=whole),
+        tool(f"delete_{owner}", **id_of(owner)),
+        tool(f"create_{part}", title=TEXT, **id_of(owner), output=piece),
+        tool(f"get_{part}", **id_of(part), output=piece),
+        tool(f"update_{part}", title=TEXT, **id_of(part), output=piece),
+        tool(f"list_{part}s", **id_of(owner), output=thing(**{f"{part}s": {"type": "array", "items": piece}})),
+        tool(f"delete_{owner}_{part}s", f"Delete the {part}s of a {owner}", **id_of(owner)),
+        tool(f"unlink_{owner}_repo", f"Unlink the repository of a {owner}", **id_of(owner), output=whole),
+        tool(f"get_{owner}_token", **id_of(owner), output=thing(token=TEXT, url=TEXT)),
+    ]
+
+
+OWNERS = [("site", "deploy"), ("project", "task"), ("clinic", "visit")]
+
+
+@pytest.mark.parametrize(("owner", "part"), OWNERS)
+async def test_a_link_that_is_guessed_forbids_no_deletion(owner: str, part: str, tmp_path: Path) -> None:
+    declared = {owner: {"key": "id", "fields": {"id": TEXT, "name": TEXT, "region": TEXT}}}
+    async with simulator(tmp_path, owned_tools(owner, part), spec={"entities": declared}).open() as world:
+        whole = (await answered(world, f"create_{owner}", name="North"))["id"]
+        piece = (await answered(world, f"create_{part}", title="First", **id_of(owner, whole)))["id"]
+        await answered(world, f"delete_{owner}", **id_of(owner, whole))
+        await refused(world, f"get_{owner}", **id_of(owner, whole))
+        assert (await answered(world, f"get_{part}", **id_of(part, piece)))["title"] == "First"
+
+
+@pytest.mark.parametrize(("owner", "part"), OWNERS)
+async def test_a_plural_removes_all_that_belongs_to_a_record(owner: str, part: str, tmp_path: Path) -> None:
+    async with simulator(tmp_path, owned_tools(owner, part)).open() as world:
+        (whole, other) = [(await answered(world, f"create_{owner}", name=name))["id"] for name in ("North", "South")]
+        for of in (whole, whole, other):
+            await answered(world, f"create_{part}", title="First", **id_of(owner, of))
+        await answered(world, f"delete_{owner}_{part}s", **id_of(owner, whole))
+        assert (await answered(world, f"list_{part}s", **id_of(owner, whole)))[f"{part}s"] == []
+        assert len((await answered(world, f"list_{part}s", **id_of(owner, other)))[f"{part}s"]) == 1
+        await answered(world, f"delete_{owner}_{part}s", **id_of(owner, whole))
+
+
+@pytest.mark.parametrize(("owner", "part"), OWNERS)
+async def test_taking_something_from_a_record_leaves_the_record(owner: str, part: str, tmp_path: Path) -> None:
+    async with simulator(tmp_path, owned_tools(owner, part)).open() as world:
+        whole = await answered(world, f"create_{owner}", name="North")
+        assert (await answered(world, f"unlink_{owner}_repo", **id_of(owner, whole["id"])))["id"] == whole["id"]
+        assert await answered(world, f"get_{owner}", **id_of(owner, whole["id"])) == whole
+
+
+@pytest.mark.parametrize(("owner", "part"), OWNERS)
+async def test_an_owner_that_was_generated_refuses_no_change(owner: str, part: str, tmp_path: Path) -> None:
+    change = tool(f"edit_{part}", title=TEXT, **id_of(owner), **id_of(part))
+    sim = simulator(tmp_path, [*owned_tools(owner, part), change], world={"records": {owner: 3, part: 1}})
+    async with sim.open() as world:
+        [(piece, _)], owners = world.view.rows(part), [key for key, _ in world.view.rows(owner)]
+        for title, whole in zip(("First", "Second", "Third"), owners, strict=True):
+            await answered(world, f"edit_{part}", title=title, **id_of(owner, whole), **id_of(part, piece))
+            assert (await answered(world, f"get_{part}", **id_of(part, piece)))["title"] == title
+
+
+@pytest.mark.parametrize(("owner", "part"), OWNERS)
+async def test_what_no_tool_creates_exists_for_a_new_record(owner: str, part: str, tmp_path: Path) -> None:
+    async with simulator(tmp_path, owned_tools(owner, part)).open() as world:
+        whole = (await answered(world, f"create_{owner}", name="North"))["id"]
+        shown = await answered(world, f"get_{owner}_token", **id_of(owner, whole))
+        assert shown == await answered(world, f"get_{owner}_token", **id_of(owner, whole))
+
+
+@pytest.mark.parametrize("noun", ["channel", "room", "wallet"])
+async def test_ids_that_nothing_creates_or_lists_are_unknowable(noun: str, tmp_path: Path) -> None:
+    key, shown = id_of(noun), thing(id=TEXT, name=TEXT, topic=TEXT)
+    tools = [
+        tool(f"get_{noun}", **key, output=shown),
+        tool(f"update_{noun}", **key, name=TEXT, output=shown),
+        tool(f"delete_{noun}", **key, output=shown),
+        tool("create_note", body=TEXT, **key, output=thing(id=TEXT, body=TEXT, **key)),
+        tool("list_notes", output=thing(notes={"type": "array", "items": thing(id=TEXT, body=TEXT, **key)})),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        assert (await answered(world, "create_note", body="Hi", **id_of(noun, "71")))[f"{noun}_id"] == "71"
+        assert (await answered(world, f"update_{noun}", name="Attic", **id_of(noun, "72")))["name"] == "Attic"
+        assert (await answered(world, f"get_{noun}", **id_of(noun, "72")))["name"] == "Attic"
+        for unknown in ("72", "73"):
+            await answered(world, f"delete_{noun}", **id_of(noun, unknown))
+            await refused(world, f"get_{noun}", **id_of(noun, unknown))
+
+
+@pytest.mark.parametrize(
+    ("noun", "field", "about"),
+    [
+        ("template", "alias", "The template ID or alias."),
+        ("contact", "email", "Email or ID of the contact"),
+        ("gadget", "slug", "The id or the slug"),
+    ],
+)
+async def test_a_description_names_the_other_field_that_finds_a_record(
+    noun: str, field: str, about: str, tmp_path: Path
+) -> None:
+    other: Json = {field: TEXT}
+    shown = thing(id=TEXT, label=TEXT, **other)
+    tools = [
+        tool(f"create_{noun}", label=TEXT, **other, output=shown),
+        tool(f"get_{noun}", id={**TEXT, "description": about}, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, f"create_{noun}", label="Blue", **{field: "ada-vos"})
+        assert await answered(world, f"get_{noun}", id="ada-vos") == made
+        await refused(world, f"get_{noun}", id="bob-vos")
