@@ -24,6 +24,7 @@ from support.warm import COLD, PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
+from mcp_sim.libraries.sandbox import process
 from mcp_sim.simulator.compile import check
 
 COMPILED = Path(__file__).parent / "compiled"
@@ -190,7 +191,8 @@ async def test_of_a_hostile_file_nothing_is_written(
     name: str, pantry: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line, why = HOSTILE[name]
-    monkeypatch.setattr("mcp_sim.recordings.compiling.gate.SECONDS", 8.0)
+    if name == "never loads":
+        monkeypatch.setattr("mcp_sim.recordings.compiling.gate.SECONDS", 1.0)
     before = {file: file.read_bytes() for file in pantry.iterdir()}
     async with answering(REPLY.replace("tables = {", f"{line}\ntables = {{")) as (_, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 1
@@ -224,6 +226,9 @@ async def test_a_hostile_function_is_dropped_and_the_rest_serves(
 ) -> None:
     if why in {"another hash seed", "second world"}:  # a fork has the hash seed of its parent
         monkeypatch.setattr(sys, "executable", COLD)
+    if why == "did not end":  # two processes would loop for ten seconds
+        start = f"from mcp_sim.programs import watchdog; watchdog.LIMIT = 3.0; {process.START}"
+        monkeypatch.setattr(process, "START", start)
     async with answering(program(body)) as (_, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
     found = report(capfd)["tools"]
