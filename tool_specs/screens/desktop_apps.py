@@ -18,6 +18,8 @@ APPS = (
 HOME = "/home/user"
 LONGEST = 100_000
 """Characters of a text that is saved or sent."""
+MOST_ROWS = 50
+"""Rows of a folder that are shown at once: each step shows all of them anew."""
 TOGGLES = {"dark": "Dark style", "notifications": "Notifications", "wifi": "Wi-Fi"}
 POWER_MODES = ("Balanced", "Power saver")
 
@@ -57,9 +59,10 @@ def folder_address(folder, selected="", **more):
 
 
 def listing(world, folder, address, selected="", opens=None, menu=None):
-    """Return the table of a folder. `address(folder, selected)` shows it, with a row selected."""
-    rows = []
-    for entry in world.files.list(folder):
+    """Return the part of a folder with the selected row as a table. `address(folder, selected)` shows it."""
+    rows, entries = [], world.files.list(folder)
+    start = next((at for at, entry in enumerate(entries) if entry.path == selected), 0) // MOST_ROWS * MOST_ROWS
+    for entry in entries[start : start + MOST_ROWS]:
         path = entry.path
         goal = address(path, "") if not entry.is_file else opens(path) if opens else ""
         double = f' data-open="{goal}"' if goal else ""
@@ -68,7 +71,13 @@ def listing(world, folder, address, selected="", opens=None, menu=None):
         name = f'<a style="display: block" href="{address(folder, path)}">{escape(entry.name)}</a>'
         size = byte_size(entry.size) if entry.is_file else "Folder"
         rows.append(f"<tr{double}{right}><td{chosen}>{name}</td><td>{size}</td></tr>")
-    return f"<table><tr><th>Name</th><th>Size</th></tr>{''.join(rows)}</table>"
+    others = {f"Previous {MOST_ROWS}": start - MOST_ROWS, f"Next {MOST_ROWS}": start + MOST_ROWS}
+    links = "".join(
+        f'<a role="button" href="{address(folder, entries[at].path)}">{name}</a> '
+        for name, at in others.items()
+        if 0 <= at < len(entries)
+    )
+    return f"{links and f'<p>{links}</p>'}<table><tr><th>Name</th><th>Size</th></tr>{''.join(rows)}</table>"
 
 
 # files

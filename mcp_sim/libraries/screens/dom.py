@@ -102,11 +102,16 @@ class Element:
 
     def walk(self) -> Iterator[Element]:
         """Yield this element and all within, in document order."""
-        waiting: list[Element] = [self]
+        yield self
+        waiting = [self.elements]
         while waiting:
-            element = waiting.pop()
-            yield element
-            waiting.extend(reversed([*element.elements]))
+            element = next(waiting[-1], None)
+            if element is None:
+                waiting.pop()
+            else:
+                yield element
+                if element.children:
+                    waiting.append(element.elements)
 
     def above(self) -> Iterator[Element]:
         """Yield this element and those around it, innermost first."""

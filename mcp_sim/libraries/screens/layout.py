@@ -73,7 +73,7 @@ class Layout:
 
     def __init__(self, form: Form, area: Area, metrics: Metrics, scroll: float = 0) -> None:
         self.form, self._metrics = form, metrics
-        self._widths = dict[int, float]()
+        self._widths, self._column_counts = dict[int, float](), dict[int, int]()
         self._floating = list[Box]()
         self.area = area
         left, top, width, _ = area
@@ -172,8 +172,10 @@ class Layout:
 
     def _columns(self, table: Element) -> int:
         """Return the number of cells of a table's first row: others share its columns."""
-        row = table.first("tr")
-        return sum(1 for _ in row.elements) if row is not None else 1
+        if table.place not in self._column_counts:
+            row = table.first("tr")
+            self._column_counts[table.place] = sum(1 for _ in row.elements) if row is not None else 1
+        return self._column_counts[table.place]
 
     def _children(self, element: Element) -> Iterator[Element | str]:
         """Yield what an element shows: elements, and texts between them."""
