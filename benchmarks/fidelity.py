@@ -4,7 +4,8 @@
 
 RECORDINGS has a folder of sessions for each server, as `record_servers.py` writes them; `--again` a second recording of
 the same sessions. For each server: what is inferred from its list of tools, what `learn` makes of the sessions (each is
-scored by a spec that was learnt from others), the program of the catalogue, and the real server run twice.
+scored by a spec that was learnt from others), the program of the catalogue, and the real server run twice. Of a server
+that the catalogue lacks, the program is what `compile` makes of the reply to its prompt in `replies/`.
 
 `--validity`: run the tasks in `validity_tasks/` instead, against the servers that `record_servers.py` has installed
 into SCRATCH; the learnt spec is one of all sessions. `--json` keeps the figures: what is not run again keeps its own.
@@ -48,7 +49,7 @@ from mcp_sim.types.json_schema.shapes import as_object
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "fidelity.md"
-TASKS, DECLARATIONS = HERE / "validity_tasks", HERE / "recorded_servers"
+TASKS, DECLARATIONS, REPLIES = HERE / "validity_tasks", HERE / "recorded_servers", HERE / "replies"
 KINDS = ("inferred", "learnt", "compiled", "real twice")
 Row = dict[str, Any]
 
@@ -60,7 +61,8 @@ HEAD = """\
 What was [measured](recording.md#measuring-fidelity) on recorded sessions of real servers: form / behaviour, from 0 to
 1. *Inferred* is what mcp-sim makes of the list of tools alone. *Learnt* is `mcp-sim learn` without a model, on sessions
 that it was not learnt from. *Compiled* is the program of the catalogue, whose author has seen some of these sessions.
-*Real twice* compares two runs of the real server.
+That of kanban was written in one go from the prompt of `compile` alone. *Real twice* compares two runs of the real
+server.
 """
 RANKS = """\
 ## Validity
@@ -83,8 +85,9 @@ async def measured(folder: Path, again: Path | None) -> Row:
     if len(sessions) > 1:
         inferred, learnt = await learnt_reports(sessions)
         row |= {"inferred": _halves(inferred), "learnt": _halves(learnt)}
-    if is_simulated(folder.name, sessions):
-        row["compiled"] = _halves(await measure(folder.name, sessions, trust=True, cold=False))
+    with tempfile.TemporaryDirectory() as scratch:
+        if (document := compiled(folder, Path(scratch))) is not None:
+            row["compiled"] = _halves(await measure(document, sessions, trust=True, cold=False))
     if again is not None and (again / folder.name).is_dir():
         other = recorded_answers(read_sessions(again / folder.name))
         row["real twice"] = _halves(await measure(other, sessions, cold=False))
@@ -103,6 +106,18 @@ async def learnt_reports(sessions: Sequence[Session]) -> tuple[Report, Report]:
         cold += await score(plain, fold.held)
         learnt += await score(lessons.draft, fold.held)
     return Report(cold), Report(learnt)
+
+
+def compiled(folder: Path, scratch: Path) -> str | None:
+    """Return the program of a server: that of the catalogue, else one that `compile` writes; None if there is none."""
+    if is_simulated(folder.name, read_sessions(folder)):
+        return folder.name
+    reply, program = REPLIES / f"{folder.name}.md", scratch / f"{folder.name}.py"
+    if not reply.exists():
+        return None
+    if mcp_sim(["compile", str(folder / "tools.json"), "--reply", str(reply), "-o", str(program)]) != 0:
+        raise SystemExit(f"{reply}: not all functions are kept")
+    return str(program.with_suffix(".yaml"))
 
 
 def is_simulated(service: str, sessions: Sequence[Session]) -> bool:
@@ -125,20 +140,19 @@ def ranked(recordings: Path, scratch: Path, server: str, streams: int) -> dict[s
     with tempfile.TemporaryDirectory() as name:
         kinds = simulations(recordings / server, Path(name))
         return {
-            path.stem: asyncio.run(ranked_task(path, kinds, command_of(scratch, server), streams))
+            path.stem: asyncio.run(ranked_task(path, kinds, command_of(scratch, server), streams, Path(name)))
             for path in sorted((TASKS / server).glob("*.yaml"))
         }
 
 
 def simulations(folder: Path, scratch: Path) -> dict[str, str]:
-    """Return the documents of the simulations of a server; the learnt one is written."""
+    """Return the documents of the simulations of a server; what the catalogue lacks is written."""
     kinds = {"inferred": str(folder / "tools.json")}
     learnt = scratch / "learnt.yaml"
     if mcp_sim(["learn", str(folder), "-o", str(learnt)]) == 0:
         kinds["learnt"] = str(learnt)
-    if is_simulated(folder.name, read_sessions(folder)):
-        kinds["compiled"] = folder.name
-    return kinds
+    program = compiled(folder, scratch)
+    return kinds if program is None else {**kinds, "compiled": program}
 
 
 def command_of(scratch: Path, server: str) -> str:
@@ -150,7 +164,7 @@ def command_of(scratch: Path, server: str) -> str:
     return shlex.join([str(program.absolute()), *words[1:]])
 
 
-async def ranked_task(path: Path, kinds: dict[str, str], command: str, streams: int) -> Row:
+async def ranked_task(path: Path, kinds: dict[str, str], command: str, streams: int, trusted: Path) -> Row:
     """Return rho of each kind, with its interval and the first parting."""
     task, jobs = read_task(path), os.cpu_count() or 1
 
@@ -162,7 +176,7 @@ async def ranked_task(path: Path, kinds: dict[str, str], command: str, streams: 
         real = await run_real(real_side, task, streams, jobs, notify)
         for kind, document in kinds.items():
             try:
-                async with open_side(document, task, [], empty=True) as side:
+                async with open_side(document, task, [trusted], empty=True) as side:
                     validity = compare(await run_simulation(side, task, real, streams, jobs, notify), real)
             except McpSimError as error:
                 row[kind] = {"error": str(error)}
