@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from mcp_sim.grading.record_differences import is_number, leaves
+from mcp_sim.grading.record_differences import is_number
 from mcp_sim.types import Json, Key
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, leaves
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:\.\d+)?(?!\w|\.\d)")
 """A number in a text such as an SQL statement, outside names, dates and versions."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isclose
-from typing import TypeAlias, cast
+from typing import cast
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.json_values import canonical
-
-Path: TypeAlias = tuple[str | int, ...]
+from mcp_sim.types.json_values import Path, canonical
 
 _PRECISION = 1e-6
 """The difference that is left to the rounding of fractions."""
@@ -108,18 +106,6 @@ def _without(items: Sequence[Json], others: Counter[str]) -> Iterator[Json]:
             left[text] -= 1
         else:
             yield item
-
-
-def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Yield the plain values within a value (neither object nor list), each with its path."""
-    if isinstance(value, dict):
-        for name, inner in cast("Record", value).items():
-            yield from leaves(inner, (*path, name))
-    elif isinstance(value, list):
-        for place, inner in enumerate(cast("list[Json]", value)):
-            yield from leaves(inner, (*path, place))
-    else:
-        yield path, value
 
 
 def value_at(value: Json, path: Path) -> Json:

@@ -19,7 +19,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.differences import Kind, ToolDrift, differences, tool_drifts
-from mcp_sim.recordings.observed import Observed, leaves, normal, observe
+from mcp_sim.recordings.observed import Observed, normal, observe
 from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.repair import repair_tools
@@ -29,7 +29,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, leaves
 
 Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
 """Makes a call on the live server."""

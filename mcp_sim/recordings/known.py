@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from mcp_sim.recordings.align import ID, Alignment
-from mcp_sim.recordings.observed import leaves, normal, values_in
+from mcp_sim.recordings.observed import normal, values_in
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json
+from mcp_sim.types.json_values import leaves
 
 Source = Literal["state", "argument", "result"]
 

@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import Path, leaves
 
 LONGEST_FAILURE = 400
 """The length in characters up to which a text can be nothing but the report of a failure. A longer text has content,
@@ -47,8 +48,6 @@ MOST_READ = 100_000
 
 _LONGEST_LITERAL = 1_000_000
 """The longest text that may be a Python literal: its syntax tree takes a hundred times as much memory."""
-
-Path = tuple[str | int, ...]
 
 
 @frozen
@@ -135,18 +134,6 @@ def reports_failure(value: Json) -> bool:
 
 
 # values ---------------------------------------------------------------------------------------------------------------
-
-
-def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Yield the values in a value that are not lists or objects, with their paths."""
-    if isinstance(value, dict):
-        for name, inner in cast("Record", value).items():
-            yield from leaves(inner, (*path, str(name)))
-    elif isinstance(value, list):
-        for at, inner in enumerate(cast("list[Json]", value)):
-            yield from leaves(inner, (*path, at))
-    else:
-        yield path, value
 
 
 def key_of(path: Path) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
 from mcp_sim.recordings.known import ForeignData
-from mcp_sim.recordings.observed import Observed, leaves, normal, observe
+from mcp_sim.recordings.observed import Observed, normal, observe
 from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.recordings.responders import Responder
 from mcp_sim.recordings.shown_facts import ShownFacts
@@ -16,7 +16,7 @@ from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, leaves
 
 
 @frozen

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from mcp_sim.recordings.align import Alignment, is_id
 from mcp_sim.recordings.observed import MOST_READ, normal
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
+from mcp_sim.types.json_values import objects_in
 
 _Place = tuple[str, str]
 """The id of a record, and the name of a field."""
@@ -49,20 +50,9 @@ class ShownFacts:
 
 def _facts_in(value: Json) -> Iterator[tuple[_Place, str]]:
     """Yield the fields of the objects with ids in a value, without the ids."""
-    for record in islice(_objects(value), MOST_READ):
+    for record in islice(objects_in(value), MOST_READ):
         names = ((key, normal(inner)) for key, inner in record.items() if not isinstance(inner, dict | list))
         fields = [(key, name) for key, name in names if name is not None]
         identity = next((name for key, name in fields if is_id(key, record[key])), None)
         if identity is not None:
             yield from (((identity, key), name) for key, name in fields if not is_id(key, record[key]))
-
-
-def _objects(value: Json) -> Iterator[Record]:
-    if isinstance(value, dict):
-        record = cast("Record", value)
-        yield record
-        for inner in record.values():
-            yield from _objects(inner)
-    elif isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _objects(item)

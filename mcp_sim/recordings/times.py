@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from mcp_sim.recordings.observed import key_of, leaves, observe
+from mcp_sim.recordings.observed import key_of, observe
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json
+from mcp_sim.types.json_values import leaves
 from mcp_sim.types.lexicon.past_events import is_past_event
 from mcp_sim.types.time_formats import parse_time
 

@@ -19,6 +19,9 @@ Record: TypeAlias = dict[str, Any]
 Key: TypeAlias = str | int
 """What identifies a record among those of its entity."""
 
+Path: TypeAlias = tuple[str | int, ...]
+"""The names and indexes that lead to a value within another one."""
+
 NOWHERE = object()
 """The result of looking up a path that leads to no value, as opposed to null."""
 
@@ -132,6 +135,26 @@ def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return cast("dict[Any, Any]", value).values()
     return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+def objects_in(value: Json) -> Iterator[Record]:
+    """Yield the objects anywhere in a value, each before those inside it."""
+    if isinstance(value, dict):
+        yield cast("Record", value)
+    for inner in _parts(value):
+        yield from objects_in(inner)
+
+
+def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
+    """Yield the values within a value that are not lists or objects, with their paths."""
+    if isinstance(value, dict):
+        for name, inner in cast("Record", value).items():
+            yield from leaves(inner, (*path, name))
+    elif isinstance(value, list):
+        for at, inner in enumerate(cast("list[Json]", value)):
+            yield from leaves(inner, (*path, at))
+    else:
+        yield path, value
 
 
 # paths ----------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self, cast
 
@@ -15,6 +15,7 @@ from mcp_sim.types import Json, Observation, Record, RpcError, Step, ToolResult
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario
@@ -142,18 +143,6 @@ def occurrences(text: str, wanted: str) -> int:
     """Return how often a text has another one as whole words."""
     begin, end = (r"(?<!\w)" if wanted[:1].isalnum() else ""), (r"(?!\w)" if wanted[-1:].isalnum() else "")
     return len(re.findall(f"{begin}{re.escape(wanted)}{end}", text))
-
-
-def objects_in(value: Json) -> Iterator[Record]:
-    """Yield the objects anywhere in a value, each before those inside it."""
-    if isinstance(value, dict):
-        item = cast("Record", value)
-        yield item
-        for inner in item.values():
-            yield from objects_in(inner)
-    elif isinstance(value, list):
-        for inner in cast("list[Json]", value):
-            yield from objects_in(inner)
 
 
 def _shortened(text: str) -> str:

@@ -15,7 +15,7 @@ from mcp_sim.grading.record_differences import Difference
 from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, objects_in
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import READS
@@ -276,18 +276,6 @@ def _rows(value: Json) -> Iterator[Json]:
         yield from rows or [value]
 
 
-def _objects(value: Json) -> Iterator[Json]:
-    """Yield all objects in a value."""
-    parts: Sequence[Json] = ()
-    if isinstance(value, dict):
-        yield value
-        parts = [*cast("Record", value).values()]
-    elif isinstance(value, list):
-        parts = cast("list[Json]", value)
-    for value_inside in parts:
-        yield from _objects(value_inside)
-
-
 # following it ---------------------------------------------------------------------------------------------------------
 
 
@@ -384,7 +372,7 @@ class _Follow:
             served = self._step.served
             body = None if served is None else served.body
             data = body.data if isinstance(body, ToolResult) else None
-            self._shown = frozenset(map(canonical, _objects(data))) | _shown_by(cast("Observation", served))
+            self._shown = frozenset(map(canonical, objects_in(data))) | _shown_by(cast("Observation", served))
         return wanted <= self._shown
 
 

@@ -27,7 +27,7 @@ from mcp_sim.recordings.compiling.single_calls import (
     says_nothing,
     usual_arguments,
 )
-from mcp_sim.recordings.observed import Observed, leaves
+from mcp_sim.recordings.observed import Observed
 from mcp_sim.types import Change, Json, Key, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
@@ -35,6 +35,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import leaves
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.world import World
 

@@ -9,12 +9,12 @@ from typing import cast
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.recordings.compiling.probes import Kind, Probe, short
-from mcp_sim.recordings.observed import leaves
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import leaves
 from mcp_sim.types.plans import Plan
 
 _UNKNOWN_NUMBER, _UNKNOWN_TEXT = 987_654, "zz-unknown-404"

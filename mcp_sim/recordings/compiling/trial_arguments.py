@@ -17,6 +17,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, fitting_type, items, main_type, properties, required, type_name
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
 
@@ -53,7 +54,7 @@ class KnownArguments:
 
     @classmethod
     def of(cls, state: Json, recorded: Mapping[str, Sequence[Record]]) -> KnownArguments:
-        objects = [*islice(_objects(state), _MOST_PARTS)]
+        objects = [*islice(objects_in(state), _MOST_PARTS)]
         leaves = [(name, value) for row in objects for name, value in row.items()]
         mappings = [row for row in objects if _is_mapping(row)]
         keys = [
@@ -65,17 +66,6 @@ class KnownArguments:
         ]
         ids = [value for name, value in leaves if not isinstance(value, dict | list) and is_id(name, value)]
         return cls(objects, [*dict.fromkeys([*ids, *keys])][: 4 * _MOST_VALUES], recorded)
-
-
-def _objects(value: Json) -> Iterator[Record]:
-    parts: Iterable[Json] = ()
-    if isinstance(value, dict):
-        yield cast("Record", value)
-        parts = cast("Record", value).values()
-    elif isinstance(value, list):
-        parts = cast("list[Json]", value)
-    for inner in parts:
-        yield from _objects(inner)
 
 
 def _is_mapping(value: Record) -> bool:

@@ -15,10 +15,10 @@ from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.learning.skeletons import skeleton
 from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.learning.text_forms import head_of, induce_text
-from mcp_sim.recordings.observed import TIME, is_wrapped, leaves
+from mcp_sim.recordings.observed import TIME, is_wrapped
 from mcp_sim.spec.parts.results import ResultPart, template_of
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_values import NOWHERE, canonical
+from mcp_sim.types.json_values import NOWHERE, canonical, leaves
 from mcp_sim.types.result_templates import SLOT
 
 Condition: TypeAlias = "tuple[str, Json]"

@@ -17,10 +17,11 @@ from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
 from mcp_sim.recordings.learning.samples import Sample, collect
 from mcp_sim.recordings.learning.slots import Unexplained
-from mcp_sim.recordings.observed import key_of, leaves
+from mcp_sim.recordings.observed import key_of
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import leaves
 from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
 Piece: TypeAlias = "tuple[str, str]"

@@ -12,7 +12,7 @@ from mcp_sim.plans.rendering.templates import Scope
 from mcp_sim.recordings.align import Alignment, ids_in, is_id
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
-from mcp_sim.recordings.observed import LONGEST_READ, TIME, Observed, key_of, leaves, normal, observe
+from mcp_sim.recordings.observed import LONGEST_READ, TIME, Observed, key_of, normal, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -23,7 +23,7 @@ from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
-from mcp_sim.types.json_values import canonical, decode_strict
+from mcp_sim.types.json_values import canonical, decode_strict, leaves
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_templates import EVERYTHING, ResultTemplate
 from mcp_sim.types.scenario import Scenario

@@ -29,12 +29,12 @@ from typing import Any, TypeVar, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mcp_sim.grading.expectations.probe import objects_in
 from mcp_sim.spec.messages import error_messages
 from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import objects_in
 
 M = TypeVar("M", bound=BaseModel)
 SHIPPED = Path(__file__).parent / "scripts"

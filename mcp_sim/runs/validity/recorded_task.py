@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from mcp_sim.grading.expectations.probe import occurrences, shown_text, shown_value
@@ -15,8 +15,7 @@ from mcp_sim.types import Json, Observation, Record
 from mcp_sim.types.call_results import observation_of_answer
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import Path, encode, leaves
 from mcp_sim.types.tools import Tool
 
 MOST_GOALS = 12
@@ -95,8 +94,8 @@ class _Seen:
     @property
     def texts(self) -> list[str]:
         """The texts of its arguments that identify what it writes."""
-        leaves = [leaf for _, leaf in _leaves(self.arguments) if isinstance(leaf, str)]
-        lines = [line.strip() for leaf in leaves for line in leaf.splitlines()]
+        texts = [leaf for _, leaf in leaves(self.arguments) if isinstance(leaf, str)]
+        lines = [line.strip() for leaf in texts for line in leaf.splitlines()]
         return [line for line in lines if len(line) >= SHORTEST and "{" not in line]
 
 
@@ -105,7 +104,7 @@ def _name_values(calls: Sequence[_Seen]) -> None:
     names = dict[str, str]()
     given = set[str]()
     for n, call in enumerate(calls):
-        for path, leaf in [*_leaves(call.arguments)]:
+        for path, leaf in [*leaves(call.arguments)]:
             key = json.dumps(leaf)
             name = next((key for key in reversed(path) if isinstance(key, str)), "")
             if key in names and _is_chosen_by_servers(leaf, name):
@@ -128,10 +127,10 @@ def _source(leaf: Json, name: str, earlier: Sequence[_Seen]) -> tuple[_Seen, str
         return None
     text = leaf if isinstance(leaf, str) else str(leaf)
     for call in earlier:
-        if any(inner == leaf for _, inner in _leaves(call.arguments)):
+        if any(inner == leaf for _, inner in leaves(call.arguments)):
             return None
         value = shown_value(call.observation)
-        for path, inner in _leaves(value):
+        for path, inner in leaves(value):
             is_id = isinstance(leaf, str) or str(path[-1]).lower() in {"id", name.lower()}
             if path and is_id and inner == leaf and not isinstance(inner, bool):
                 return call, ".".join(map(str, path))
@@ -180,7 +179,7 @@ def _lasts(call: _Seen, reading: _Seen, texts: Sequence[str], later: Sequence[_S
     """Whether an equal read shows the texts after all later calls that write to the same record."""
     names = [f"{{{name}}}" for name in call.keep]
     writes = [
-        old.seq for old in later if not old.only_reads and any(leaf in names for _, leaf in _leaves(old.arguments))
+        old.seq for old in later if not old.only_reads and any(leaf in names for _, leaf in leaves(old.arguments))
     ]
     return any(
         _is_same(old, reading)
@@ -195,7 +194,7 @@ def _kept_in(record: Json, call: _Seen) -> dict[str, str]:
     keep = dict[str, str]()
     for name, path in call.keep.items():
         kept = find_shown(shown_value(call.observation), path)
-        place = next((inner for inner, leaf in _leaves(record) if leaf == kept), None)
+        place = next((inner for inner, leaf in leaves(record) if leaf == kept), None)
         if place is not None and not isinstance(record, str):
             keep[name] = ".".join(map(str, place))
         elif isinstance(record, str) and kept is not None:
@@ -217,20 +216,6 @@ def _goals(calls: Sequence[_Seen], texts: Sequence[str]) -> Iterator[Goal]:
 
 def _is_same(call: _Seen, other: _Seen) -> bool:
     return call.tool == other.tool and call.arguments == other.arguments
-
-
-Path = tuple[str | int, ...]
-
-
-def _leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    if isinstance(value, Mapping):
-        for name, inner in cast("Record", value).items():
-            yield from _leaves(inner, (*path, name))
-    elif isinstance(value, list):
-        for n, inner in enumerate(as_list(value)):
-            yield from _leaves(inner, (*path, n))
-    else:
-        yield path, value
 
 
 def _replace(arguments: Record, path: Path, name: str) -> None:
