@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -31,6 +32,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, UsageError
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.oauth import without_tokens
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import answer_line, header_line
@@ -133,6 +135,8 @@ class _Runner:
                     remove_tree(folder)
             finally:
                 self._host.remove(name)
+            if self._scenario.auth is not None:
+                ended = replace(ended, answer=without_tokens(ended.answer), errors=without_tokens(ended.errors))
             for sink in sinks:
                 sink.write(answer_line(plan.name, ended.answer))
             return await self._result(plan, world, ended, path)

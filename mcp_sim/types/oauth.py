@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Literal
 
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.options import Span
+
+TOKEN = re.compile(r"\b(?:access|refresh)-[0-9a-f]{40}\b")
+"""A token of a simulated authorization server: 160 bits, as RFC 6749 asks."""
+WITHHELD = "[token]"
+"""What is recorded instead of a token."""
 
 AUTHORIZATION = "authorization"
 """The actor of events about it in a ledger."""
@@ -45,3 +51,8 @@ class OAuth:
     revoked_at: int | None = None
     """The tool call before which tokens are revoked, once."""
     revokes: Literal["access", "all"] = "access"
+
+
+def without_tokens(text: str) -> str:
+    """Return a text of an agent as it is recorded."""
+    return TOKEN.sub(WITHHELD, text)

@@ -22,6 +22,7 @@ from mcp_sim.types.draws import Draws, scope_of
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.grades import Exercised, Grade
 from mcp_sim.types.kinds import Sink
+from mcp_sim.types.oauth import without_tokens
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import steering
 from mcp_sim.world.background import wait_for
@@ -321,6 +322,7 @@ class World:
 
     def submit(self, answer: str, actor: str = "") -> None:
         """Note the agent's final answer, by which the world is graded until it is reset."""
+        answer = answer if self.scenario.auth is None else without_tokens(answer)
         self._write(answer_line(self.name, answer, actor))
         self.answer = answer
 

@@ -37,9 +37,7 @@ def parser(command: str) -> CommandParser:
 def actions(of: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Yield the options and arguments of a command and of its commands."""
     for action in of._actions:
-        commands = cast(
-            "dict[str, argparse.ArgumentParser]", action.choices if isinstance(action.choices, dict) else {}
-        )
+        commands: dict[str, Any] = cast("Any", action).choices if isinstance(action.choices, dict) else {}
         for inner in commands.values():
             yield from actions(inner)
         yield action

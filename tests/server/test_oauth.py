@@ -3,88 +3,36 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
 from mcp import Client
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.server.auth.provider import AuthorizationParams, RegistrationError
+from mcp.shared.auth import OAuthClientInformationFull
+from support.oauth_client import BACK, Storage, User, login
 from support.over_http import Served, listening
+from support.places import ROOT, SUPPORT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.server.exchange import Refusal
 from mcp_sim.server.oauth.grants import Grant, Grants
-from mcp_sim.server.oauth.service import Authorization
+from mcp_sim.server.oauth.provider import MOST_CLIENTS, Provider
+from mcp_sim.server.oauth.service import Authorization, resource_of
 from mcp_sim.types.oauth import OAuth
 
 GRANTS = ["authorization_code", "refresh_token"]
-BACK = "http://127.0.0.1:9/callback"
 TOKEN = re.compile(rb"(?:access|refresh)-[0-9a-f]{40}|Bearer [A-Za-z]*-[0-9a-f]{20}")
-
-
-class Storage:
-    """The tokens of a client, which it keeps in memory."""
-
-    def __init__(self) -> None:
-        self.tokens: OAuthToken | None = None
-        self.client: OAuthClientInformationFull | None = None
-        self.history = list[str]()
-        self.context: Any = None
-        """What the client remembers, with the time when its token expires."""
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-        self.history.append(tokens.access_token)
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
-
-
-class User:
-    """A person's browser that follows redirects, and decides on the page of consent."""
-
-    def __init__(self, decision: str = "grant") -> None:
-        self.decision, self.pages = decision, list[str]()
-        self.logins = 0
-
-    async def visit(self, url: str) -> None:
-        self.logins += 1
-        async with httpx2.AsyncClient(trust_env=False) as browser:
-            response = await browser.get(url)
-            where = httpx2.URL(url).join(response.headers["location"])
-            if where.path == "/consent":
-                self.pages.append((await browser.get(where)).text)
-                form = {"request": where.params["request"], "decision": self.decision}
-                response = await browser.post(where, data=form)
-                where = response.headers["location"]
-        self._back = parse_qs(urlsplit(str(where)).query)
-
-    async def returned(self) -> AuthorizationCodeResult:
-        if "code" not in self._back:
-            raise PermissionError(self._back["error"][0])
-        return AuthorizationCodeResult(code=self._back["code"][0], state=self._back["state"][0])
-
-
-def login(url: str, user: User, storage: Storage) -> OAuthClientProvider:
-    about = OAuthClientMetadata(client_name="<b>Tester</b>", redirect_uris=[BACK])  # pyright: ignore[reportArgumentType] (parsed)
-    auth = OAuthClientProvider(url, about, storage, user.visit, user.returned)
-    storage.context = auth.context
-    return auth
 
 
 @asynccontextmanager
@@ -157,6 +105,58 @@ async def test_an_official_client_meets_each_fault(
     for data in (trace.read_bytes(), heard, shown.encode(), (tmp_path / "page.html").read_bytes()):
         assert not TOKEN.search(data)
         assert not any(token.encode() in data for token in storage.history)
+
+
+def test_no_file_of_a_run_has_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """The agent shows its tokens in arguments, in its final answer, and on stderr."""
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'tests'}")
+    path = document(tmp_path, {"access": "2s", "refresh": "1s", "refresh_fails": 1, "revoked_at": 2})
+    out = tmp_path / "out"
+    out.mkdir()
+    kinds = ("json", "junit", "markdown", "html")
+    reports = [word for kind in kinds for word in (f"--{kind}", str(out / f"report.{kind}"))]
+    agent = [PYTHON, str(SUPPORT / "oauth_client.py")]
+    assert main(["run", path, "--clock", "virtual", *reports, "--traces", str(out), "--", *agent]) == 1
+    files = {file.name: file.read_bytes() for file in out.iterdir()}
+    assert set(files) == {f"report.{kind}" for kind in kinds} | {"clean-seed0.jsonl", "clean-seed0.stderr.txt"}
+    assert b"[token]" in files["clean-seed0.jsonl"]
+    assert b"[token]" in files["clean-seed0.stderr.txt"]
+    assert b"Done with ['[token]'" in files["report.json"]
+    main(["view", str(out / "clean-seed0.jsonl"), "--scenario", path, "-o", str(out / "page.html")])
+    files["page"] = (out / "page.html").read_bytes()
+    shown = capfdbinary.readouterr()
+    assert [name for name, data in {**files, "out": shown.out, "err": shown.err}.items() if TOKEN.search(data)] == []
+
+
+def registered(number: int, **more: Any) -> OAuthClientInformationFull:
+    return OAuthClientInformationFull.model_validate({"client_id": f"c{number}", "redirect_uris": [BACK], **more})
+
+
+async def test_a_flood_of_registrations_and_requests_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    auth = Authorization(OAuth(consent="page"), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
+    provider = Provider(auth.grants, resource_of, "/consent")
+    for number in range(MOST_CLIENTS + 50):
+        await provider.register_client(registered(number))
+    assert await provider.get_client("c49") is None
+    assert await provider.get_client("c50") is not None
+    with pytest.raises(RegistrationError):
+        await provider.register_client(registered(9_999, client_name="x" * 4_000))
+    asked: dict[str, Any] = {
+        "state": None,
+        "scopes": [],
+        "code_challenge": "x",
+        "redirect_uri_provided_explicitly": True,
+    }
+    params = AuthorizationParams.model_validate({**asked, "redirect_uri": BACK})
+    first, *_, last = [await provider.authorize(registered(1), params) for _ in range(MOST_CLIENTS + 1)]
+    assert provider.waiting(first.partition("=")[2]) is None
+    assert provider.waiting(last.partition("=")[2]) is not None
+    now = time.time()
+    monkeypatch.setattr("mcp_sim.server.oauth.provider.time.time", lambda: now + 601)
+    assert provider.waiting(last.partition("=")[2]) is None
+    assert provider.decide(last.partition("=")[2], is_granted=True) is None
 
 
 async def test_a_client_of_http_with_sse_logs_in(tmp_path: Path) -> None:

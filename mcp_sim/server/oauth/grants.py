@@ -15,7 +15,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Literal, TypeAlias, TypeVar
 
-from mcp_sim.types.oauth import OAuth
+from mcp_sim.types.oauth import TOKEN, WITHHELD, OAuth
 
 T = TypeVar("T")
 Reason: TypeAlias = Literal["unknown", "expired", "revoked", "audience"]
@@ -25,10 +25,7 @@ MOST_TOKENS = 20_000
 MOST_EVENTS = 100
 """Events of a world that does not exist yet."""
 
-TOKEN = re.compile(rb"\b(?:access|refresh)-[0-9a-f]{40}\b")
-"""A token of this server: 160 bits, as RFC 6749 asks."""
-WITHHELD = b"[token]"
-"""What is recorded instead of a token in arguments."""
+_TOKEN = re.compile(TOKEN.pattern.encode())
 
 
 @dataclass(slots=True, eq=False)
@@ -161,11 +158,11 @@ class Grants:
 
     def withheld(self, body: bytes, world: str) -> bytes:
         """Return the body of a call without the tokens of this server. That it had some is noted."""
-        known = {match[0] for match in TOKEN.finditer(body) if self._is_known(match[0].decode())}
+        known = {match[0] for match in _TOKEN.finditer(body) if self._is_known(match[0].decode())}
         if not known:
             return body
         self.note(world, "token_in_arguments")
-        return TOKEN.sub(lambda match: WITHHELD if match[0] in known else match[0], body)
+        return _TOKEN.sub(lambda match: WITHHELD.encode() if match[0] in known else match[0], body)
 
     def note(self, world: str, event: str, reason: str = "") -> None:
         """Note an event, for the ledger of a world."""

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import token_hex
+from typing import TypeVar
 
 from mcp.server.auth.provider import (
     AccessToken,
@@ -22,6 +23,8 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from mcp_sim.server.oauth.grants import Grant, Grants
 
+T = TypeVar("T")
+
 MOST_CLIENTS = 5_000
 """Clients and open requests that are kept. Those in memory register once per run."""
 LONGEST = 3_000
@@ -30,6 +33,7 @@ LONGEST = 3_000
 At most 15 MB for all clients, and 60 MB for what is kept of requests with the tokens.
 """
 CODE_SECONDS = 60.0  # RFC 6749 recommends at most ten minutes; a client exchanges it at once
+REQUEST_SECONDS = 600.0  # a person reads a page of consent; OpenID Connect servers give five to fifteen minutes
 UNSAFE_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob"})
 """Schemes of redirects that a browser would run or show as a page of this server."""
 
@@ -40,6 +44,7 @@ class Request:
 
     client: OAuthClientInformationFull
     params: AuthorizationParams
+    expires_at: float
 
 
 class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
@@ -95,21 +100,22 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
             raise AuthorizeError("access_denied", "The user denied the request")
         if self._grants.settings.consent == "page":
             number = token_hex(20)
-            self._requests[number] = Request(client, params)
-            if len(self._requests) > MOST_CLIENTS:
-                self._requests.popitem(last=False)
+            self._requests[number] = Request(client, params, time.time() + REQUEST_SECONDS)
+            _make_room(self._requests, lambda request: request.expires_at)
             return f"{self._page}?request={number}"
         return self._with_code(grant, client, params)
 
     def waiting(self, number: str) -> Request | None:
         """Return a request that a person has to decide."""
-        return self._requests.get(number)
+        request = self._requests.get(number)
+        return None if request is None or request.expires_at < time.time() else request
 
     def decide(self, number: str, *, is_granted: bool) -> str | None:
         """Decide a request. Return where to redirect; None if it is unknown."""
-        request = self._requests.pop(number, None)
+        request = self.waiting(number)
         if request is None:
             return None
+        del self._requests[number]
         grant = self._grant(request.client, request.params)
         if is_granted:
             return self._with_code(grant, request.client, request.params)
@@ -141,8 +147,7 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
             resource=params.resource,
         )
         self._codes[code] = (given, grant)
-        if len(self._codes) > MOST_CLIENTS:
-            self._codes.popitem(last=False)
+        _make_room(self._codes, lambda held: held[0].expires_at)
         return construct_redirect_uri(str(params.redirect_uri), code=code, state=params.state)
 
     # tokens ---------------------------------------------------------------------------------------------------------
@@ -188,3 +193,10 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
 
     async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
         self._grants.revoke(token.token, token.client_id)
+
+
+def _make_room(held: OrderedDict[str, T], expires_at: Callable[[T], float]) -> None:
+    """Drop what has expired, and the oldest if there is too much. All in it lives equally long."""
+    now = time.time()
+    while held and (len(held) > MOST_CLIENTS or expires_at(next(iter(held.values()))) < now):
+        held.popitem(last=False)
