@@ -102,6 +102,11 @@ PRINTED = {
         "b 2\t\t   <\na 10\t\t\ta 10\nc 1\t\t   <\na 2\t\t\ta 2\n\t\t   >\tb 2\n\t\t   >\tc 1\n"
         "b 2\t      <\nc 1\t      <\n\t      >\tb 2\n\t      >\tc 1\n"
     ),
+    "seq -s, 1 3 10; seq -w 8 11 | tail -1; seq 0 0.25 0.6; seq -5 -4; seq 300000 | tail -1; seq -f '%02g%%' 1; seq": (
+        "1,4,7,10\n11\n0.00\n0.25\n0.50\n-5\n-4\n300000\n01%\n"
+        "seq: missing operand\nTry 'seq --help' for more information.\n"
+    ),
+    "yes a b | wc -l": "262144\n",
     "vim u.json": "bash: line 1: vim: command not found\n",
 }  # fmt: skip
 
@@ -111,6 +116,13 @@ async def test_commands_print_what_gnu_prints(tmp_path: Path, command: str) -> N
     async with simulator(tmp_path, FILES).open(seed=1) as world:
         result = await run(world, command, workdir="/lab")
         assert result["stdout"] + result["stderr"] == PRINTED[command]
+
+
+async def test_a_long_output_is_cut_off_and_the_command_goes_on(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FILES).open(seed=1) as world:
+        result = await run(world, "seq 1 999999; touch /lab/done")
+        assert (len(result["stdout"]), result["stdout"][:6], result["exit_code"]) == (1 << 20, "1\n2\n3\n", 0)
+        assert world.view.get("file", "/lab/done") is not None
 
 
 async def test_bytes_in_a_pipe_are_the_same_in_every_run_and_leave_the_session_as_it_was(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from mcp_sim.types.json_values import encode
 _WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 64
 """How many different words of a query count: the rest of a whole page as a query would only cost time."""
+_LONGEST_QUERY = 10_000
+"""How many characters of a query count."""
 _CHUNK = 64
 """How many matches are read at a time. Most queries show ten."""
 _MOST_TEXT = 100_000
@@ -27,7 +29,7 @@ _STOP_WORDS = frozenset({
 
 def words_of(query: str) -> list[str]:
     """Return the words of a query that count, in lower case, each once."""
-    every = list(dict.fromkeys(match[0].casefold() for match in _WORD.finditer(query)))
+    every = list(dict.fromkeys(match[0].casefold() for match in _WORD.finditer(query[:_LONGEST_QUERY])))
     return ([word for word in every if word not in _STOP_WORDS] or every)[:_MOST_WORDS]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 RANDOM, SMALL = "MCP_SIM_ENGINE", "MCP_SIM_SMALL_ENGINE"
 collect_ignore_glob = [] if RANDOM in os.environ else ["test_instructions.py", "test_random_tokens.py"]
-collect_ignore_glob += [] if SMALL in os.environ else ["test_small_model.py"]
+collect_ignore_glob += [] if SMALL in os.environ else ["test_small_model*.py"]
 
 
 @pytest.fixture(scope="session")
