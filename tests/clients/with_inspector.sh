@@ -6,6 +6,8 @@
 route=$1 url=$2 world=$3 tool=${4:-}
 shift $(($# < 4 ? $# : 4))
 
+npx() { command npx "$@" --connect-timeout 120000; } # milliseconds: a busy machine needs more than the usual 15 s
+
 if [[ $route != HTTP ]]; then
     # page: over stdio, a process for every command: one world in the store
     crm="mcp-sim serve flaky_crm --world $world --store worlds.db"
