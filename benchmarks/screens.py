@@ -15,7 +15,6 @@ The sites are `web_shop` of the catalogue and the files of `screen_sites`, which
 from __future__ import annotations
 
 import argparse
-import ast
 import asyncio
 import json
 import re
@@ -51,7 +50,7 @@ REQUEST = """
 
 @tool()
 def request(world, method, path, query, form):
-    answer = site.answer(world, method, path, query, form)
+    answer = shop.site.answer(world, method, path, query, form)
     return {"status": answer.status, "location": answer.location, "html": answer.html}
 """
 LOADED = "() => document.readyState === 'complete' && [...document.images].every(image => image.complete)"
@@ -134,7 +133,7 @@ def site_of(name: str) -> tuple[Path, str, list[str]]:
     listed = json.loads((folder / "web_shop.tools.json").read_text(encoding="utf-8"))
     listed["tools"].append({"name": "request", "description": "Request a page.", "inputSchema": {"type": "object"}})
     (folder / "web_shop.tools.json").write_text(json.dumps(listed), encoding="utf-8")
-    program = (folder / "web_shop.py").read_text(encoding="utf-8")
+    program = (folder / "web_shop.py").read_text(encoding="utf-8") + REQUEST
     if name == "web_shop":
         pages = (folder / "shop.py").read_text(encoding="utf-8")
         steps = (SITES / "web_shop.steps").read_text(encoding="utf-8")
@@ -142,21 +141,11 @@ def site_of(name: str) -> tuple[Path, str, list[str]]:
         pages = (SITES / f"{name}.py").read_text(encoding="utf-8")
         steps = (SITES / f"{name}.steps").read_text(encoding="utf-8")
         shutil.copy(SITES / f"{name}.py", folder / f"{name}.py")
-        program = program.replace(tables_of(program), tables_of(pages)).replace(
-            "from shop import", f"from {name} import"
-        )
-    (folder / "web_shop.py").write_text(program + REQUEST, encoding="utf-8")
+        program = re.sub(r"\bshop\b", name, program)
+    (folder / "web_shop.py").write_text(program, encoding="utf-8")
     origin = re.search(r'Site\("(.*?)"\)', pages)
     assert origin is not None, f"{name} declares no site"
     return folder / "web_shop.yaml", origin[1], steps.strip().splitlines()
-
-
-def tables_of(program: str) -> str:
-    """Return the statement that declares the tables of a program."""
-    for statement in ast.parse(program).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "tables":
-            return ast.get_source_segment(program, statement) or ""
-    raise ValueError("no tables")
 
 
 @contextmanager

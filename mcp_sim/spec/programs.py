@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import field, replace
 from hashlib import sha256
 from importlib.util import find_spec
@@ -431,11 +432,25 @@ class _Reader:
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
 
     def _tables(self) -> dict[str, Entity]:
-        node = next((value for name, value in _assignments(self._module) if name == "tables"), None)
+        node = self._literal_tables("")
         try:
             return {} if node is None else read_tables(node, self._note)
         except TooManyProblems:
             return {}
+
+    def _literal_tables(self, module: str, *above: str) -> ast.expr | None:
+        """Return the `tables` of a module, with those that it includes by `**NAME.tables` of modules beside it."""
+        node = next((value for name, value in _assignments(self._trees[module]) if name == "tables"), None)
+        if not isinstance(node, ast.Dict) or None not in node.keys:
+            return node
+        keys, values = list[ast.expr | None](), list[ast.expr]()
+        for key, value in zip(node.keys, node.values, strict=True):
+            name = _name_of_tables(value) if key is None else ""
+            is_known = name in self._trees and name not in above
+            inner = self._literal_tables(name, module, *above) if name and is_known else None
+            included = _at(inner, value) if isinstance(inner, ast.Dict) else ast.Dict([key], [value])
+            keys, values = [*keys, *included.keys], [*values, *included.values]
+        return ast.copy_location(ast.Dict(keys, values), node)
 
 
 def declared_fields(file: Path) -> dict[str, frozenset[str]]:
@@ -505,6 +520,24 @@ def _assignments(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
                 yield name, value
             case _:
                 pass
+
+
+def _name_of_tables(node: ast.expr) -> str:
+    """Return the module whose tables an expression such as `shop.tables` is; '' for others."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=module), attr="tables"):
+            return module
+        case _:
+            return ""
+
+
+def _at(node: ast.Dict, place: ast.expr) -> ast.Dict:
+    """Return a copy of a mapping of another file, at the place that includes it."""
+    copy = deepcopy(node)
+    for inner in ast.walk(copy):
+        if isinstance(inner, ast.expr):
+            ast.copy_location(inner, place)
+    return copy
 
 
 def _literal_of(node: ast.expr) -> Any:

@@ -63,6 +63,32 @@ def test_problems_are_reported_at_their_line(tmp_path: Path, program: str, line:
     assert [one.line for one in found if problem in one.message] == [line]
 
 
+INCLUDING = """
+import shelf
+from mcp_sim.programs import tool
+tables = {**shelf.tables, 'loan': {'links': {'book': 'book'}, 'fields': {'book': ''}}}
+
+@tool
+def act(world, a, b):
+    return a
+"""
+
+
+def test_tables_include_those_of_modules_beside_a_program(tmp_path: Path) -> None:
+    path = library(tmp_path, INCLUDING, ACT)
+    (tmp_path / "shelf.py").write_text("import room\ntables = {**room.tables, 'book': {'fields': {'title': ''}}}\n")
+    (tmp_path / "room.py").write_text("tables = {'room': {}}\n")
+    assert {"room", "book", "loan"} <= load(path).domain.entities.keys()
+
+
+@pytest.mark.parametrize("tables", ["{'book': {'links': {'a': 'box'}}}", "dict(book={})", "{**shelf.tables}"])
+def test_problems_of_included_tables_are_at_the_line_that_includes_them(tmp_path: Path, tables: str) -> None:
+    path = library(tmp_path, INCLUDING, ACT)
+    (tmp_path / "shelf.py").write_text(f"\n\n\nimport shelf\ntables = {tables}\n")
+    problems = [problem for problem in check([path]) if problem.file.endswith("library.py")]
+    assert [problem.line for problem in problems if "table" in problem.message] == [4]
+
+
 def test_what_is_a_function_s_own_is_no_state_of_its_module(tmp_path: Path) -> None:
     program = """from mcp_sim.programs import tool
 SEEN = [1]

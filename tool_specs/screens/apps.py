@@ -9,6 +9,21 @@ import shop
 from mcp_sim.libraries.screens import App
 from mcp_sim.programs import records
 
+tables = {
+    "contact": {"ids": "1", "fields": {"name": "", "phone": "", "email": ""}},
+    "message": {
+        "ids": "1", "links": {"contact": "contact"}, "fields": {"contact": "", "text": "", "incoming": False, "at": ""},
+    },
+    "network": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "joined": False}},
+    "setting": {
+        "singleton": True,
+        "fields": {
+            "wifi": True, "bluetooth": False, "airplane": False, "dark": False, "brightness": 60, "ringtone": "",
+            "name": "", "landscape": False,
+        },
+    },
+    **shop.tables,
+}  # fmt: skip
 APPS = (
     App("Contacts", "com.android.contacts", people.contacts),
     App("Messages", "com.google.android.apps.messaging", people.messages),

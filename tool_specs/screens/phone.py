@@ -5,36 +5,14 @@ import re
 from functools import wraps
 from json import dumps
 
+import apps
 from apps import AVD, HEIGHT, MODEL, VERSION, WIDTH, device, fill
 
 from mcp_sim.libraries.screens import android, picture
 from mcp_sim.programs import Refused, Result, initial, invalid_arguments, tool, unknown_tool
 from mcp_sim.programs.helpers import argument_failure, unknown_tool_failure
 
-tables = {
-    "contact": {"ids": "1", "fields": {"name": "", "phone": "", "email": ""}},
-    "message": {
-        "ids": "1", "links": {"contact": "contact"}, "fields": {"contact": "", "text": "", "incoming": False, "at": ""},
-    },
-    "network": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "joined": False}},
-    "setting": {
-        "singleton": True,
-        "fields": {
-            "wifi": True, "bluetooth": False, "airplane": False, "dark": False, "brightness": 60, "ringtone": "",
-            "name": "", "landscape": False,
-        },
-    },
-    "part": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "price": 1.0, "stock": 0, "text": ""}},
-    "cart": {"key": "part", "natural": True, "links": {"part": "part"}, "fields": {"part": "", "quantity": 1}},
-    "order": {
-        "ids": "1001",
-        "fields": {
-            "email": "", "name": "", "street": "", "country": "", "speed": "", "note": "", "items": [], "total": 0.0,
-        },
-    },
-    "account": {"key": "email", "natural": True, "fields": {"email": "", "password": "", "name": ""}},
-    "session": {"singleton": True, "fields": {"email": ""}},
-}  # fmt: skip
+tables = {**apps.tables}
 BUTTONS = (
     "HOME", "BACK", "VOLUME_UP", "VOLUME_DOWN", "ENTER", "DPAD_CENTER", "DPAD_UP", "DPAD_DOWN", "DPAD_LEFT",
     "DPAD_RIGHT", "BACKSPACE", "APP_SWITCH", "POWER",

@@ -8,6 +8,18 @@ from mcp_sim.libraries.screens import NotFound, Redirect, Site
 from mcp_sim.programs import records
 
 site = Site("https://wheelhouse.example")
+tables = {
+    "part": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "price": 1.0, "stock": 0, "text": ""}},
+    "cart": {"key": "part", "natural": True, "links": {"part": "part"}, "fields": {"part": "", "quantity": 1}},
+    "order": {
+        "ids": "1001",
+        "fields": {
+            "email": "", "name": "", "street": "", "country": "", "speed": "", "note": "", "items": [], "total": 0.0,
+        },
+    },
+    "account": {"key": "email", "natural": True, "fields": {"email": "", "password": "", "name": ""}},
+    "session": {"singleton": True, "fields": {"email": ""}},
+}  # fmt: skip
 COUNTRIES = {"be": "Belgium", "nl": "Netherlands", "de": "Germany"}
 SORTS = ("name", "price")
 BEGINNING = json.loads("""{"parts": [

@@ -2,31 +2,20 @@
 
 import json
 
-from shop import fill, site
+import shop
 
 from mcp_sim.libraries.patterns import PatternError, search_test
 from mcp_sim.libraries.screens import NotReady, ScreenError, playwright, reason
 from mcp_sim.programs import Refused, fail, initial, tool
 
-tables = {
-    "part": {"key": "id", "natural": True, "fields": {"id": "", "name": "", "price": 1.0, "stock": 0, "text": ""}},
-    "cart": {"key": "part", "natural": True, "links": {"part": "part"}, "fields": {"part": "", "quantity": 1}},
-    "order": {
-        "ids": "1001",
-        "fields": {
-            "email": "", "name": "", "street": "", "country": "", "speed": "", "note": "", "items": [], "total": 0.0,
-        },
-    },
-    "account": {"key": "email", "natural": True, "fields": {"email": "", "password": "", "name": ""}},
-    "session": {"singleton": True, "fields": {"email": ""}},
-}  # fmt: skip
+tables = {**shop.tables}
 
 
 class Session:
     """The browser during one call, and the parts of its answer."""
 
     def __init__(self, world):
-        self.browser = world.screens.browser(world, site)
+        self.browser = world.screens.browser(world, shop.site)
         self.tab, self.now, self.code = self.browser.tab, world.now, []
 
     def locator(self, element):
@@ -428,7 +417,7 @@ def browser_wait_for(world, time=0, text="", textGone=""):
 
 @tool(verb="delete", entity="tab")
 def browser_close(world):
-    browser = world.screens.browser(world, site)
+    browser = world.screens.browser(world, shop.site)
     browser.close()
     return f"### Result\n{listed(browser)}\n### Ran Playwright code\n```js\nawait page.close()\n```"
 
@@ -455,4 +444,4 @@ def browser_take_screenshot(_world, **_arguments):
 @initial
 def begin(given, world):
     """Fill the shop with the `parts`, `accounts` and `orders` of `world.state`; with seven parts if there is none."""
-    fill(world, given)
+    shop.fill(world, given)
