@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, cast
 
-from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Change, Due, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
@@ -16,6 +17,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Apply
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, split_path
@@ -152,6 +154,13 @@ async def proceed_twice(turn: Turn, proceed: Proceed, other: Turn) -> tuple[Tran
     truth = await proceed(turn)
     with turn.memories.aside(staged):
         return truth, await proceed(other)
+
+
+def due_after(after: Span, turn: Turn, actor: str, changes: tuple[Change, ...]) -> Due:
+    """Return changes that come due after a duration or a number of further calls."""
+    if after.calls is not None:
+        return Due(turn.now, actor, changes, call=turn.index + after.calls + 1)
+    return Due(turn.now + (after.time or timedelta(0)), actor, changes)
 
 
 # checks at load -------------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Expectation, Perturbation, Verdict
 from mcp_sim.types.options import CountFromZero
 
+_LONGEST_QUOTED = 80  # a line of a report has the expected value, too
+
 MOST_STEPS = 10
 """The most steps that a verdict names."""
 
@@ -165,3 +167,9 @@ def judged(outcome: Literal["passed", "failed", "vacuous", "not judged"], becaus
     """Return a verdict with its evidence."""
     evidence = merged(parts)
     return Verdict(outcome, because, evidence.steps, evidence.guessed)
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes as a verdict shows it, in one line."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}...")

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Literal, cast
 
 from mcp_sim.grading.given_values import GivenValues, is_made_by_server, is_time
-from mcp_sim.grading.record_differences import Difference, differences, is_number, is_same_amount, value_at
+from mcp_sim.grading.record_differences import Difference, differences, is_same_amount, value_at
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import Path, canonical, leaves
+from mcp_sim.types.json_values import Path, canonical, is_number, leaves
 from mcp_sim.types.plans import Plan
 
 MOST_EFFECTS = 200

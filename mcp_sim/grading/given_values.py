@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from mcp_sim.grading.record_differences import is_number
 from mcp_sim.types import Json, Key
-from mcp_sim.types.json_values import canonical, leaves
+from mcp_sim.types.json_values import canonical, is_number, leaves
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:\.\d+)?(?!\w|\.\d)")
 """A number in a text such as an SQL statement, outside names, dates and versions."""

@@ -11,7 +11,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.json_values import Path, canonical
+from mcp_sim.types.json_values import Path, canonical, is_number
 
 _PRECISION = 1e-6
 """The difference that is left to the rounding of fractions."""
@@ -39,10 +39,6 @@ class Difference:
             return self.new - self.old
         except OverflowError:
             return None
-
-
-def is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_same_amount(amount: float | None, other: Json) -> bool:

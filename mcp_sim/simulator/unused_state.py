@@ -11,6 +11,7 @@ from mcp_sim.simulator.match_tools import matching_backends
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.kinds import ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import Plan
@@ -96,15 +97,10 @@ def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[
     unused = [
         (*path, name)
         for name, value in kept.items()
-        if _has_data(value, as_object(before).get(name)) or (is_alone and _is_number(value))
+        if _has_data(value, as_object(before).get(name)) or (is_alone and is_number(value))
     ]
     is_whole = is_alone and is_left and not any(pair[: len(path)] == path for pair in read)
     return [path] if is_whole and unused else unused
-
-
-def _is_number(value: Json) -> bool:
-    """Whether a value is a number: one beside tables is a counter of the server, one of an object of its own is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _has_data(value: Json, before: Json) -> bool:

@@ -268,7 +268,17 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def reason_of(error: BaseException) -> str:
+def failure_reason(error: BaseException, timeout: float) -> str:
+    """Return what went wrong. Raises the error again if it is not a failure of the server."""
+    causes = list(leaves(error))
+    if not all(isinstance(cause, failures()) for cause in causes):
+        raise error
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return f"did not answer within {timeout:g} seconds"
+    return "; ".join(dict.fromkeys(map(_reason_of, causes)))
+
+
+def _reason_of(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"program or folder {error.filename!r} not found"
     if isinstance(error, ValidationError):

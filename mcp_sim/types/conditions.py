@@ -106,6 +106,12 @@ def at_path(value: Any, path: Iterable[str]) -> Any:
     return value
 
 
+def where_test(where: Mapping[str, Any]) -> Matcher:
+    """Return a test whether a record has the values, or fulfils the conditions, of a `where`. Its keys are paths."""
+    tests = [(name.split("."), matcher(value)) for name, value in where.items()]
+    return lambda record: all(matches(at_path(record, path)) for path, matches in tests)
+
+
 def _test(name: Any, operand: Any) -> Matcher:
     make = _OPERATORS.get(name)
     if make is None:

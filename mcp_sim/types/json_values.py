@@ -103,6 +103,11 @@ def decode_strict(text: str) -> Any:
     return value
 
 
+def is_number(value: Json) -> bool:
+    """Return whether a value is a number. In Python, true and false are numbers, too."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def has_many_values(data: bytes) -> bool:
     """Whether a JSON text weighs more than MOST_WEIGHT. It is not parsed for it, since that may take long."""
     if _signs(data) <= MOST_WEIGHT // FIELD_WEIGHT:

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_sim.faults.results import no_writes, result_value
+from mcp_sim.faults.results import due_after, no_writes, result_value
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.time_fields import format_time, time_meaning
-from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Change, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
@@ -137,13 +137,8 @@ class AsyncJob(Perturbation):
             transition,
             observation=Observation(pending),
             changes=(*work.now, begun),
-            agenda=(*transition.agenda, self._due(turn, (*work.later, end))),
+            agenda=(*transition.agenda, due_after(self.after, turn, ACTOR, (*work.later, end))),
         )
-
-    def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:
-        if self.after.calls is not None:
-            return Due(turn.now, ACTOR, changes, call=turn.index + self.after.calls + 1)
-        return Due(turn.now + (self.after.time or timedelta(0)), ACTOR, changes)
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return False

@@ -16,7 +16,7 @@ from pydantic import Field
 from mcp_sim.generate.chance import Chance
 from mcp_sim.types import Change, Key, Proceed, Record, Tool, Transition, Turn
 from mcp_sim.types.call_matchers import unfit_fields
-from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.conditions import Matcher, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, Duration, MatcherSource
@@ -74,15 +74,15 @@ class Contradiction(Perturbation):
         return apply
 
     @cached_property
-    def _tests(self) -> tuple[tuple[list[str], Matcher], ...]:
-        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
+    def _fits(self) -> Matcher:
+        return where_test(self.where)
 
     def _copies(self, turn: Turn) -> list[Change]:
         draws = turn.draws.about(f"{turn.draws.scope}/{turn.draws.occurrence}/{turn.owner}")
         pages = [
             (key, page)
             for key, page in islice(turn.view.rows(PAGE), MOST_LOOKED_AT)
-            if all(matches(at_path(page, path)) for path, matches in self._tests)
+            if self._fits(page)
             and _NUMBER.search(str(page.get("text")))
             and not str(key).startswith(f"https://{self.site}/")
             and turn.view.get(PAGE, self._address(key)) is None

@@ -16,7 +16,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, is_number
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.result_parts import get_part, replace_part
 
@@ -129,12 +129,8 @@ def _others(turn: Turn, record: Record, name: str, shape: ResultShape) -> list[J
     return values
 
 
-def _number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _noise(cell: _Cell) -> Json:
-    if _number(cell.value):
+    if is_number(cell.value):
         moved = cell.value * (1 + cell.amount * (2 * cell.draws.unit(f"{cell.name}/noise") - 1))
         return round(moved) if isinstance(cell.value, int) else round(moved, 2)
     if not cell.is_text or len(cell.value) < 2:
@@ -162,7 +158,7 @@ def _off_by_one(cell: _Cell) -> Json:
 
 
 def _unit(cell: _Cell) -> Json:
-    if not _number(cell.value):
+    if not is_number(cell.value):
         return cell.value
     factors = [factor for factor in _FACTORS if factor > 1 or isinstance(cell.value, float)]
     return round(cell.value * cell.draws.choice(f"{cell.name}/unit", factors), 6)

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from pydantic import Field, field_validator
 
-from mcp_sim.faults.results import no_writes
-from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
+from mcp_sim.faults.results import due_after, no_writes
+from mcp_sim.types import Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
@@ -49,12 +49,11 @@ class DelayedVisibility(Perturbation):
         if not writes(transition.changes) or not transition.observation.ok:
             return turn.no_effect(transition)
         split = deferred(turn, transition.changes)
-        return replace(transition, changes=split.now, agenda=(*transition.agenda, self._due(turn, split.later)))
-
-    def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:
-        if self.after.calls is not None:
-            return Due(turn.now, LATE_ACTOR, changes, call=turn.index + self.after.calls + 1)
-        return Due(turn.now + (self.after.time or timedelta(0)), LATE_ACTOR, changes)
+        return replace(
+            transition,
+            changes=split.now,
+            agenda=(*transition.agenda, due_after(self.after, turn, LATE_ACTOR, split.later)),
+        )
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return no_writes(domain, tools, "write to delay")

@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.edits import Editor, Inserter, value_problems
-from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
+from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import unfit_fields
-from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.conditions import Matcher, where_test
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
@@ -129,8 +129,8 @@ class ExternalChange(Perturbation):
         return start + ((self.at.time if self.at is not None else self.every) or timedelta(0))
 
     @cached_property
-    def _tests(self) -> tuple[tuple[list[str], Matcher], ...]:
-        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
+    def _fits(self) -> Matcher:
+        return where_test(self.where)
 
     def _changes(self, view: View, now: datetime, draws: Draws, domain: Domain) -> tuple[Change, ...]:
         """Return what the actor changes in this state."""
@@ -155,9 +155,6 @@ class ExternalChange(Perturbation):
             at = chance.below(len(keys))
             keys[at], keys[-1] = keys[-1], keys[at]
             yield keys.pop()
-
-    def _fits(self, record: Record) -> bool:
-        return all(matches(at_path(record, path)) for path, matches in self._tests)
 
     def _change(self, entity: Entity, view: View, key: Key, now: datetime, chance: Chance) -> Change | None:
         if self.do == "delete":

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from mcp_sim.faults.results import no_writes
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import USUAL_TIMEOUT
@@ -49,9 +50,4 @@ class LostAck(Perturbation):
         return turn.tool.failure("timeout", "upstream timed out", **turn.call.arguments)
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        plans = [domain.plans.get(tool.id) for tool in tools]
-        if tools and all(plan is not None and plan.verb in READS for plan in plans):
-            return [
-                "no tool in reach changes anything, so there is no acknowledgement to lose; choose tools that write"
-            ]
-        return ()
+        return no_writes(domain, tools, "acknowledgement to lose")

@@ -13,7 +13,7 @@ from mcp_sim.faults.results import ResultShape, proceed_twice, result_value, wit
 from mcp_sim.plans.refusal import not_found
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
-from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
+from mcp_sim.types.conditions import ABSENT, Matcher, where_test
 from mcp_sim.types.domain import Concealed, Domain, Entity
 from mcp_sim.types.error_templates import refusal
 from mcp_sim.types.errors import did_you_mean
@@ -67,12 +67,9 @@ class PermissionDenied(Perturbation):
         return self
 
     @cached_property
-    def tests(self) -> tuple[tuple[list[str], Matcher], ...]:
-        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
-
-    def fits(self, record: Record) -> bool:
-        """Whether it is one of the denied records."""
-        return all(matches(at_path(record, path)) for path, matches in self.tests)
+    def fits(self) -> Matcher:
+        """Whether a record is one of the denied records."""
+        return where_test(self.where)
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         entity = domain.entities.get(self.entity)

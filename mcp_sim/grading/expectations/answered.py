@@ -10,11 +10,12 @@ from typing import Annotated, Any, Self, TypeAlias, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from mcp_sim.grading.bases import Writes, judged, words_of
+from mcp_sim.grading.bases import Writes, judged, quoted, words_of
 from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.cel import expression, functions, table_names, tables
@@ -26,7 +27,6 @@ _NUMBER = re.compile(
 )
 """A number outside names, versions, dates and times; its group is the separator of thousands."""
 _CLOSE = 1e-9  # the rounding of floating-point sums, far below what an answer can show
-_SHOWN = 60  # half a line: the message has the expected value, too
 
 
 class StateValue(BaseModel):
@@ -109,7 +109,7 @@ class Answered(Expectation):
             return judged("vacuous", "the state has no such value", *evidence)
         problem = next(self._problems(end.answer, contained, whole), None)
         if problem is not None:
-            return judged("failed", f"the final answer {problem}: {_shown(end.answer)}", *evidence)
+            return judged("failed", f"the final answer {problem}: {quoted(end.answer)}", *evidence)
         return judged("passed", "the final answer is as expected", *evidence)
 
     def _problems(self, answer: str, contained: Sequence[Json], whole: Sequence[Json] | None) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _values(wanted: Wanted, end: End) -> list[Json]:
 
 
 def _contains(answer: str, value: Json) -> bool:
-    if _is_number(value):
+    if is_number(value):
         return any(_is_close(number, value) for number in _numbers(answer))
     text, wanted = _plain(answer), _plain(_text(value))
     begin, end = (r"(?<!\w)" if wanted[:1].isalnum() else ""), (r"(?!\w)" if wanted[-1:].isalnum() else "")
@@ -155,7 +155,7 @@ def _contains(answer: str, value: Json) -> bool:
 
 
 def _equals(answer: str, value: Json) -> bool:
-    if _is_number(value):
+    if is_number(value):
         whole = _NUMBER.fullmatch(answer.strip())
         return whole is not None and any(_is_close(number, value) for number in _numbers(answer))
     return _plain(answer).rstrip(".") == _plain(_text(value)).rstrip(".")
@@ -168,10 +168,6 @@ def _plain(text: str) -> str:
 
 def _text(value: Json) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_close(value: float, other: float) -> bool:
@@ -193,8 +189,3 @@ def _decimal(number: str) -> float:
         return float(number.replace(",", "."))
     except ValueError:
         return nan
-
-
-def _shown(answer: str) -> str:
-    line = " ".join(answer.split())
-    return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}...")

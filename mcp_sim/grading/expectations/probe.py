@@ -10,17 +10,15 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.grading.bases import Amount, Bounds, judged
+from mcp_sim.grading.bases import Amount, Bounds, judged, quoted
 from mcp_sim.types import Json, Observation, Record, RpcError, Step, ToolResult
-from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.conditions import Matcher, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario
-
-_SHOWN = 80  # a line of a report
 
 
 def _listed(value: Any) -> Any:
@@ -64,8 +62,8 @@ class Probe(Expectation):
         return self
 
     @cached_property
-    def _tests(self) -> tuple[tuple[list[str], Matcher], ...]:
-        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
+    def _fits(self) -> Matcher:
+        return where_test(self.where)
 
     @property
     def final_call(self) -> tuple[str, Record]:
@@ -91,13 +89,13 @@ class Probe(Expectation):
         """Return what an answer lacks, as the rest of a sentence; None if nothing."""
         text = shown_text(observation)
         if observation.ok is self.fails:
-            return f"{'does not fail' if self.fails else 'fails'}: {_shortened(text)}"
+            return f"{'does not fail' if self.fails else 'fails'}: {quoted(text)}"
         for wanted in self.shows:
             if not occurrences(text, wanted):
-                return f"does not show {wanted!r}: {_shortened(text)}"
+                return f"does not show {wanted!r}: {quoted(text)}"
         for unwanted in self.lacks:
             if occurrences(text, unwanted):
-                return f"shows {unwanted!r}: {_shortened(text)}"
+                return f"shows {unwanted!r}: {quoted(text)}"
         number = len(self.fitting(observation))
         if self.where and not self.count.holds(number):
             return f"shows {number} objects that fit {json.dumps(self.where)}, expected {self.count}"
@@ -105,11 +103,7 @@ class Probe(Expectation):
 
     def fitting(self, observation: Observation) -> list[Record]:
         """Return the objects of an answer that satisfy `where`."""
-        return [
-            item
-            for item in objects_in(shown_value(observation))
-            if all(test(at_path(item, path)) for path, test in self._tests)
-        ]
+        return [item for item in objects_in(shown_value(observation)) if self._fits(item)]
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.tool in domain.tools:
@@ -143,8 +137,3 @@ def occurrences(text: str, wanted: str) -> int:
     """Return how often a text has another one as whole words."""
     begin, end = (r"(?<!\w)" if wanted[:1].isalnum() else ""), (r"(?!\w)" if wanted[-1:].isalnum() else "")
     return len(re.findall(f"{begin}{re.escape(wanted)}{end}", text))
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}...")

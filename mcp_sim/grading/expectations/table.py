@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from mcp_sim.grading.bases import Writes, judged
 from mcp_sim.types import Json, Record, Step, View
-from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.conditions import Matcher, at_path, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
@@ -66,8 +66,8 @@ class Table(Expectation):
         return self
 
     @cached_property
-    def _tests(self) -> tuple[tuple[list[str], Matcher], ...]:
-        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
+    def _fits(self) -> Matcher:
+        return where_test(self.where)
 
     def facts(self) -> Writes:
         return Writes()
@@ -101,7 +101,7 @@ class Table(Expectation):
 
     def _truth(self, view: View, domain: Domain) -> Iterator[Record]:
         for _, record in view.rows(self.entity):
-            if all(matches(at_path(record, path)) for path, matches in self._tests):
+            if self._fits(record):
                 yield {
                     column: _linked_value(path, self.entity, record, view, domain)
                     for column, path in self.columns.items()

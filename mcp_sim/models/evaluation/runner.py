@@ -108,13 +108,15 @@ class Evaluation:
             return kept["text"]
         if self.infer is None:
             return None
-        result = await self._predicted(self.infer, Request(prediction_messages(sample), None, sample.seed, sample.key))
+        request = Request(prediction_messages(sample), None, sample.seed, sample.key)
+        result = await self._read(self.infer, request, lambda reply: {"text": read_prediction(reply)})
         return self.predictions.keep(sample.key, sample.digest, result).get("text")
 
-    async def _predicted(self, ask: Ask, request: Request) -> Record:
+    async def _read(self, ask: Ask, request: Request, read: Callable[[Reply], Record]) -> Record:
+        """Ask, and return what is read from the reply, or why there is nothing to read."""
         try:
             reply = await self._answer(ask, request)
-            return {"text": read_prediction(reply), **_reply_fields(reply)}
+            return {**read(reply), **_reply_fields(reply)}
         except Rejected as error:
             return {"failed": str(error), "raw": error.raw}
         except Unanswered as error:
@@ -127,19 +129,10 @@ class Evaluation:
         result: Record = {}
         for attempt in range(MAX_JUDGE_ATTEMPTS):
             request = Request(self.judge_prompts(sample, text), JUDGEMENT, sample.seed + attempt, sample.key)
-            result = await self._judgement_of(self.judge, request)
+            result = await self._read(self.judge, request, read_judgement)
             if not {"failed", "raw"} <= result.keys():
                 break
         self.judgements.keep(sample.key, digest, result)
-
-    async def _judgement_of(self, ask: Ask, request: Request) -> Record:
-        try:
-            reply = await self._answer(ask, request)
-            return {**read_judgement(reply), **_reply_fields(reply)}
-        except Rejected as error:
-            return {"failed": str(error), "raw": error.raw}
-        except Unanswered as error:
-            return {"failed": str(error)}
 
     async def _answer(self, ask: Ask, request: Request) -> Reply:
         """Return the reply to one request. The run ends after many consecutive requests without one."""

@@ -26,6 +26,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.result_parts import Path
 from mcp_sim.types.time_formats import parse_time
@@ -333,17 +334,13 @@ def _restates_text(given: str, shown: str) -> bool:
 
 def _are_comparable(value: Json, other: Json) -> bool:
     """Whether two values are plain ones of one type, so that they say the same only if they are equal."""
-    if _is_number(value) and _is_number(other):
+    if is_number(value) and is_number(other):
         return True
     return type(value) is type(other) and not isinstance(value, dict | list)
 
 
 def _is_plain_list(value: Json) -> bool:
     return isinstance(value, list) and not any(isinstance(item, dict | list) for item in cast("list[Json]", value))
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _may_be_one_moment(given: str, shown: str) -> bool:

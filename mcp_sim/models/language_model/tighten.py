@@ -18,6 +18,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
 from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import is_number
 
 MAX_NUMBER = 1_000_000  # without a bound a model may write digits until its tokens run out
 LARGEST = 2**53 - 1
@@ -224,8 +225,8 @@ def _number(body: Record) -> Record | None:
 
 def _range(body: Record) -> tuple[float, float]:
     """Return the bounds of a number. A missing one is set at a limited distance from the other."""
-    lows = [body[name] for name in ("minimum", "exclusiveMinimum") if _is_number(body.get(name))]
-    highs = [body[name] for name in ("maximum", "exclusiveMaximum") if _is_number(body.get(name))]
+    lows = [body[name] for name in ("minimum", "exclusiveMinimum") if is_number(body.get(name))]
+    highs = [body[name] for name in ("maximum", "exclusiveMaximum") if is_number(body.get(name))]
     if lows:
         low = max(lows)
         return low, min(highs, default=low + MAX_NUMBER)
@@ -266,7 +267,3 @@ _PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
 def _type_of(body: Record) -> str | None:
     """Return the type that the keywords of an untyped schema apply to, or None without such keywords."""
     return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), None)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

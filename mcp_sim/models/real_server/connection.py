@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
-from mcp_sim.spec.live_server import AtUrl, Place, connected, failures, last_lines, leaves, reason_of
+from mcp_sim.spec.live_server import AtUrl, Place, connected, failure_reason, failures, last_lines, leaves
 from mcp_sim.types import Record
 from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
@@ -66,7 +66,7 @@ class RealServer:
             lines = session.last_lines
             if not (isinstance(error, TimeoutError) and session.is_open):
                 await self._close(session)
-            reason = self._reason(session.what_broke(error))
+            reason = failure_reason(session.what_broke(error), self._timeout)
             raise Crash(named, f"{self._name}: {self._secrets.redact(reason + lines)}") from None
 
     async def _asked(self, session: _Session, request: Request, named: str) -> Record:
@@ -126,14 +126,6 @@ class RealServer:
             if error.message == CLOSED or (is_http and NO_ANSWER.fullmatch(error.message)):
                 raise
             return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
-
-    def _reason(self, error: BaseException) -> str:
-        causes = list(leaves(error))
-        if not all(isinstance(cause, failures()) for cause in causes):
-            raise error
-        if any(isinstance(cause, TimeoutError) for cause in causes):
-            return f"did not answer within {self._timeout:g} seconds"
-        return "; ".join(dict.fromkeys(map(reason_of, causes)))
 
     async def _close(self, session: _Session) -> None:
         if self._session is session:

@@ -11,6 +11,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import How, Plan
 
@@ -126,9 +127,9 @@ def _matches(item: Json, value: Json) -> bool:
 
 def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
     name = field.name.replace("_", " ")
-    if not _is_number(value):
+    if not is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
-    there, change = before if _is_number(before) else 0, value if how == "add" else -value
+    there, change = before if is_number(before) else 0, value if how == "add" else -value
     total = _sum(there, change)
     least, most = field.schema.get("minimum", 0), field.schema.get("maximum")
     if total is None or (most is not None and total > most):
@@ -147,7 +148,3 @@ def _sum(value: float, other: float) -> float | None:
     except OverflowError:
         return None
     return total if abs(total) < _MOST else None
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

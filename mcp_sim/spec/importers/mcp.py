@@ -22,10 +22,9 @@ from mcp_sim.spec.live_server import (
     AtUrl,
     Place,
     connected,
+    failure_reason,
     failures,
     last_lines,
-    leaves,
-    reason_of,
     stop_if_interrupted,
 )
 from mcp_sim.types import Json, Record
@@ -96,18 +95,9 @@ class Mcp(Importer):
                     return await self._imported(stderr, secrets)
             except (BaseExceptionGroup, *failures()) as error:
                 stop_if_interrupted()
-                reason = self._reason(error)
+                reason = failure_reason(error, self.timeout)
                 asked = f"{self.sources[0]}: " if self._is_url else ""
                 return Unreached(self._default_name, secrets.redact(asked + reason + last_lines(stderr)))
-
-    def _reason(self, error: BaseException) -> str:
-        """Return what went wrong. Raises the error again if it is not a failure of the server."""
-        causes = list(leaves(error))
-        if not all(isinstance(leaf, failures()) for leaf in causes):
-            raise error
-        if any(isinstance(leaf, TimeoutError) for leaf in causes):
-            return f"did not answer within {self.timeout:g} seconds"
-        return "; ".join(dict.fromkeys(map(reason_of, causes)))
 
     async def _imported(self, stderr: IO[bytes], secrets: Secrets) -> Imported:
         seen: list[Record] = []
