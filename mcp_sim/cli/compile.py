@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
-from mcp_sim.cli import samples, writing
+import anyio
+
+from mcp_sim.cli import writing
+from mcp_sim.cli.drift import live_server
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.recordings.compiling.subject import read_subject
+from mcp_sim.recordings.compiling.samples import documented_calls, live_calls, sessions_in_order, with_samples
+from mcp_sim.recordings.compiling.subject import Subject, read_subject
+from mcp_sim.spec.sessions import RecordedCall, Session, read_sessions
 from mcp_sim.types.errors import UsageError
+
+_SECONDS = 60.0
+"""How long a live server may take to start and for one answer."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="a tool spec, a tools/list result, or a scenario with one server, whose state the model sees",
     )
-    samples.arguments(parser)
+    _add_sample_options(parser)
     writing.arguments(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="the Python file to write; default: NAME.py beside the spec"
@@ -30,4 +40,59 @@ def run(args: argparse.Namespace) -> int:
     subject = writing.with_documentation(read_subject(args.spec, args.trust), args)
     if not subject.tools:
         raise UsageError(f"{args.spec}: lists no tools")
-    return writing.run(samples.sampled(subject, args), args, args.output)
+    return writing.run(_sampled(subject, args), args, args.output)
+
+
+def _add_sample_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for samples."""
+    parser.add_argument(
+        "--samples-from",
+        metavar="FILE|DIR|COMMAND",
+        help="show the model one answer of each tool: from recorded sessions, documentation, or a live server",
+    )
+    parser.add_argument(
+        "--sample-tools",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="also call these tools of a live server, not only those that certainly read; may be repeated",
+    )
+
+
+def _sampled(subject: Subject, args: argparse.Namespace) -> Subject:
+    """Return a subject with the samples that the command line names. Raises `UsageError` for a source without any."""
+    source: str | None = args.samples_from
+    if source is None:
+        return subject
+    sessions = _sessions(Path(source))
+    calls = sessions_in_order(sessions) if sessions else _calls(subject, source, args.sample_tools)
+    sampled_subject = with_samples(replace(subject, held=sessions), calls, sessions[0].state if sessions else {})
+    if not sampled_subject.samples:
+        raise UsageError(
+            f"--samples-from {source}: has no answer of a tool of {subject.server}; expected recorded sessions, a "
+            "document with an example below the name of a tool, or a command that starts the server"
+        )
+    return sampled_subject
+
+
+def _sessions(path: Path) -> list[Session]:
+    """Return the sessions that a source is, by which the gate also judges behaviour."""
+    return read_sessions(path) if path.is_dir() or path.suffix == ".jsonl" else []
+
+
+def _calls(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:
+    path = Path(source)
+    if path.is_file():
+        try:
+            return documented_calls(path.read_text(encoding="utf-8-sig"), subject.tools)
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+    words = shlex.split(source)
+    if not words or (len(words) == 1 and path.suffix in {".md", ".txt", ".json"}):
+        raise UsageError(f"--samples-from {source}: no such file or folder")
+    return anyio.run(_asked, subject, source, allowed)
+
+
+async def _asked(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:
+    async with live_server("--samples-from", source, {}, _SECONDS).opened() as server:
+        return await live_calls(subject, server.call, allowed)

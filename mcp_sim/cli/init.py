@@ -40,9 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(reference: str, folder: Path, has_programs: bool) -> int:
-    # Imported late, since they load the SDK.
-    from mcp_sim.runs.starter.source import read_source  # noqa: PLC0415
-    from mcp_sim.runs.starter.starter import make_starter  # noqa: PLC0415
+    from mcp_sim.runs.starter.starter import make_starter, read_source  # noqa: PLC0415 (loads the SDK)
 
     source = await read_source(reference)
     for server in source.unreached:

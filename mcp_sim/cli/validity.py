@@ -16,10 +16,10 @@ from mcp_sim.cli import models
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording
 from mcp_sim.runs.validity.sides import is_document, open_side, open_simulation
-from mcp_sim.runs.validity.skills import SKILLS
 from mcp_sim.runs.validity.task import read_task
 from mcp_sim.types.readable import printable
 

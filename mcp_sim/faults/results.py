@@ -9,11 +9,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, cast
 
-from mcp_sim.types import Change, Due, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Change, Due, Json, Proceed, Record, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Apply
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
@@ -212,3 +213,22 @@ def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:
     if isinstance(value, dict) and depth < _MAX_DEPTH:
         for name, inner in cast("Record", value).items():
             yield from _lists(inner, (*path, name), depth + 1)
+
+
+def jsonrpc_message(body: ToolResult | RpcError) -> Record:
+    """Return the JSON-RPC response, without the id of the request, which only the server knows."""
+    if isinstance(body, RpcError):
+        error = {
+            "code": body.code,
+            "message": body.message,
+            **({} if body.data is None else {"data": body.data}),
+        }
+        return {"jsonrpc": "2.0", "error": error}
+    structured: Json = {"structuredContent": body.value} if body.form == "structured" else {}
+    return {"jsonrpc": "2.0", "result": {"content": body.content, **structured, "isError": body.is_error}}
+
+
+def message_prefix(body: ToolResult | RpcError, share: float) -> str:
+    """Return about this share of the response's text: never empty, and never the whole message."""
+    text = encode(jsonrpc_message(body)).decode()
+    return text[: min(max(1, int(len(text) * share)), len(text) - 1)]

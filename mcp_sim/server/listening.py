@@ -19,8 +19,8 @@ import anyio
 import uvicorn
 
 from mcp_sim.server.connections import AnswerAtOnce, Connection, ConnectionLimits, answer_nothing
-from mcp_sim.server.ending import END_SECONDS, end_if_stuck, end_soon
 from mcp_sim.server.exchange import App
+from mcp_sim.server.standard_streams import END_SECONDS, end_if_stuck, end_soon
 from mcp_sim.server.workers import Worker
 from mcp_sim.types.errors import UsageError
 

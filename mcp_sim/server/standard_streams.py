@@ -1,19 +1,30 @@
-"""The standard streams of a process that serves over stdio, and its signals."""
+"""The standard streams of a process that serves over stdio, its signals, and its end.
+
+Signals end it within three seconds, also when it hangs or a call in C goes on."""
 
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import os
 import signal
 import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from threading import Thread
+from time import sleep
 from types import FrameType
 
 import anyio
 
-from mcp_sim.server.ending import end_if_stuck, end_soon
+END_SECONDS = 2.5
+"""Seconds that a server gets after a signal to end, unless calls are to get more (`--grace`). Clients kill it soon."""
+
+_STUCK_SECONDS = 2.5
+"""Seconds of processor time after which a server is ended in which no thread but one has run."""
+
+_PERIOD = 0.5
 
 
 @dataclass(slots=True)
@@ -74,3 +85,34 @@ def leave_at_signals(leave: Callable[[], None]) -> Generator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def end_soon(number: int, seconds: float = END_SECONDS, kill: Callable[[], None] | None = None) -> None:
+    """Call `kill` and end this process after some seconds, with the code of a signal, whatever it still does."""
+
+    def end() -> None:
+        sleep(seconds)
+        if kill is not None:
+            kill()
+        os._exit(128 + number)
+
+    Thread(target=end, daemon=True).start()
+
+
+def end_if_stuck() -> None:
+    """Let the kernel end this process if one call in C keeps all threads from running, and show where.
+
+    Python cannot interrupt such a call: a regular expression, a sum of a billion numbers. The timer counts processor
+    time, so that neither a busy machine nor a pause of the process matters. Worlds that are not stored are lost.
+    """
+    stderr = sys.__stderr__
+    if stderr is not None and hasattr(signal, "setitimer") and signal.getsignal(signal.SIGPROF) == signal.SIG_DFL:
+        with suppress(OSError, ValueError):  # stderr is closed
+            faulthandler.register(signal.SIGPROF, stderr, all_threads=False, chain=True)
+        Thread(target=_wind, name="mcp-sim stuck", daemon=True).start()
+
+
+def _wind() -> None:
+    while True:
+        signal.setitimer(signal.ITIMER_PROF, _STUCK_SECONDS)
+        sleep(_PERIOD)

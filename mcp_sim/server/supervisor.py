@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from types import FrameType
 from typing import NoReturn, TypeAlias
 
-from mcp_sim.server.ending import END_SECONDS, end_soon
+from mcp_sim.server.standard_streams import END_SECONDS, end_soon
 from mcp_sim.server.workers import Worker, open_door
 
 logger = logging.getLogger(__name__)

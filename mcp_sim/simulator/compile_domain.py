@@ -15,11 +15,10 @@ from mcp_sim.libraries import entities_of
 from mcp_sim.plans.infer import Inferred
 from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
-from mcp_sim.plans.records.containers import containers_of
+from mcp_sim.plans.records.accepted_keys import containers_of
 from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
 from mcp_sim.simulator.check_results import check_schemas, check_templates
-from mcp_sim.simulator.match_and_infer import infer_functions, match_and_infer
-from mcp_sim.simulator.match_tools import check_operations
+from mcp_sim.simulator.match_tools import check_operations, infer_functions, match_and_infer
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.messages import shown

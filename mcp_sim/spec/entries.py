@@ -16,8 +16,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.spec.programs import read_check
 from mcp_sim.spec.sources import Sources
 from mcp_sim.spec.surface import check_blocks, dump_parts
-from mcp_sim.spec.trigger_conflicts import conflicts, shadowed_by
-from mcp_sim.spec.when import check_when, read_when
+from mcp_sim.spec.when import check_when, conflicts, read_when, shadowed_by
 from mcp_sim.types import Json, Tool
 from mcp_sim.types.call_matchers import quota_problems
 from mcp_sim.types.conditions import matcher

@@ -15,7 +15,7 @@ from mcp_sim.spec.entries import read_perturbations
 from mcp_sim.spec.parts.scenario import PresetDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import Sources, is_file_name, shipped
-from mcp_sim.spec.trigger_conflicts import conflicts, shadowed_by
+from mcp_sim.spec.when import conflicts, shadowed_by
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.frozen import frozen

@@ -14,8 +14,7 @@ from typing import Any
 
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
-from mcp_sim.spec.program_resources import add_resource
-from mcp_sim.spec.program_state import module_state
+from mcp_sim.spec.program_state import add_resource, module_state
 from mcp_sim.spec.program_tables import TooManyProblems, read_tables, why_no_json
 from mcp_sim.spec.sources import Sources, display
 from mcp_sim.spec.trust import Trust

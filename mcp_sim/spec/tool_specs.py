@@ -12,13 +12,13 @@ from pydantic import TypeAdapter
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.lint import example_problems, usable_tools
 from mcp_sim.spec.overrides import check_sim, plan_fields
-from mcp_sim.spec.parts.failures import Error, ErrorPart, error_template
 from mcp_sim.spec.parts.plans import SimPart
+from mcp_sim.spec.parts.results import Error, ErrorPart, error_template
 from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.program_resources import with_program_resources
+from mcp_sim.spec.program_state import with_program_resources
 from mcp_sim.spec.programs import DeclaredProgram, read_program, read_trusted_program
 from mcp_sim.spec.shipped_programs import attach_program
 from mcp_sim.spec.sources import Sources, is_file_name, shipped

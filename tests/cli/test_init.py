@@ -20,8 +20,7 @@ from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.runs.starter.source import read_source
-from mcp_sim.runs.starter.starter import make_starter
+from mcp_sim.runs.starter.starter import make_starter, read_source
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.spec.trigger_conflicts import contradictions
+from mcp_sim.spec.when import contradictions
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws, below

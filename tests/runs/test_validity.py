@@ -13,9 +13,9 @@ from support.notebook_server import record
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
+from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.statistics import spearman, spearman_interval
 from mcp_sim.runs.validity.sides import open_side
-from mcp_sim.runs.validity.skills import SKILLS
 from mcp_sim.runs.validity.task import read_task
 from mcp_sim.runs.validity.trial import Trial
 

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.faults.wire_messages import message_prefix
+from mcp_sim.faults.results import message_prefix
 from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.faults.wire_messages import jsonrpc_message, message_prefix
+from mcp_sim.faults.results import jsonrpc_message, message_prefix
 from mcp_sim.types import BrokenDelivery, Proceed, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations

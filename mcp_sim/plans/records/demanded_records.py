@@ -15,9 +15,8 @@ from mcp_sim.generate.missing_records import generate_record, limited_value, tex
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.titles import titles_about
-from mcp_sim.plans.records.accepted_keys import acceptance
+from mcp_sim.plans.records.accepted_keys import acceptance, container_arguments, containers_of
 from mcp_sim.plans.records.arguments import Fetch, argument
-from mcp_sim.plans.records.containers import container_arguments, containers_of
 from mcp_sim.plans.records.filters import field_value, matching_rows, sets_any_field
 from mcp_sim.plans.records.ordering import Row
 from mcp_sim.plans.records.wanted_values import Interval, Wanted, wanted_values

@@ -10,9 +10,9 @@ from typing import Any
 import anyio
 from pydantic import TypeAdapter
 
+from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.statistics import Interval, spearman, spearman_interval
 from mcp_sim.runs.validity.sides import Side
-from mcp_sim.runs.validity.skills import SKILLS
 from mcp_sim.runs.validity.task import Task
 from mcp_sim.runs.validity.trial import Made, Run, Trial
 from mcp_sim.types.errors import UsageError

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from mcp_sim.spec.parts.content import Blocks, Part
-from mcp_sim.spec.parts.failures import Error
-from mcp_sim.spec.parts.results import Result
+from mcp_sim.spec.parts.results import Error, Result
 from mcp_sim.spec.parts.surface import Asks, NotifyPart
 from mcp_sim.types import Json, Record
 from mcp_sim.types.delays import USUAL_SIGMA
