@@ -14,14 +14,13 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import MISSING, READS, Path, encode, get_part, split_path
 from mcp_sim.types.kinds import Apply
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
-from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, split_path
 
 _MAX_DEPTH = 4  # deeper values are contents of a record, not the envelope of an answer
 

@@ -1,20 +1,37 @@
-"""Generate texts that are plausible for the field's name and satisfy length and pattern."""
+"""Generate texts that are plausible for the field's name and satisfy length and pattern.
+
+Python's own parser reads a regular expression. Look-around is met by chance: more texts are drawn, from more letters.
+Every result is matched against the expression.
+"""
 
 from __future__ import annotations
 
 import re
+import string
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, cast
+from warnings import catch_warnings, simplefilter
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER, Make
-from mcp_sim.generate.patterns import matching_text
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.text_fields import text_writer
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.validation import compiled, enforceable
+
+_MORE = 4  # repetitions without an upper bound end soon: `\w+` is a word, not a line
+_CLASSES = {"digit": string.digits, "word": string.ascii_lowercase + string.digits, "space": " "}
+_PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
+_ATTEMPTS = 12  # written texts almost always match; more would slow schemas that nothing matches
+_ATTEMPTS_AROUND = 200  # look-arounds are ignored by the writer and met by chance only
+_AROUND = re.compile(r"\(\?<?[=!]")
+_MOST_ATOMS = 100_000  # nested repetitions multiply: stops before memory is full
 
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
@@ -49,7 +66,7 @@ def _in_base64(make: Make, schema: Record) -> Make:
 def text_fits(text: str, schema: Record) -> bool:
     """Return whether a text satisfies length and pattern. Formats are not checked."""
     length_ok = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", MAX_NUMBER)
-    return length_ok and ("pattern" not in schema or _matches(schema["pattern"], text))
+    return length_ok and ("pattern" not in schema or matches(schema["pattern"], text))
 
 
 def fitted_text(text: str, schema: Record, chance: Chance) -> str:
@@ -77,8 +94,136 @@ def _forms(text: str) -> Iterator[str]:
     yield re.sub(r"[^A-Z]", "", text.upper())
 
 
-def _matches(pattern: str, text: str) -> bool:
+def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAX_NUMBER) -> str | None:
+    """Return a text that matches the pattern, None if none was found. Its length is within the bounds if possible."""
+    matched: str | None = None
+    least, more = 0, _MORE
     try:
-        return re.search(pattern, text) is not None
-    except re.error:
+        pattern, is_matched = _form_and_test(pattern)
+        for _ in range(_ATTEMPTS_AROUND if _AROUND.search(pattern) else _ATTEMPTS):
+            text = _longer(pattern, _Writer(pattern, chance, least, more).written(), shortest)
+            matched = text if is_matched(text) else matched
+            if matched is text and shortest <= len(text) <= longest:
+                return text
+            more = _MORE if shortest <= len(text) <= longest else max(0, more - 2)
+            least = max(0, least + max(0, shortest - len(text)) - max(0, len(text) - longest))
+    except (ValueError, IndexError):
+        return matched
+    return matched
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern matches a text; a pattern that cannot be compiled matches every text."""
+    try:
+        return _form_and_test(pattern)[1](text)
+    except ValueError:
         return True
+
+
+@lru_cache(maxsize=256)
+def _form_and_test(pattern: str) -> tuple[str, Callable[[str], bool]]:
+    """Return the pattern as it is enforced, and a test whether it matches. Raises `ValueError` if it is not valid."""
+    form = enforceable(pattern)
+    if form is None:
+        raise ValueError("no pattern")
+    return form, compiled({"pattern": form}).is_valid
+
+
+def _longer(pattern: str, text: str, shortest: int) -> str:
+    """Lengthen a text at an end that the pattern does not anchor."""
+    lacking = "x" * (shortest - len(text)) if shortest < MAX_LENGTH else ""
+    if "|" in pattern or not lacking:
+        return text
+    if not pattern.endswith("$"):
+        return text + lacking
+    return text if pattern.startswith("^") else lacking + text
+
+
+@lru_cache(maxsize=256)
+def _parsed(pattern: str) -> Any:
+    """Parse a pattern with Python's own parser. Raises `ValueError` for what it does not know."""
+    form = re.sub(r"\\k<(\w+)>", r"(?P=\1)", re.sub(r"\(\?<(?![=!])", "(?P<", pattern))
+    form = re.sub(r"\\c([A-Za-z])", lambda match: f"\\x{ord(match[1].upper()) - 64:02x}", form)
+    try:
+        with catch_warnings():  # about sets in sets, which other dialects do not have
+            simplefilter("ignore", FutureWarning)
+            return cast("Any", import_module("re._parser")).parse(form)
+    except (re.error, OverflowError) as error:
+        raise ValueError(str(error)) from None
+
+
+class _Writer:
+    """Writes a text that matches a parsed pattern."""
+
+    def __init__(self, pattern: str, chance: Chance, least: int, more: int) -> None:
+        self.parsed, self.chance, self.least, self.more = _parsed(pattern), chance, least, more
+        self.atoms = 0
+        self.groups: dict[int, str] = {}
+        self.any = _PRINTABLE if _AROUND.search(pattern) else _CLASSES["word"]
+
+    def written(self) -> str:
+        return self._alternatives(self.parsed)
+
+    def _alternatives(self, nodes: Any) -> str:
+        is_branch = len(nodes) == 1 and str(nodes[0][0]) == "BRANCH"
+        return self.chance.choice([self._sequence(option) for option in (nodes[0][1][1] if is_branch else [nodes])])
+
+    def _sequence(self, nodes: Any) -> str:
+        return "".join(self._node(str(node[0]), node[1], is_last=node is self.parsed[-1]) for node in nodes)
+
+    def _node(self, kind: str, value: Any, *, is_last: bool) -> str:
+        self.atoms += 1
+        if self.atoms > _MOST_ATOMS:
+            raise ValueError("too long")
+        match kind:
+            case "LITERAL":
+                return chr(value)
+            case "NOT_LITERAL" | "IN" | "ANY":
+                return self.chance.choice(self.any if kind == "ANY" else _letters(kind, value))
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                return self._repeated(*value)
+            case "BRANCH":
+                return self._alternatives([(kind, value)])
+            case "SUBPATTERN":
+                text = self._alternatives(value[-1])
+                self.groups[value[0]] = text
+                return text
+            case "ATOMIC_GROUP":
+                return self._alternatives(value)
+            case "GROUPREF":
+                return self.groups.get(value, "")
+            case "ASSERT":  # always written where nothing else can be there, which is where it looks back or at the end
+                text = self._alternatives(value[1])
+                return text if self.chance.unit() < (1.0 if value[0] < 0 or is_last else 0.25) else ""
+            case _:
+                return ""
+
+    def _repeated(self, low: int, most: Any, nodes: Any) -> str:
+        first = self._sequence(nodes)
+        if str(most) == "MAXREPEAT":
+            low += self.least
+            count = self.chance.between(low, low + self.more)
+        else:
+            low = min(low + self.least, most)
+            count = self.chance.between(low, min(most, low + self.more))
+        return "".join([first, *(self._sequence(nodes) for _ in range(count - 1))]) if count else ""
+
+
+def _letters(kind: str, value: Any) -> str:
+    """Return the letters of a class."""
+    letters, negated = "", kind == "NOT_LITERAL"
+    for part, meaning in value if kind == "IN" else [("LITERAL", value)]:
+        match str(part):
+            case "NEGATE":
+                negated = True
+            case "RANGE":
+                letters += "".join(map(chr, range(meaning[0], meaning[1] + 1)))
+            case "CATEGORY":
+                name = str(meaning).removeprefix("CATEGORY_").lower()
+                known = _CLASSES[name.removeprefix("not_")]
+                without = known.upper() + known
+                is_other = name.startswith("not_")
+                letters += "".join(sign for sign in _PRINTABLE if sign not in without) if is_other else known
+            case _:
+                letters += chr(meaning)
+    return "".join(letter for letter in _PRINTABLE if letter not in letters) if negated else letters

@@ -21,9 +21,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from mcp_sim.programs.initial_records import records
-from mcp_sim.programs.pages import Page
 from mcp_sim.programs.results import Refused, Result, Rpc, fail
-from mcp_sim.programs.rows import Row
+from mcp_sim.programs.rows import Page, Row
 from mcp_sim.programs.tables import Table
 from mcp_sim.programs.world import World
 

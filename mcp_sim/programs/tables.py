@@ -8,9 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from mcp_sim.generate.keys import KeyMaker, key_maker, next_key
-from mcp_sim.programs.pages import Page, offset_of, sort_rows
 from mcp_sim.programs.results import Refused, plain
-from mcp_sim.programs.rows import Row
+from mcp_sim.programs.rows import Page, Row, offset_of, sort_rows
 from mcp_sim.programs.writes import Writes
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity

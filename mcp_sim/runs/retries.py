@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.result_parts import READS
+from mcp_sim.types.json_values import READS
 from mcp_sim.world.kept_answers import key_given, without_key
 from mcp_sim.world.trace import observation_of
 

@@ -11,8 +11,7 @@ from typing import cast
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import decode
-from mcp_sim.types.result_parts import Path, get_part, replace_part
+from mcp_sim.types.json_values import Path, decode, get_part, replace_part
 
 _BOOLEANS = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from mcp_sim.plans.infer import Inferred, infer
-from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.program_plans import Programmed
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
@@ -23,6 +23,9 @@ compared in pairs at each start."""
 
 _KEPT = 128
 """Results that a process keeps: more than there are shipped scenarios, which `check` reads one after another."""
+
+
+T = TypeVar("T")
 
 
 def match_tools(evidence: ServerEvidence, without: Collection[str] = ()) -> Match:
@@ -178,3 +181,11 @@ def _anew(evidence: ServerEvidence, declared: Mapping[str, Entity], programmed: 
     rest = {name: tool for name, tool in planned.items() if name not in matched}
     state = None if programmed.takes_state else matches.state
     return matches, infer(rest, entities, evidence.overrides, evidence.examples, state)
+
+
+@frozen
+class ByText(Generic[T]):
+    """A value that equals another one if both have the same text."""
+
+    text: str
+    value: T = field(compare=False)

@@ -8,10 +8,10 @@ from typing import cast
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_values import READS
 from mcp_sim.types.options import duration
 from mcp_sim.types.plans import RECORDLESS, Envelope, Idempotency, Plan, Verb
 from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects
-from mcp_sim.types.result_parts import READS
 
 _WRITES: tuple[Verb, ...] = ("create", "delete", "update")
 

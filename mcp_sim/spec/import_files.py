@@ -18,7 +18,7 @@ from mcp_sim.spec import yaml12
 from mcp_sim.spec.repair import repair_tools
 from mcp_sim.spec.shipped_programs import recognise
 from mcp_sim.spec.sources import is_file_name
-from mcp_sim.spec.yaml12.insertion import insert_entries
+from mcp_sim.spec.yaml12.writing import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen

@@ -16,7 +16,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.satisfiability import impossible_parts, is_satisfiable
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import compiled
-from mcp_sim.types.result_parts import without_part
+from mcp_sim.types.json_values import without_part
 
 _MOST_ROUNDS = 50  # each round removes one error; a schema with more is beyond repair
 

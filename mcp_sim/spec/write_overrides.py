@@ -17,7 +17,7 @@ from mcp_sim.spec.sources import TOOL_LIST, Sources, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust
 from mcp_sim.spec.yaml12 import Path as Parts
-from mcp_sim.spec.yaml12.insertion import insert_entries
+from mcp_sim.spec.yaml12.writing import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.errors import DocumentError, UsageError

@@ -18,8 +18,7 @@ from mcp_sim.types import Call, Json, KeptAnswer, Observation, Record, Step, Too
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR, scope_of
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, canonical, decode, value_at
-from mcp_sim.types.result_parts import split_path, without_part
+from mcp_sim.types.json_values import NOWHERE, canonical, decode, split_path, value_at, without_part
 from mcp_sim.world.trace import observation_bytes, observation_of
 
 KEPT = 1000

@@ -9,8 +9,8 @@ import pytest
 from mcp_sim.faults.results import ResultShape
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_values import MISSING, get_part, replace_part, replace_shown
 from mcp_sim.types.plans import Envelope, Plan
-from mcp_sim.types.result_parts import MISSING, get_part, replace_part, replace_shown
 
 TOOL = Tool("list_things", "", {"name": "list_things", "inputSchema": {"type": "object"}})
 FIELDS = {

@@ -15,9 +15,9 @@ from jsonschema import Draft202012Validator
 from support.strategies import NOW, field_schemas, scenarios
 
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.patterns import matching_text
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.generate.records import generate
+from mcp_sim.generate.texts import matching_text
 from mcp_sim.generate.timeline import Moment, creation_time
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator.compile import load

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_sim.spec import yaml12
-from mcp_sim.spec.yaml12.insertion import insert_entries, merged
+from mcp_sim.spec.yaml12.writing import insert_entries, merged
 from mcp_sim.types.errors import UsageError
 
 ENTRIES: dict[str, Any] = {"sim": {"a": {"verb": "get"}, "b": {"verb": "list"}}, "entities": {"c": {"key": "id"}}}

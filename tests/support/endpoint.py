@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.patterns import matching_text
+from mcp_sim.generate.texts import matching_text
 
 Json: TypeAlias = Any
 Body: TypeAlias = dict[str, Json]

@@ -14,7 +14,7 @@ from uuid import UUID
 import jsonschema_rs
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.patterns import matching_text
+from mcp_sim.generate.texts import matching_text
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (

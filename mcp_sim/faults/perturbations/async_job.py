@@ -17,10 +17,10 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.json_values import MISSING
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import MISSING
 from mcp_sim.world.deferred_commits import deferred, writes
 
 ACTOR = "the job"

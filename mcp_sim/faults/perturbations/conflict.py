@@ -14,8 +14,8 @@ from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal
+from mcp_sim.types.json_values import READS
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types.result_parts import READS
 from mcp_sim.types.views import find_key
 
 WITHOUT_RECORD = (*READS, "create", "none", "unknown")

@@ -16,9 +16,8 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.json_values import canonical, is_number
+from mcp_sim.types.json_values import canonical, get_part, is_number, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types.result_parts import get_part, replace_part
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 TYPES: Mapping[str, Sequence[str]] = {

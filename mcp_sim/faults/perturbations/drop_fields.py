@@ -10,9 +10,8 @@ from pydantic import Field
 from mcp_sim.faults.results import ResultShape, change_values, unknown_fields
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types.result_parts import get_part, replace_part
 
 
 @perturbations.register("drop_fields")

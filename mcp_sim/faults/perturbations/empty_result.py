@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from mcp_sim.faults.results import ResultShape, change_values, no_reads
 from mcp_sim.types import Json, Tool, Turn
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_values import replace_part, replace_shown
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types.result_parts import replace_part, replace_shown
 
 
 @perturbations.register("empty_result")

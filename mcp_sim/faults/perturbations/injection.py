@@ -12,8 +12,8 @@ from pydantic import Field
 from mcp_sim.faults.results import ResultShape, change_prose, change_results, change_values, unknown_fields, with_body
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_values import get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types.result_parts import get_part, replace_part
 
 _CANARY = re.compile(r"\bCN-[0-9A-F]{8}\b")
 

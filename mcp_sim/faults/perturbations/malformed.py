@@ -11,9 +11,8 @@ from pydantic import Field
 from mcp_sim.faults.results import ResultShape, change_results, with_body
 from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types.result_parts import get_part, replace_part
 
 PAGE = """\
 <!DOCTYPE html>

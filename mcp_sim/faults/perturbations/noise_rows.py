@@ -15,9 +15,9 @@ from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import items, properties
+from mcp_sim.types.json_values import get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
-from mcp_sim.types.result_parts import get_part, replace_part
 
 LISTS = ("list", "search")
 MOST_LOOKED_AT = 1_000  # the cost of a call must not grow with the records

@@ -14,11 +14,10 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import MISSING, canonical, get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, SpanText, span_text
 from mcp_sim.types.plans import Envelope, Paging
-from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 
 LISTS = ("list", "search")
 

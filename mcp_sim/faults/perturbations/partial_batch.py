@@ -12,9 +12,9 @@ from mcp_sim.faults.results import ResultShape, no_writes, result_value, with_bo
 from mcp_sim.types import Change, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import MISSING, get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
-from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 from mcp_sim.world.deferred_commits import fitting, reservations
 
 

@@ -20,9 +20,9 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, items, properties, required
+from mcp_sim.types.json_values import MISSING, get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import MatcherSource
-from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 from mcp_sim.types.views import find_key
 
 Withhold: TypeAlias = Literal["null", "absent"]

@@ -10,10 +10,9 @@ from pydantic import Field, model_validator
 from mcp_sim.faults.results import ResultShape, change_values, no_reads
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, get_part, replace_part
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, CountFromZero
-from mcp_sim.types.result_parts import get_part, replace_part
 
 
 @perturbations.register("truncate")

@@ -15,10 +15,10 @@ from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import Matcher, equal, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import READS
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
 
 MOST_WATCHED = 50

@@ -15,10 +15,9 @@ from mcp_sim.grading.record_differences import Difference
 from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical, objects_in
+from mcp_sim.types.json_values import READS, canonical, objects_in
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.deferred_commits import LATE_ACTOR
 from mcp_sim.world.kept_answers import without_key

@@ -13,8 +13,8 @@ from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.effects import Draft, Effect, has_failed
 from mcp_sim.models.language_model.fixed_facts import FixedFacts, differences
+from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.pages import Pages
-from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.models.language_model.written_facts import WrittenFacts
 from mcp_sim.plans.records.accepted_keys import has_usual_form
@@ -24,8 +24,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import value_at
-from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, replace_part, split_path
+from mcp_sim.types.json_values import MISSING, READS, Path, get_part, replace_part, split_path, value_at
 from mcp_sim.types.views import was_written
 
 MAX_ROUNDS = 5

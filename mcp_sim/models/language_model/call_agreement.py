@@ -14,9 +14,8 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.json_values import NOWHERE, Path, get_part, split_path, value_at
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import Path, get_part, split_path
 from mcp_sim.types.views import find_key, was_written
 
 

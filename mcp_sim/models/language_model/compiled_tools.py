@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_sim.models.language_model.declared_values import DeclaredValues
+from mcp_sim.models.language_model.conformity import DeclaredValues
 from mcp_sim.models.language_model.facts import RelevantRecords, relevant_records
 from mcp_sim.models.language_model.subjects import SubjectNames, entity_names
 from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
@@ -14,12 +14,11 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import READS, canonical
 from mcp_sim.types.kinds import Answer, backends
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.plans import RECORDLESS, Plan
-from mcp_sim.types.result_parts import READS
 from mcp_sim.world.consistency import Inspection, inspection
 
 _VARYING = terms("verbs.varying")

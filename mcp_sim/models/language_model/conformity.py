@@ -6,20 +6,20 @@ such as 2.5 for "2.5", or left out if the rest is valid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import cast
 
-from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.reply import load_json
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, property_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical
-from mcp_sim.types.result_parts import Path, get_part, replace_part, without_part
+from mcp_sim.types.json_values import Path, canonical, get_part, replace_part, without_part
 
 FACTS = ("likely", "written")
 PHRASES = ("related records", "since the last turn", "invalid arguments")
@@ -120,3 +120,46 @@ def _enclosing(path: Path) -> Iterator[Path]:
     """Yield a path and those of the parts around it, without the whole."""
     for length in range(len(path), 0, -1):
         yield path[:length]
+
+
+class DeclaredValues:
+    """The parts of an outputSchema, each compiled at its first use."""
+
+    def __init__(self, schema: Record) -> None:
+        self._schema = schema
+        self._tests = dict[int, tuple[Record, Callable[[Json], bool]]]()
+        """By the identity of the part, which is kept beside its test."""
+
+    @cached_property
+    def _expanded(self) -> Record:
+        return expanded(self._schema)
+
+    def allow(self, path: Path, value: Json) -> bool:
+        """Whether a place of an answer may have a value; True for places that the schema does not declare."""
+        parts = [self._expanded]
+        for step in path:
+            parts = [inner for schema in parts for inner in _inside(schema, step)]
+        return not parts or any(self._test_of(schema)(value) for schema in parts)
+
+    def _test_of(self, schema: Record) -> Callable[[Json], bool]:
+        if id(schema) not in self._tests:
+            self._tests[id(schema)] = schema, _compiled(schema)
+        return self._tests[id(schema)][1]
+
+
+def _inside(schema: Record, step: str | int) -> Iterator[Record]:
+    """Yield the schemas of a property or an item, also those of alternatives."""
+    if isinstance(step, int):
+        candidates: list[Json] = [*as_list(schema.get("prefixItems")), schema.get("items")]
+    else:
+        candidates = [property_of(schema, step) or schema.get("additionalProperties")]
+    yield from (as_object(candidate) for candidate in candidates if candidate and isinstance(candidate, dict))
+    for branch in (*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))):
+        yield from _inside(as_object(branch), step)
+
+
+def _compiled(schema: Record) -> Callable[[Json], bool]:
+    try:
+        return Validator(schema).is_valid
+    except ValueError:
+        return Validator({}).is_valid

@@ -16,12 +16,11 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.json_values import NOWHERE, split_path, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import split_path
 from mcp_sim.types.views import find_key, was_written
 
 _FAILED = re.compile(

@@ -18,7 +18,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import cast
 
-from mcp_sim.models.language_model.declared_values import DeclaredValues
+from mcp_sim.models.language_model.conformity import DeclaredValues
 from mcp_sim.models.language_model.reach import Reach, names_of
 from mcp_sim.models.language_model.subjects import STATES, Subject, identity_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
@@ -26,9 +26,8 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import is_number
+from mcp_sim.types.json_values import Path, is_number
 from mcp_sim.types.lexicon.english import singular, snake
-from mcp_sim.types.result_parts import Path
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import Any, cast
 
-from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.conditions import equal

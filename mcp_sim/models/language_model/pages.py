@@ -10,13 +10,13 @@ from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.listed_rows import ListedRows
-from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.types import Json, Key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import MISSING, get_part, split_path
 from mcp_sim.types.plans import Envelope
-from mcp_sim.types.result_parts import MISSING, get_part, split_path
 from mcp_sim.types.views import find_key
 
 

@@ -31,11 +31,10 @@ from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolR
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import Path, encode
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.programs import PROGRAM
-from mcp_sim.types.result_parts import Path
 
 MAX_RAW = 20_000
 """How much of a reply, and of its reasoning, the ledger keeps, in characters. A reply may repeat itself until its

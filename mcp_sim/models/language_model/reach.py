@@ -9,8 +9,8 @@ from mcp_sim.models.language_model.subjects import STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import READS, Path, split_path
 from mcp_sim.types.plans import RECORDLESS, Plan
-from mcp_sim.types.result_parts import READS, Path, split_path
 from mcp_sim.types.time_formats import parse_time
 
 NAMES = ("name", "title", "path", "slug", "key", "full_name", "number", "filename", "file_path", "uri", "url")

@@ -9,7 +9,7 @@ from typing import cast
 
 from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, corrected
 from mcp_sim.models.language_model.adoption import Adoption
-from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.types import Change, Json, Key, Observation, ToolResult, Transition, Turn, View
 from mcp_sim.types.conditions import equal

@@ -10,10 +10,10 @@ from mcp_sim.types import Json, Key, Record, Tool
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import Path, split_path
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import Path, split_path
 
 IDS = ("id", "uuid", "guid", "_id")
 """The usual names of ids."""

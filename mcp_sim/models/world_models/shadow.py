@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import cast
 
 from mcp_sim.models.language_model.effects import has_failed
-from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.second_look import next_key, with_keys
 from mcp_sim.models.language_model.subjects import scalars
 from mcp_sim.models.real_server.connection import RealServer
@@ -37,10 +37,9 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
-from mcp_sim.types.json_values import value_at
+from mcp_sim.types.json_values import READS, replace_part, value_at
 from mcp_sim.types.kinds import Predictor, world_models
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_parts import READS, replace_part
 
 
 @world_models.register("shadow")

@@ -12,8 +12,18 @@ from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
 from mcp_sim.plans.records.projection import is_alias_of_key, projector
-from mcp_sim.plans.records.result_schemas import is_optional, is_success_flag
-from mcp_sim.plans.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
+from mcp_sim.plans.records.result_values import (
+    NUMBERS,
+    Facts,
+    Fill,
+    as_text,
+    is_optional,
+    is_success_flag,
+    nothing,
+    record_value,
+    row_sum,
+    status,
+)
 from mcp_sim.plans.records.sentences import DONE, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool

@@ -13,8 +13,7 @@ from typing import Literal, cast
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.plans.records.filling import Filler
-from mcp_sim.plans.records.result_schemas import example_of, result_form
-from mcp_sim.plans.records.result_values import Facts, Fill, Render, record_value
+from mcp_sim.plans.records.result_values import Facts, Fill, Render, example_of, record_value, result_form
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text

@@ -16,7 +16,7 @@ from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.records.projection import SECRETS
-from mcp_sim.plans.records.result_schemas import required_by_default
+from mcp_sim.plans.records.result_values import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.computed_values import computation_of

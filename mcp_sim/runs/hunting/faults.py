@@ -13,8 +13,8 @@ from mcp_sim.spec import yaml12
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError, did_you_mean
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import READS
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario, in_reach
 
 MOST_NTH = 3
