@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.scenario import GivenRecords
 
 DEFAULT_COUNT = 20
@@ -56,5 +56,4 @@ def usual_count(entity: Entity) -> int:
 
 def must_link(field: Field) -> bool:
     """Return whether every record must have this link."""
-    is_single = field.link is not None and main_type(field.schema) != "array"
-    return is_single and field.required and not is_nullable(field.schema)
+    return field.is_single_link and field.required and not is_nullable(field.schema)

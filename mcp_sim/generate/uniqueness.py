@@ -53,11 +53,7 @@ def _links_and_rest(entity: Entity) -> tuple[list[str], list[Field]]:
     """Return the names of links to one record, and the fields that are neither links, nor times, nor the key."""
     stored = [field for field in entity.fields.values() if field.name != entity.key]
     rest = [field for field in stored if field.link is None and time_meaning(field.name, field.schema) is None]
-    return [field.name for field in stored if _is_single_link(field)], rest
-
-
-def _is_single_link(field: Field) -> bool:
-    return field.link is not None and main_type(field.schema) != "array"
+    return [field.name for field in stored if field.is_single_link], rest
 
 
 def _name_parts(entity: Entity) -> tuple[str, ...]:

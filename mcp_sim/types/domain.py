@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp_sim.types import Json, Key, Record, Tool
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program
 
@@ -27,6 +28,11 @@ class Field:
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
     link_is_guessed: bool = field(default=False, compare=False)
     """Whether only names say that it refers to that entity: neither a declaration nor given records do."""
+
+    @property
+    def is_single_link(self) -> bool:
+        """Whether it refers to one record, not to a list of them."""
+        return self.link is not None and main_type(self.schema) != "array"
 
 
 @frozen

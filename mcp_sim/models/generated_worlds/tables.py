@@ -43,7 +43,7 @@ def divide_total(domain: Domain, given: Mapping[str, GivenRecords], total: int) 
 
 def _weight(entity: Entity, given: Mapping[str, GivenRecords]) -> int:
     """Return the relative number of records of an entity that the scenario does not mention."""
-    links = [f for f in entity.fields.values() if f.link is not None and main_type(f.schema) != "array"]
+    links = [f for f in entity.fields.values() if f.is_single_link]
     return DEFAULT_COUNT * (1 if given else 1 + len(links))
 
 

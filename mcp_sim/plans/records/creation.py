@@ -20,7 +20,16 @@ from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type, properties, property_of
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    constants,
+    is_rows,
+    items,
+    main_type,
+    properties,
+    property_of,
+)
 from mcp_sim.types.json_values import as_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake
@@ -128,7 +137,7 @@ def child_records(entity: Entity, domain: Domain) -> Divide:
         if plan.verb == "create" and plan.entity
     }
     asked = {plan.entity for plan in domain.plans.values() if plan.key is not None}
-    named = {field: singular(snake(field)) for field in entity.fields if _is_list_of_objects(entity.fields[field])}
+    named = {field: singular(snake(field)) for field in entity.fields if is_rows(entity.fields[field].schema)}
     parts = {field: domain.entities[child] for field, child in named.items() if child in asked and child in creates}
     links = {field: _link_to(child, entity) for field, child in parts.items() if child.inside is None}
     makers = [
@@ -156,10 +165,6 @@ def child_records(entity: Entity, domain: Domain) -> Divide:
         return children
 
     return divide if makers else lambda _turn, _invent, _key, _values: {}
-
-
-def _is_list_of_objects(field: Field) -> bool:
-    return main_type(field.schema) == "array" and main_type(items(field.schema)) == "object"
 
 
 def _link_to(child: Entity, parent: Entity) -> str | None:

@@ -16,7 +16,7 @@ from mcp_sim.plans.records.field_values import Assignment
 from mcp_sim.types import Change, Json, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object, is_nullable, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_nullable, is_rows, items, main_type, properties
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
@@ -80,7 +80,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     """
     plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
     created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given
-    links = [field for field in entity.fields.values() if field.required and _is_single_link(field)]
+    links = [field for field in entity.fields.values() if field.required and field.is_single_link]
     targets = {link.name: domain.entities.get(link.link or "") for link in links if not is_nullable(link.schema)}
     free = {
         name: (target, key_maker(target))
@@ -133,7 +133,7 @@ def _named(turn: Turn, invent: Invent, target: Entity, value: Json) -> Iterator[
 
 def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:
     """Yield the references of an entity that repeat those of linked records, such as `hotel_id` of a room."""
-    links = [field for field in entity.fields.values() if _is_single_link(field) and field.link in domain.entities]
+    links = [field for field in entity.fields.values() if field.is_single_link and field.link in domain.entities]
     for link in links:
         target = domain.entities[link.link or ""]
         for theirs in target.fields.values():
@@ -145,11 +145,7 @@ def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:
 def _names_its_target(field: Field) -> bool:
     """Whether a link is named after its target, not after a role: `user_id`, not `assignee_id`."""
     noun = (field.link or "").rpartition(".")[2]
-    return _is_single_link(field) and snake(field.name) in {noun, f"{noun}_id", f"{noun}_key"}
-
-
-def _is_single_link(field: Field) -> bool:
-    return field.link is not None and main_type(field.schema) != "array"
+    return field.is_single_link and snake(field.name) in {noun, f"{noun}_id", f"{noun}_key"}
 
 
 def line_completer(entity: Entity, domain: Domain, sets: Sequence[Assignment]) -> Callable[[Turn, Record], Record]:
@@ -158,7 +154,7 @@ def line_completer(entity: Entity, domain: Domain, sets: Sequence[Assignment]) -
     lines = [
         _Lines(field, _described_by(field, entity, domain), set_by[name].fetch)
         for name, field in entity.fields.items()
-        if name in set_by and _has_lines(field)
+        if name in set_by and is_rows(field.schema)
     ]
     totals = [name for name, field in entity.fields.items() if _is_number(field.schema) and _is_total(name)]
     if not lines:
@@ -233,10 +229,6 @@ def _described_by(field: Field, entity: Entity, domain: Domain) -> dict[str, str
         for other in others
         if snake(name) == f"{other.name}_id" or (snake(name) == snake(other.key) and snake(name) not in _OF_ALL)
     }
-
-
-def _has_lines(field: Field) -> bool:
-    return main_type(field.schema) == "array" and main_type(items(field.schema)) == "object"
 
 
 def _is_number(schema: Record) -> bool:
