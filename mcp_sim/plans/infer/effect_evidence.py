@@ -31,7 +31,7 @@ from mcp_sim.types.lexicon.terms import table, terms
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES = terms("nouns.attributes")
 _QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
-_DETAILS = terms("nouns.details", "nouns.facets")
+_DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
 _ENTERING = table("verbs.entering")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
@@ -215,6 +215,12 @@ def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
     ids = [snake(name) for name in properties(facts.output) if name not in given and snake(name).endswith("id")]
     nouns = (words(name.removesuffix("_id")) for name in ids if _may_rename(facts) and own.isdisjoint(ids))
     return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
+
+
+def _owner(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that something without other tools is added to, if the result is such a record."""
+    owner = _named_owner(facts) if facts.parsed.noun in server.once else None
+    return owner if owner in server.nouns.values() and server.shapes.get(record_shape(facts.output)) == owner else None
 
 
 def _collection(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -424,6 +430,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 _ENTITY_READERS = (
     (_collection, "records are added to it or removed from it"),
+    (_owner, "an argument names it, and its result is it"),
     (_entry, "its result is a new record that refers to another"),
     (_same_shape, "its result is such a record"),
     (_issued, "it returns the id of such a record"),
@@ -513,6 +520,9 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     if is_needed and _may_rename(facts) and entity in (server.shown if is_bare else server.made):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")
         yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
+    elif parsed.verb == "list" and is_needed and last_word(facts.tool.name) in _LISTS and not row_shape(facts.output):
+        yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
+        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record whose past is asked for")
     elif parsed.verb == "get" and _asks_for_children(facts, server, entity):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "the given state has several such records")
@@ -536,7 +546,7 @@ def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     noun, is_shown = facts.parsed.noun, server.shapes.get(record_shape(facts.output)) == entity
     is_entered = noun in server.entered and entity != "_".join(noun)
     takes_away = facts.parsed.verb == "delete" and is_shown and not _is_about(noun, words(entity))
-    if is_entered or takes_away or entity == _collection(facts, server):
+    if is_entered or takes_away or entity in {_owner(facts, server), _collection(facts, server)}:
         yield facts.evidence("verb", facts.parsed.verb, -0.1, f"it is not about a {noun[-1]} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 

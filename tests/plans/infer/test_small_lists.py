@@ -84,3 +84,17 @@ async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -
     ]
     _, every, some, listed = await answers(tmp_path, tools, *calls)
     assert (value(every), value(some)) == ({"count": len(value(listed)["projects"])}, {"count": 1})
+
+
+@pytest.mark.parametrize(("noun", "suffix"), [("habit", "id"), ("exercise", "name"), ("parcel", "number")])
+async def test_the_history_of_a_record_is_that_of_one(tmp_path: Path, noun: str, suffix: str) -> None:
+    key = f"{noun}_{suffix}"
+    tools = [
+        tool(f"create_{noun}", {key: STRING, "title": STRING}, key, "title"),
+        tool(f"list_{noun}s", {}),
+        tool(f"get_{noun}_history", {key: STRING, "days": {"type": "integer"}}, key),
+    ]
+    calls = ((f"create_{noun}", {key: "alpha", "title": "Blue"}), (f"get_{noun}_history", {key: "alpha", "days": 7}))
+    _, shown, unknown = await answers(tmp_path, tools, *calls, (f"get_{noun}_history", {key: "beta"}))
+    assert value(shown)["title"] == "Blue"
+    assert refused(unknown)
