@@ -31,7 +31,7 @@ MOST_MILLISECONDS = 250
 MOST_MEGABYTES = 1500
 """Half of what small machines for tests have: `--max-megabytes` is 1,024 by default, and a server starts at 130."""
 
-LIMIT = 20.0
+LIMIT = 60.0
 """Seconds after which an attack is given up; its requests may still be in progress then."""
 
 GONE = asyncio.IncompleteReadError, ConnectionError

@@ -102,3 +102,11 @@ async def test_tags_of_several_notes_change_together_or_not_at_all() -> None:
 async def test_paths_outside_a_vault_are_rejected(path: str) -> None:
     async with Simulator(compiled("vault")).open() as world:
         assert (await refusal(world, "read_note", path=path)).startswith("PATH_REJECTED: ")
+
+
+@pytest.mark.time_limit(60)
+async def test_notes_with_many_beginnings_of_links_are_read_once(tmp_path: Path) -> None:
+    text = "\n".join(["[[" * 400_000, "[](" * 300_000, f"[a]({'a' * 400_000}", "[[Old]]"])
+    async with simulated(tmp_path, {"Old.md": "", "Day.md": text}).open() as world:
+        changes = await ask(world, "move_note", source="Old.md", destination="New.md")
+        assert changes["updated_backlinks"] == ["Day.md"]

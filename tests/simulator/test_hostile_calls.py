@@ -144,6 +144,7 @@ async def test_odd_arguments_crash_no_service(name: str) -> None:
         ("filesystem", "search_files", {"path": "/srv/shared", "pattern": "**/" * 200 + "x"}),
         ("filesystem", "directory_tree", {"path": "/srv/shared", "excludePatterns": ["*e" * 40 + "!"]}),
         ("maps", "maps_geocode", {"address": " " * 100_000}),
+        ("payments", "search_stripe_resources", {"query": "customers:" + "a" * 500_000}),
     ],
 )
 async def test_known_attacks_are_answered(name: str, tool: str, arguments: Json) -> None:

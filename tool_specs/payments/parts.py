@@ -6,7 +6,7 @@ from mcp_sim.programs import Refused
 
 DAY = 86_400
 SEARCHABLE = ("customer", "invoice", "payment_intent", "price", "product", "subscription")
-CLAUSE = re.compile(r"""(-?)([\w.]+)\s*(:|~|<=|>=|<|>)\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
+CLAUSE = re.compile(r"""(-?)(?<![\w.])([\w.]++)\s*+(:|~|<=|>=|<|>)\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
 """A clause of a search: `-status:"open"`, `amount>1000`."""
 
 FIRST = ("Ada", "Bram", "Chiara", "Daan", "Elif", "Femke", "Goran", "Hanna", "Ines", "Jonas", "Kofi", "Lena", "Milan")

@@ -9,11 +9,15 @@ from mcp_sim.libraries.patterns import search_test
 from mcp_sim.programs.helpers import front_matter, with_front_matter, yaml_value
 
 RESERVED = {".obsidian", ".obsidian-mcp", ".git", ".backup", ".trash"}
-HIDDEN = re.compile(r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[^\n]*\n?|\Z)|<!--.*?(?:-->|\Z)|(`+)[^\n]*?\1")
+HIDDEN = re.compile(
+    r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[^\n]*\n?|\Z)|<!--.*?(?:-->|\Z)"
+    r"|(?<!`)(`++)[^\n]*?(?<!`)\1(?!`)"
+)
 """Blocks of code, comments, and code within a line."""
 TAG = re.compile(r"(?m)(^|[^\w/\\])#([\w/-]*(?:[^\W\d]|[_-])[\w/-]*)")
-WIKI_LINK = re.compile(r"(!?)\[\[([^\]|#]*)([^\]|]*)(\|[^\]]*)?\]\]")
-LINK = re.compile(r"(!?)\[([^\]]*)\]\((<?)([^)>\s#]+)([^)>\s]*)(>?)\)")
+WIKI_LINK = re.compile(r"(!?)\[\[([^][|#]*+)([^][|]*+)(\|[^][]*+)?\]\]")
+LINK = re.compile(r"(!?)\[([^][]*+)\]\((<?)([^][)>\s#]++)([^][)>\s]*+)(>?)\)")
+"""No link has a bracket in it: a text of a million brackets is read once."""
 TAGS_KEY = re.compile(r"(?m)^tags:[^\n]*(?:\n[ \t]*-[^\n]*|\n[ \t]+[^\n]*)*")
 
 

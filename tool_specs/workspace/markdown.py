@@ -7,7 +7,7 @@ from text import TEXTS, Wrong, array, dashed, invalid, mapping, rich, string
 
 MARKS = {"# ": "heading_1", "## ": "heading_2", "### ": "heading_3", "- ": "bulleted_list_item", "> ": "quote"}
 """The signs with which the lines of blocks begin in Markdown."""
-INLINE = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>.+?)`|\[(?P<text>.+?)\]\((?P<link>.+?)\)")
+INLINE = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>.+?)`|\[(?P<text>[^][\n]++)\]\((?P<link>[^][)\n]++)\)")
 KEPT = re.compile(r'<(?:page|database|unknown) url="[^"]*?([0-9a-f]{32})"')
 
 

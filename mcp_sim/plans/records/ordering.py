@@ -26,6 +26,8 @@ _NEWEST_FIRST = re.compile(
     r"|\breverse chronological",
     re.IGNORECASE,
 )
+_DIRECTION = re.compile(r"[\s:_.](asc|desc)(?:ending)?\Z", re.IGNORECASE)
+_BETWEEN = " \t\r\n:_."
 _RECENT = vocabulary("recent latest newest")
 _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
 
@@ -98,8 +100,9 @@ def _sort_key(asked: str) -> tuple[str, bool]:
     """Return the field and whether it descends, of `-name`, `name desc`, `name:desc` or `name_desc`."""
     if asked[:1] in "+-":
         return asked[1:], asked[0] == "-"
-    match = re.fullmatch(r"(.+?)[\s:_.]+(asc|ascending|desc|descending)", asked, re.IGNORECASE)
-    return (match[1], match[2].lower().startswith("desc")) if match else (asked, False)
+    match = _DIRECTION.search(asked)
+    field = asked[: match.start()].rstrip(_BETWEEN) if match else ""
+    return (field, match[1].lower() == "desc") if match and field else (asked, False)
 
 
 def _is_down(direction: Json) -> bool:
