@@ -55,12 +55,12 @@ class ToolResult:
     def data(self) -> Json:
         """The value, or the object or list that its only text is as JSON, as servers wrap what a function returns."""
         wrapped = _wrapped_text(self.value) if self.form == "structured" else None
-        return self.value if wrapped is None else _data_in(wrapped) or self.value
+        return self.value if wrapped is None else data_in(wrapped) or self.value
 
     def with_data(self, data: Json) -> ToolResult:
         """Return the result with other data, in the place and the layout that these have."""
         wrapped = _wrapped_text(self.value) if self.form == "structured" else None
-        before = None if wrapped is None else _data_in(wrapped)
+        before = None if wrapped is None else data_in(wrapped)
         if wrapped is None or before is None:
             return self.with_value(data)
         [name] = cast("Record", self.value)
@@ -76,7 +76,7 @@ class ToolResult:
             text = _wrapped_text(self.value) if block is None else block["text"]
         if block is not None and text != self.content[0].get("text"):
             return None
-        return None if text is None or _data_in(text) is not None else text
+        return None if text is None or data_in(text) is not None else text
 
     def with_prose(self, text: str) -> ToolResult:
         """Return the result with another text instead of its `prose`."""
@@ -137,7 +137,7 @@ def _wrapped_block(value: Json) -> Record | None:
     return block if block.get("type") == "text" and isinstance(block.get("text"), str) else None
 
 
-def _data_in(text: str) -> Json:
+def data_in(text: str) -> Json:
     """Return the object or list that a text is as JSON; None for other texts."""
     try:
         return json.loads(text) if text.lstrip()[:1] in ("{", "[") else None

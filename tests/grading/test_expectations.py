@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,24 @@ def test_impossible_options_are_refused(name: str, options: Any) -> None:
 )
 async def test_probe_asks_a_tool_at_the_end(crm: Crm, options: str, outcome: str) -> None:
     assert (await verdict(crm(f"expect: [{{probe: {options}}}]"), [CREATE])).outcome == outcome
+
+
+async def test_a_probe_reads_the_objects_in_a_text_that_is_json(tmp_path: Path) -> None:
+    text = json.dumps({"hats": [{"title": "Fez"}]}, indent=2)
+    document = {
+        "mcp_sim": 1,
+        "tools": "tools.json",
+        "stubs": [{"tool": "list_hats", "result": text}],
+        "expect": [{"probe": {"tool": "list_hats", "where": {"title": "Fez"}, "count": 1}}],
+    }
+    tools = [{"name": "list_hats", "inputSchema": {"type": "object"}}]
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    (tmp_path / "hats.json").write_text(json.dumps(document), encoding="utf-8")
+    async with Simulator.load(tmp_path / "hats.json").open() as world:
+        await world.call("list_hats", {})
+        await world.probe()
+        [judgement] = world.grade(exercised="ignore").verdicts
+    assert (judgement.outcome, judgement.because) == ("passed", "list_hats answers as expected at the end")
 
 
 async def test_a_probe_meets_no_fault_and_leaves_no_step_and_no_change(crm: Crm) -> None:

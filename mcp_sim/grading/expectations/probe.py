@@ -19,6 +19,7 @@ from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.tools import data_in
 
 
 def _listed(value: Any) -> Any:
@@ -130,7 +131,8 @@ def shown_text(observation: Observation) -> str:
 def shown_value(observation: Observation) -> Json:
     """Return the data of an answer: structured, or JSON in its text; else its text."""
     body = observation.body
-    return body.data if isinstance(body, ToolResult) else shown_text(observation)
+    value = body.data if isinstance(body, ToolResult) else shown_text(observation)
+    return (data_in(value) or value) if isinstance(value, str) else value
 
 
 def occurrences(text: str, wanted: str) -> int:
