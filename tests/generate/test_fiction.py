@@ -96,6 +96,12 @@ def test_the_command_writes_a_scenario_that_is_served_and_its_questions(tmp_path
     assert {line["pages"] for line in lines} >= {1, 2, 3}
 
 
+@pytest.mark.parametrize("years", [-101, 99_999])
+def test_years_beyond_the_calendar_are_refused(years: int) -> None:
+    with pytest.raises(UsageError, match=f"--shift-years: expected -100 to 900, got {years}"):
+        fiction("coast", shift_years=years)
+
+
 def test_odd_requests_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no theme 'moon'; give a YAML file, or one of coast, league, museums"):
         read_theme("moon")

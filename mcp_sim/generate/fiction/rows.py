@@ -33,6 +33,8 @@ _TRIES = 100
 """Draws of a day that shows no withheld number. One in thirty days does for a row with three of them."""
 LEAST_ROWS, MOST_ROWS = 40, 20_000
 """Numbers of rows that a world may have: with fewer, some tables are empty; more make gigabytes of pages."""
+_LEAST_SHIFT, _MOST_SHIFT = -100, 900
+"""How many years a world may be moved: its time must be in the years 1900 to 2999."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,12 @@ class Fiction:
 def invent(theme: Theme, *, rows: int, seed: int, shift_years: int = 0) -> Fiction:
     """Return the world of a theme with about this many rows. `shift_years` moves all years and days.
 
-    Raises `UsageError` for a number of rows that a world cannot have.
+    Raises `UsageError` for a number of rows or years that a world cannot have.
     """
     if not LEAST_ROWS <= rows <= MOST_ROWS:
         raise UsageError(f"--rows: expected {LEAST_ROWS} to {MOST_ROWS}, got {rows}")
+    if not _LEAST_SHIFT <= shift_years <= _MOST_SHIFT:
+        raise UsageError(f"--shift-years: expected {_LEAST_SHIFT} to {_MOST_SHIFT}, got {shift_years}")
     return _Maker(theme, rows, seed, shift_years).make()
 
 
