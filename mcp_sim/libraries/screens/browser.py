@@ -54,23 +54,22 @@ class Browser:
 
     def open(self) -> Tab:
         """Open another tab, which is then the current one. Raises `ScreenError` if there are too many."""
-        tabs = self.tabs
-        if len(tabs) >= _MOST_TABS:
-            raise ScreenError(f"at most {_MOST_TABS} tabs can be open")
-        number = 1 + max((int(tab["id"].removeprefix("tab-")) for tab in tabs), default=0)
+        tab = Tab(self, {**self._new_record(), "current": True})
         self.choose(None)
-        tab = Tab(self, {**new_tab(number), "current": True})
         tab.save()
         return tab
 
     def open_beside(self, url: str) -> None:
-        """Open an address in a tab that is not the current one."""
-        if len(self.tabs) >= _MOST_TABS:
-            raise ScreenError(f"at most {_MOST_TABS} tabs can be open")
-        number = 1 + max((int(tab["id"].removeprefix("tab-")) for tab in self.tabs), default=0)
-        tab = Tab(self, new_tab(number))
+        """Open an address in a tab that is not the current one. Raises `ScreenError` if there are too many."""
+        tab = Tab(self, self._new_record())
         tab.navigate(url)
         tab.save()
+
+    def _new_record(self) -> Record:
+        tabs = self.tabs
+        if len(tabs) >= _MOST_TABS:
+            raise ScreenError(f"at most {_MOST_TABS} tabs can be open")
+        return new_tab(1 + max((int(tab["id"].removeprefix("tab-")) for tab in tabs), default=0))
 
     def select(self, index: int) -> Tab:
         """Make a tab the current one."""
