@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 from random import Random
 from time import process_time
 from typing import Any, cast
@@ -151,3 +153,12 @@ async def test_known_attacks_are_answered(name: str, tool: str, arguments: Json)
     async with Simulator.load(name).open() as world:
         await world.call(tool, arguments)
         assert not world.crashed
+
+
+@pytest.mark.time_limit(60)
+async def test_an_order_with_many_spaces_is_read_once(tmp_path: Path) -> None:
+    properties = {"sort_by": {"type": "string"}, "limit": {"type": "integer"}}
+    tool: Json = {"name": "list_items", "inputSchema": {"type": "object", "properties": properties}}
+    (tmp_path / "items.json").write_text(json.dumps({"mcp_sim": 1, "name": "items", "tools": [tool]}))
+    async with Simulator.load(tmp_path / "items.json").open() as world:
+        assert (await world.call("list_items", {"sort_by": "a" + " " * 500_000 + "b"})).ok
