@@ -68,9 +68,11 @@ class Pseudonyms:
     def redact(self, value: Json, place: str) -> Json:
         """Return a recorded line with stand-ins. `place` is its tool."""
         line = cast("Record", value)
-        for part in line.values():
-            self.learn(part, place)
-        return {name: part if name in _KEPT else self._replace(part, has_patterns=True) for name, part in line.items()}
+        for inner in line.values():
+            self.learn(inner, place)
+        return {
+            name: inner if name in _KEPT else self._replace(inner, has_patterns=True) for name, inner in line.items()
+        }
 
     def redact_schemas(self, value: Json, _place: str) -> Json:
         """Return a list of tools with stand-ins. What they are depends on the list alone, so that lists stay equal."""
@@ -84,7 +86,9 @@ class Pseudonyms:
 
     def replace_known(self, line: Record) -> Record:
         """Return a line that was written earlier, with stand-ins for the names that were learnt since."""
-        return {name: part if name in _KEPT else self._replace(part, has_patterns=False) for name, part in line.items()}
+        return {
+            name: inner if name in _KEPT else self._replace(inner, has_patterns=False) for name, inner in line.items()
+        }
 
     def report(self) -> Iterator[str]:
         """Yield a line with the number of different values of each kind that were replaced."""
