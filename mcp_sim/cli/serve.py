@@ -283,9 +283,9 @@ async def _controlled(
 
     worlds = Worlds(partial(simulator.world, seed=args.seed, clock=world.clock.mode), args.max_worlds)
     worlds.add(world)
-    controls = Controls(simulator, worlds, Setting(world.origin.seed, world.clock.mode, "stdio"))
+    setting = Setting(world.origin.seed, world.clock.mode, "stdio")
     with token_of(args) as token:
-        async with controlled(controls, token, args) as line:
+        async with controlled(lambda: Controls(simulator, worlds, setting), token, args) as line:
             log.say([line])
             yield
 

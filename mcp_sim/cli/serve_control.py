@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mcp_sim.server.access import Access, environment, names_of
-from mcp_sim.server.control.app import ControlServer
-from mcp_sim.server.control.controls import Controls
 from mcp_sim.server.control.tokens import ControlToken, control_token
 from mcp_sim.server.listening import bind, parse_address, serving, url
 from mcp_sim.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcp_sim.server.control.controls import Controls
 
 GRACE_SECONDS = 1.0  # acts are short; only streams last, and they are cut off
 UNREAD_SECONDS = 60.0  # a reader that has stopped must not keep its ledger in memory
@@ -42,14 +44,18 @@ def barring(rules: Access, token: ControlToken | None) -> Access:
 
 
 @asynccontextmanager
-async def controlled(controls: Controls, token: ControlToken | None, args: argparse.Namespace) -> AsyncGenerator[str]:
+async def controlled(
+    controls: Callable[[], Controls], token: ControlToken | None, args: argparse.Namespace
+) -> AsyncGenerator[str]:
     """Serve the control plane within a block, if there is one. Yield the line that announces it."""
     if token is None:
         yield ""
         return
+    from mcp_sim.server.control.app import ControlServer  # noqa: PLC0415 (a tenth of the start of a server)
+
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.control, "--control")
     with bind(host, port, "--control") as listener:
-        server = ControlServer(controls, Access(names_of(host, args.allow_host), {}), token)
+        server = ControlServer(controls(), Access(names_of(host, args.allow_host), {}), token)
         async with serving(server, listener, server.leave, GRACE_SECONDS, UNREAD_SECONDS):
             yield f"  control  {url(host, listener)}, token: {token.source}"

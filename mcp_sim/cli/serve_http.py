@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
 from itertools import product
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -22,7 +23,6 @@ from mcp_sim.cli.serve_compile import compiling
 from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import Loaded, announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, access, environment
-from mcp_sim.server.control.controls import Controls, Setting
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, listen, parse_address, url
@@ -33,6 +33,9 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
+
+if TYPE_CHECKING:
+    from mcp_sim.server.control.controls import Controls
 
 MOST_WORKERS = 64  # a mistyped number must not start hundreds of processes
 
@@ -142,7 +145,12 @@ async def _serve(loaded: Loaded, args: argparse.Namespace, port: _Port, worker: 
             serves_older=args.sse,
         )
         seed = simulator.scenario.seed if args.seed is None else args.seed
-        controls = Controls(simulator, worlds, Setting(seed, clock, "http"))
+
+        def controls() -> Controls:
+            from mcp_sim.server.control.controls import Controls, Setting  # noqa: PLC0415 (rarely used)
+
+            return Controls(simulator, worlds, Setting(seed, clock, "http"))
+
         async with controlled(controls, port.token, args) as control, server.open() as app:
             freeze_collector()
             lines = list(_announced(simulator.scenario, counts, clock, port.rules, where, control, args))

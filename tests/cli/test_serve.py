@@ -322,3 +322,10 @@ def test_of_many_guesses_and_records_some_are_named_and_all_are_counted(tmp_path
     assert re.search(r"GUESSED  what \d+ of 80 tools do;", captured)
     assert re.search(r"^ +and \d+ more$", captured, re.MULTILINE)
     assert re.search(r"records  .*, and \d+ more$", captured, re.MULTILINE)
+
+
+def test_a_server_over_http_does_not_load_the_control_plane_without_need() -> None:
+    """Loading it is a tenth of a start."""
+    lines = "import sys, mcp_sim.cli.serve_http; print('mcp_sim.server.control.app' in sys.modules)"
+    done = subprocess.run([COLD, "-c", lines], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == "False\n"
