@@ -443,7 +443,9 @@ def _spec(
         root.error(problem)
         return None
     if not is_spec(root.value):
-        root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
+        root.error(
+            "is not a tool spec" if isinstance(root.value, dict) else f"is not a tool spec, but {shown(root.value)}"
+        )
         return None
     return read_spec(root, file, sources, server or None, prefix, program)
 

@@ -412,7 +412,7 @@ def check_links(place: Place, records: Mapping[str, GivenRecords], domain: Domai
     """Warn about requested records that cannot be generated, because the records that they must link to are missing."""
     for name, needed in orphans(domain.entities, records).items():
         if name in records:
-            place.at(name).warning(f"no {name} is generated: each must link to a {needed}, and there is none")
+            place.at(name).warning(f"no {name} is generated: each must link to a {needed}, and none exists")
 
 
 def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[str, Validator], seen: set[Any]) -> None:

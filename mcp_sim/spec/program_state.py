@@ -164,7 +164,7 @@ def _problems(uri: str, function: ProgramFunction) -> Iterator[str]:
             yield f"does not take {name!r}, a variable of {uri}{did_you_mean(name, function.parameters)}"
     for name in function.parameters:
         if name not in names and name not in function.defaults:
-            yield f"takes {name!r}, which is no variable of {uri}{did_you_mean(name, names)}"
+            yield f"takes {name!r}, which is not a variable of {uri}{did_you_mean(name, names)}"
 
 
 def _warn_of_writes(function: ProgramFunction, note: Note) -> None:

@@ -133,7 +133,7 @@ class _Table:
         """Return the table as an entity. `tables`: all tables of the program."""
         name = self._name
         if not is_table_name(name):
-            self._error((), "is no name for a table: it must be a Python name, and no attribute of a world")
+            self._error((), "is not a name for a table: it must be a Python name, and not an attribute of a world")
         body = self._body(value)
         fields, links = self._named(body, "fields"), self._named(body, "links")
         is_single, is_natural = body.get("singleton", False), body.get("natural", False)
@@ -234,7 +234,7 @@ def _why_no_schema(value: Record) -> str | None:
     """Return why a mapping is a default rather than a JSON Schema; None if it is a schema."""
     unknown = [word for word in value if word not in _SCHEMA_WORDS and not word.startswith("x-")]
     if unknown:
-        return f"{unknown[0]!r} is no keyword of JSON Schema{did_you_mean(unknown[0], _SCHEMA_WORDS)}"
+        return f"{unknown[0]!r} is not a keyword of JSON Schema{did_you_mean(unknown[0], _SCHEMA_WORDS)}"
     if not _MEANS_SCHEMA & value.keys():
         return "a JSON Schema of a field has a type, an enum, or a default"
     try:

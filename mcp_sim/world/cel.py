@@ -248,7 +248,7 @@ def _numbers(name: str, values: tuple[Any, ...]) -> list[Any]:
 def _orderable(name: str, values: tuple[Any, ...]) -> list[Any]:
     items = _items(values)
     if not items:
-        raise ValueError(f"{name}: an empty list has none")
+        raise ValueError(f"{name}: the list is empty")
     return items if all(isinstance(item, str) for item in items) else _numbers(name, values)
 
 

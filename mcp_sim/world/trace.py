@@ -232,7 +232,7 @@ def entry_problems(entry: Json) -> Sequence[str]:
     if problems or not step:
         return problems
     times: Record = {"step.at": step["at"], "step.clock.now": step.get("clock", {}).get("now", step["at"])}
-    return [f"{path}: {time!r} is no time" for path, time in times.items() if not _is_time(time)]
+    return [f"{path}: {time!r} is not a time" for path, time in times.items() if not _is_time(time)]
 
 
 @cache

@@ -149,7 +149,7 @@ def test_ctrl_c_reports_what_was_found(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--kinds", "lost_acks"], "'lost_acks' is no kind of perturbation; did you mean 'lost_ack'?"),
+        (["--kinds", "lost_acks"], "'lost_acks' is not a kind of perturbation; did you mean 'lost_ack'?"),
         (["--kinds", "injection"], "'injection' is not tried by hunts"),
         (["--runs", "0"], "--runs must be from 1 to"),
         (["--jobs", "0"], "--jobs must be at least 1"),

@@ -189,7 +189,7 @@ def test_a_spec_of_ones_own_is_referred_to(
     [
         ("crn", "crn: no such file or shipped tool spec; did you mean 'crm'?"),
         ("crn.json", "crn.json: file not found"),
-        ("scenario.yml", "is no tool spec; expected one, or a list of tools or a client configuration"),
+        ("scenario.yml", "is not a tool spec; expected one, or a list of tools or a client configuration"),
         ("other.json", "other.json: has no MCP servers; expected them under `mcpServers` or `servers`"),
         ("empty.json", "empty: there are no tools"),
     ],

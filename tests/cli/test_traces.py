@@ -28,7 +28,11 @@ WRONG: dict[str, tuple[list[str | int], Any, str]] = {
     "a change of nothing": (["step", "committed", 0], {"op": "put"}, "step.committed[0]: 'entity' is a required"),
     "arguments that are a text": (["step", "arguments"], "x", "step.arguments: 'x' is not of type 'object'"),
     "a month that does not exist": (["step", "at"], "2029-13-01T09:00:00Z", "step.at: '2029-13-01T09:00:00Z'"),
-    "a day that does not exist": (["step", "at"], "2029-02-30T09:00:00Z", "step.at: '2029-02-30T09:00:00Z' is no time"),
+    "a day that does not exist": (
+        ["step", "at"],
+        "2029-02-30T09:00:00Z",
+        "step.at: '2029-02-30T09:00:00Z' is not a time",
+    ),
     "an endless delay": (["step", "served", "delay_ms"], 1e300, "step.served.delay_ms: 1e+300 is greater than"),
     "a fault without a reason": (["step", "perturbations", 0], {"id": "x"}, "step.perturbations[0]: 'kind' is a"),
     "no step": (["step"], None, "step: None is not of type 'object'"),

@@ -252,7 +252,7 @@ def test_generated_records_link_to_records_of_a_file(tmp_path: Path) -> None:
     assert problems(path) == []
     assert {deal["contact_id"] for deal in tables(path)["deal"]} == {"con_00007"}
     (tmp_path / "people.csv").write_text("id,name\n", encoding="utf-8")
-    assert "no deal is generated: each must link to a contact, and there is none" in str(check([path]))
+    assert "no deal is generated: each must link to a contact, and none exists" in str(check([path]))
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ ODD: list[tuple[dict[str, Any], str]] = [
         r"rows\.lighthouse: l1\.town: no row of town has id 't1'",
     ),
     ({"templates": [{"about": "town", "url": "u/{id}", "text": "{lighthouse.heigt}"}]}, r"\[0\]\.text: .* 'heigt'"),
-    ({"templates": [{"about": "town", "url": "u/{id}", "text": "{lights.name}"}]}, r"'lights' is no link of town"),
+    ({"templates": [{"about": "town", "url": "u/{id}", "text": "{lights.name}"}]}, r"'lights' is not a link of town"),
     ({"templates": [{"about": "town", "titel": "{name}"}]}, r"\[0\]: unknown key 'titel'; did you mean 'title'"),
     ({"texts": {"https://none.example": "x"}}, r"texts: no template makes a page https://none\.example"),
     ({"templates": [{"about": "ship"}]}, r"templates\[0\]\.about: expected a table of rows, got 'ship'"),

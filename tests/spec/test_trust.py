@@ -106,7 +106,7 @@ def test_a_pipe_or_a_device_is_refused_at_once(folder: Path, where: str) -> None
     path = document(folder, naming(REFERENCES[where], "pipe.json"))
     assert "'pipe.json' is not a regular file" in problems(path)
     for file in ("/dev/zero", "/dev/stdin", "/proc/self/environ"):
-        with pytest.raises(DocumentError, match=r"is not a regular file|is no tool spec"):
+        with pytest.raises(DocumentError, match=r"is not a regular file|is not a tool spec"):
             load(document(folder, naming(REFERENCES[where], file)), trust=True)
 
 

@@ -132,7 +132,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     ),
     "records that would have to link to nothing": (
         HEAD + "world:\n  records:\n    contact: 0\n    deal: 10\n    activity: 0\n",
-        ["x.yaml:6: warning: world.records.deal: no deal is generated: each must link to a contact, and there is none"],
+        ["x.yaml:6: warning: world.records.deal: no deal is generated: each must link to a contact, and none exists"],
     ),
     "stubs": (
         HEAD + "stubs:\n  - {tool: get_deal}\n  - {tool: get_deal, error: x, arguments: {deal_id: {eqals: 3}}}\n",

@@ -111,7 +111,7 @@ def test_an_unknown_name_or_bad_syntax_is_refused_at_load(text: str, message: st
         ("1 / 0 == 1", "division by zero"),
         ("9223372036854775807 + 1 > 0", "overflow"),
         ("sum(deal.map(d, d.amount)) > 1.0", "sum: null is not a number"),
-        ("min([]) == 1", "min: an empty list has none"),
+        ("min([]) == 1", "min: the list is empty"),
         ("find('deel', {}) == []", "find: unknown entity 'deel'; did you mean 'deal'?"),
         ("find('deal', {'id': {'contain': 'x'}}) == []", "did you mean 'contains'?"),
         ("deal[0].title.matches('(')", "not a valid regex"),

@@ -91,7 +91,7 @@ def is_inline(element: Element) -> bool:
 
 
 def is_plain_inline(element: Element) -> bool:
-    """Whether an element flows in a line, and is no box of its own there."""
+    """Whether an element flows in a line, and is not a box of its own there."""
     display = _display(element)
     return (
         display == "inline" if display else element.tag in INLINE and (element.tag == "img" or element.tag not in BOXES)

@@ -80,7 +80,7 @@ class Rows:
         for match in SLOT.finditer(text):
             reached, path = table, match[1].split(".")
             for name in path[:-1]:
-                reached = self._next(reached, name) or _no(match[0], f"{name!r} is no link of {reached}", place)
+                reached = self._next(reached, name) or _no(match[0], f"{name!r} is not a link of {reached}", place)
             if not any(path[-1] in row for row in self.tables[reached].values()):
                 _no(match[0], f"no row of {reached} has a field {path[-1]!r}", place)
 

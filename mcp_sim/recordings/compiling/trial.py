@@ -210,7 +210,7 @@ async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list
         ("nothing", {}, False),
         *((f"no {name!r}", {other: first for other, first in state.items() if other != name}, False) for name in state),
         ("all of it under a key", {"database": state}, True),
-        ("mappings by id in place of lists", {name: _as_mapping(value) for name, value in state.items()}, True),
+        ("mappings by id instead of lists", {name: _as_mapping(value) for name, value in state.items()}, True),
     ]
     findings = list[Finding]()
     for what, shape, has_all in shapes[:_MOST_SHAPES]:

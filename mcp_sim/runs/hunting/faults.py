@@ -97,7 +97,7 @@ def chosen_faults(kinds: Collection[str] | None) -> tuple[Fault, ...]:
     for kind in kinds:
         if kind not in known:
             hint = did_you_mean(kind, known)
-            reason = "is not tried by hunts" if kind in perturbations.names() else "is no kind of perturbation"
+            reason = "is not tried by hunts" if kind in perturbations.names() else "is not a kind of perturbation"
             raise UsageError(f"--kinds: {kind!r} {reason}{hint}")
     return tuple(fault for fault in all_faults() if fault.kind in kinds)
 

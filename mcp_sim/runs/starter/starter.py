@@ -183,7 +183,7 @@ async def read_source(reference: str) -> _Source:
             return await _imported(kind_of_file(value) or ("tools" if _lists_tools(value) else "client"), str(path))
         if is_spec(value):
             return _Source(spec=path)
-        raise UsageError(f"{reference}: is no tool spec; expected one, or a list of tools or a client configuration")
+        raise UsageError(f"{reference}: is not a tool spec; expected one, or a list of tools or a client configuration")
     if reference in known:
         return _Source(spec=reference)
     if is_file_name(reference):

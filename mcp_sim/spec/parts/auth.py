@@ -29,7 +29,7 @@ class OAuthPart(Part):
     )
     refresh: SpanText | None = Field(
         default=Span(time=timedelta(days=30)),
-        description="Lifetime of a refresh token: a duration; null: there are none.",
+        description="Lifetime of a refresh token: a duration; null: none is issued.",
     )
     rotates: bool = Field(default=True, description="Whether each refresh token can be used once only.")
     refresh_fails: CountFromZero | Literal["always"] = Field(

@@ -128,7 +128,10 @@ class SimPart(Part):
     envelope: EnvelopePart | None = Field(default=None, description="Paths of values in the result.")
     idempotency: (
         Annotated[IdempotencyPart, BeforeValidator(_as_key, json_schema_input_type=str | IdempotencyPart)] | None
-    ) = Field(default=None, description="Argument with the idempotency key, or {key, expires}; null: there is none.")
+    ) = Field(
+        default=None,
+        description="Argument with the idempotency key, or {key, expires}; null: the tool has no such argument.",
+    )
     result: Result | None = Field(
         default=None,
         description="What the tool answers: a text or JSON with {slots}, or a list of these for different cases.",

@@ -189,9 +189,7 @@ class ExpectationKeys(Part):
     weight: float = Field(default=1.0, ge=0, description="Weight relative to the other expectations.")
     gate: bool = Field(default=False, description="true: if it fails, no other expectation counts.")
     optional: bool = Field(default=False, description="true: it is reported but not graded.")
-    message: str = Field(
-        default="", max_length=500, description="What it means if it fails, for whoever reads reports."
-    )
+    message: str = Field(default="", max_length=500, description="What it means if it fails, for readers of reports.")
 
 
 class WorldModelKeys(Part):

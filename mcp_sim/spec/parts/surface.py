@@ -40,7 +40,7 @@ class AskPart(Part):
     )
     confirm: str | Literal[False] | None = Field(
         default=None,
-        description="Boolean field of the form: unless it is true, the user declines; false: there is none. "
+        description="Boolean field of the form: unless it is true, the user declines; false: no field does. "
         "Default: false in the only boolean field declines.",
     )
     url: str | None = Field(default=None, description="URL that the user opens instead of filling in a form.")

@@ -90,7 +90,7 @@ def _method(function: Record) -> Callable[..., str]:
     properties, required = as_object(schema.get("properties")), frozenset(schema.get("required", ()))
     odd = [argument for argument in properties if not re.fullmatch(r"[A-Za-z_]\w*", argument)]
     if odd:
-        raise UsageError(f"{name}: TRL cannot describe the argument {odd[0]!r}; it is no name in Python")
+        raise UsageError(f"{name}: TRL cannot describe the argument {odd[0]!r}; it is not a Python name")
 
     def call(self: Any, **arguments: Any) -> str:
         if self.episode.done:

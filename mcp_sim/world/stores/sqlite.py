@@ -39,7 +39,7 @@ T = TypeVar("T")
 class Sqlite(Store):
     """Keep worlds in an SQLite file: every entry of their ledgers, and a snapshot of each. Processes take turns."""
 
-    path: Path = Field(description="The file; created if there is none.", examples=["worlds.db"])
+    path: Path = Field(description="The file; created if missing.", examples=["worlds.db"])
     patience: float = Field(default=60.0, ge=0, description="How long to wait for another process, in seconds.")
 
     @contextmanager
