@@ -213,7 +213,7 @@ def test_if_no_server_answers_nothing_is_written(here: Path, capsys: pytest.Capt
 
 
 CODE = '"""\n\nimport os\nos.abort()\n"""'
-KEYWORDS = ["import", "known", "tool", "a-pet", "a_pet"]
+KEYWORDS = ["a-pet", "a_pet", "tool", "import", "known"]
 
 
 def pets_tools(noun: str, description: str = "", **more: Any) -> list[dict[str, Any]]:
@@ -245,7 +245,8 @@ ODD_TOOLS = {
         *({**COMPUTE, "name": name} for name in (CODE, "a\nimport os", "a\rimport os", "a\u2028import os", "a\0b")),
     ],
     "names of Python and of the program": [
-        {**one, "name": name} for one, name in zip(pets_tools("pet"), KEYWORDS, strict=True)
+        *pets_tools("pet"),
+        *({**one, "name": name} for one, name in zip(pets_tools("pet"), KEYWORDS, strict=True)),
     ],
     "names that become one": [
         *pets_tools("pet"),

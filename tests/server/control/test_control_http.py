@@ -208,7 +208,7 @@ SHOP = "https://wheelhouse.example"
 
 
 def test_a_person_acts_with_the_tools_as_another_actor_and_no_fault_applies() -> None:
-    """The agent's first click meets the fault, on the page that the person left."""
+    """The agent's first click meets the fault of such pages, on the page that the person left."""
     with controlled("flaky_web_shop", "--clock", "virtual") as (served, operator):
         operator.post("/worlds", {"name": "w"}, 201)
 
@@ -227,10 +227,11 @@ def test_a_person_acts_with_the_tools_as_another_actor_and_no_fault_applies() ->
         assert {change["entity"] for change in steps[-1]["committed"]} >= {"tab", "cart", "screen_page"}
         assert "Cart (1)" in operator.send("GET", "/worlds/w/screen").text
         assert "Cart (1)" not in operator.send("GET", f"/worlds/w/screen?step={steps[-2]['n']}").text
-        seen = call(served, "w", "browser_snapshot", {})
-        assert f"- Page URL: {SHOP}/cart" in seen["content"][0]["text"]
+        act("browser_navigate", url=f"{SHOP}/parts/7")
         refused = call(served, "w", "browser_click", {"target": "e1"})
         assert "503" in refused["content"][0]["text"]
+        seen = call(served, "w", "browser_tabs", {"action": "list"})
+        assert f"({SHOP}/parts/7)" in seen["content"][0]["text"]
 
 
 def test_calls_of_a_person_are_refused_with_their_problems(plane: tuple[Served, Operator]) -> None:
