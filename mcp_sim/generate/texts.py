@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
+from itertools import islice
 from typing import Any, cast
 from warnings import catch_warnings, simplefilter
 
@@ -32,6 +33,9 @@ _ATTEMPTS = 12  # written texts almost always match; more would slow schemas tha
 _ATTEMPTS_AROUND = 200  # look-arounds are ignored by the writer and met by chance only
 _AROUND = re.compile(r"\(\?<?[=!]")
 _MOST_ATOMS = 100_000  # nested repetitions multiply: stops before memory is full
+_MOST_LETTERS = 256  # of a range: all of ASCII, which a negated class leaves out; `[\u0001-\U0010ffff]` has a million
+_DIALECT = re.compile(r"\\(?:c([A-Za-z])|k<(\w+)>|.)|\(\?<(?![=!])", re.DOTALL)
+"""An escape, or the start of a named group. Escapes are consumed whole: `\\\\cache` is a backslash and a word."""
 
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
@@ -142,14 +146,22 @@ def _longer(pattern: str, text: str, shortest: int) -> str:
 @lru_cache(maxsize=256)
 def _parsed(pattern: str) -> Any:
     """Parse a pattern with Python's own parser. Raises `ValueError` for what it does not know."""
-    form = re.sub(r"\\k<(\w+)>", r"(?P=\1)", re.sub(r"\(\?<(?![=!])", "(?P<", pattern))
-    form = re.sub(r"\\c([A-Za-z])", lambda match: f"\\x{ord(match[1].upper()) - 64:02x}", form)
+    form = _DIALECT.sub(_in_python, pattern)
     try:
         with catch_warnings():  # about sets in sets, which other dialects do not have
             simplefilter("ignore", FutureWarning)
             return cast("Any", import_module("re._parser")).parse(form)
     except (re.error, OverflowError) as error:
         raise ValueError(str(error)) from None
+
+
+def _in_python(match: re.Match[str]) -> str:
+    """Return an escape or the start of a named group as Python spells it."""
+    if match[0] == "(?<":
+        return "(?P<"
+    if match[1]:
+        return f"\\x{ord(match[1].upper()) - 64:02x}"
+    return f"(?P={match[2]})" if match[2] else match[0]
 
 
 class _Writer:
@@ -179,7 +191,7 @@ class _Writer:
             case "LITERAL":
                 return chr(value)
             case "NOT_LITERAL" | "IN" | "ANY":
-                return self.chance.choice(self.any if kind == "ANY" else _letters(kind, value))
+                return self.chance.choice(self._allowed(kind, value))
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 return self._repeated(*value)
             case "BRANCH":
@@ -198,6 +210,12 @@ class _Writer:
             case _:
                 return ""
 
+    def _allowed(self, kind: str, value: Any) -> str:
+        """Return the letters that may be written for a class or a dot."""
+        if kind == "ANY":
+            return self.any
+        return _letters(tuple(value) if kind == "IN" else (("NEGATE", None), ("LITERAL", value)))
+
     def _repeated(self, low: int, most: Any, nodes: Any) -> str:
         first = self._sequence(nodes)
         if str(most) == "MAXREPEAT":
@@ -209,15 +227,17 @@ class _Writer:
         return "".join([first, *(self._sequence(nodes) for _ in range(count - 1))]) if count else ""
 
 
-def _letters(kind: str, value: Any) -> str:
+@lru_cache(maxsize=256)
+def _letters(parts: tuple[tuple[Any, Any], ...]) -> str:
     """Return the letters of a class."""
-    letters, negated = "", kind == "NOT_LITERAL"
-    for part, meaning in value if kind == "IN" else [("LITERAL", value)]:
+    letters, negated = "", False
+    for part, meaning in parts:
         match str(part):
             case "NEGATE":
                 negated = True
             case "RANGE":
-                letters += "".join(map(chr, range(meaning[0], meaning[1] + 1)))
+                codes = range(meaning[0], meaning[1] + 1)
+                letters += "".join(islice((chr(code) for code in codes if not 0xD800 <= code <= 0xDFFF), _MOST_LETTERS))
             case "CATEGORY":
                 name = str(meaning).removeprefix("CATEGORY_").lower()
                 known = _CLASSES[name.removeprefix("not_")]

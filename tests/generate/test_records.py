@@ -183,7 +183,8 @@ def test_a_value_is_valid_under_less_usual_schemas(schema: dict[str, Json]) -> N
     "pattern",
     [r"^[A-Z]{2}-\d{4}$", r"^(north|south)_[a-z]+$", r"^#W\d{7}$", r"^[^\s@]+@[a-z]+\.(com|org)$",
      r"^\+?[1-9]\d{6,14}$",
-     r"^(?:[01]\d|2[0-3]):[0-5]\d$", r"^v\d+(\.\d+){2}$", r"\w+", "", r"^[\w-]{3,8}$", r"^a?b*c$"],
+     r"^(?:[01]\d|2[0-3]):[0-5]\d$", r"^v\d+(\.\d+){2}$", r"\w+", "", r"^[\w-]{3,8}$", r"^a?b*c$",
+     r"^C:\\cache$", r"^\(?<a$", r"^\\k<id>$", "^[\u0020-\uffff]{100}$"],
 )  # fmt: skip
 def test_a_text_is_made_for_a_pattern(pattern: str) -> None:
     for salt in range(50):
