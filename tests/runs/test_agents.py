@@ -12,10 +12,11 @@ from support.vendors import GRADED_SCENARIOS, compiled
 
 from mcp_sim import Simulator, World
 from mcp_sim.runs.agents.clients import play
-from mcp_sim.runs.agents.script import script_for
-from mcp_sim.runs.agents.strategies import STRATEGIES
+from mcp_sim.runs.agents.script import Script, script_for
+from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply, has_given_up
 from mcp_sim.server.testing import connected
 from mcp_sim.spec.sources import shipped
+from mcp_sim.types import Record
 from mcp_sim.types.kinds import expectations
 
 
@@ -82,3 +83,21 @@ async def test_careful_agents_wait_as_long_as_an_error_says(agent: str) -> None:
         await world.inject({"error": {"status": 429, "retry_after": "2s"}, "id": "quota", "when": {"nth": 1}})
         await play(script_for(world.scenario.task), STRATEGIES[agent], {"calendar": client}, sleep)
     assert waits == WAITS[agent]
+
+
+@pytest.mark.parametrize(("clicks_needed", "clicks_made"), [(1, 1), (4, 4), (5, 4)])
+async def test_an_agent_gives_up_on_a_notice_that_stays(clicks_needed: int, clicks_made: int) -> None:
+    notice = {"shows": "Allow cookies?", "call": "click"}
+    script = Script.model_validate({"task": "Look at the page", "notices": [notice], "steps": [{"call": "open_page"}]})
+    calls = list[str]()
+
+    async def ask(tool: str, arguments: Record) -> Reply:
+        calls.append(tool)
+        text = "Allow cookies?" if calls.count("click") < clicks_needed else "Welcome"
+        return Reply(text, is_error=False, text=text)
+
+    async def sleep(_: float) -> None: ...
+
+    answer = await Player(script, STRATEGIES["naive_retry"], ask, sleep).play()
+    assert calls.count("click") == clicks_made
+    assert has_given_up(answer) == (clicks_needed > clicks_made)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from mcp_sim.grading.expectations.paced import told_wait
-from mcp_sim.runs.agents.script import Call, Check, Script, Step, filled, find_shown
+from mcp_sim.runs.agents.script import Call, Check, Notice, Script, Step, filled, find_shown
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.frozen import frozen
 
@@ -169,6 +169,10 @@ class Player:
             if isinstance(call, Step) and call.look and (not attempt or self._strategy.reads != "never"):
                 await self._look(call.look)
             reply = await self._asked(call)
+            if isinstance(call, Notice) and _shows(reply, call):
+                self._keep(call, reply.value)
+                text = f"{call.shows!r} is still shown"
+                continue
             if isinstance(call, Step) and not reply.is_error:  # the check may need what the answer shows
                 self._keep(call, reply.value)
             if not reply.is_error and not (check and self._strategy.reads == "always"):
@@ -201,8 +205,8 @@ class Player:
 
     async def _asked(self, call: Call) -> Reply:
         reply = await self._ask(call.call, filled(call.arguments, self.kept))
-        for notice in self._script.notices:
-            if notice.shows in reply.text and not reply.is_error:
+        for notice in [] if isinstance(call, Notice) else self._script.notices:
+            if _shows(reply, notice):
                 self._keep(notice, reply.value)
                 await self._until_done(notice, None)
                 reply = await self._ask(call.call, filled(call.arguments, self.kept))
@@ -223,6 +227,11 @@ class Player:
     def _keep(self, call: Call, value: Json) -> None:
         shown = {name: find_shown(value, path) for name, path in call.keep.items()}
         self.kept |= {name: value for name, value in shown.items() if value is not None}
+
+
+def _shows(reply: Reply, notice: Notice) -> bool:
+    """Whether a notice is in front of the screen that an answer shows."""
+    return notice.shows in reply.text and not reply.is_error
 
 
 def _misspelt(step: Step) -> Step:
