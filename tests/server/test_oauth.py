@@ -199,7 +199,7 @@ async def test_a_token_in_arguments_is_withheld_and_judged(tmp_path: Path, capsy
     assert "a token was in the arguments of a call" in capsys.readouterr().out
 
 
-def test_escapes_and_batches_hide_neither_calls_nor_tokens() -> None:
+def test_neither_escapes_nor_batches_nor_answers_of_the_user_hide_tokens() -> None:
     auth = Authorization(OAuth(revoked_at=5), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
     access, _ = auth.grants.issue(Grant("client", [], "/w/a", "a"), "authorized")
     token = auth.grants.access_token(access)
@@ -207,7 +207,8 @@ def test_escapes_and_batches_hide_neither_calls_nor_tokens() -> None:
     assert token is not None
     note = access.replace("-", "\\u002d")
     call = f'{{"method": "tools\\/call", "params": {{"note": "{note}"}}}}'
-    for body in (call, f"[{call}, {call}]"):
+    answer = f'{{"id": 1, "result": {{"action": "accept", "content": {{"key": "{note}"}}}}}}'
+    for body in (call, f"[{call}, {call}]", answer, answer.replace("\\u002d", "-")):
         kept = auth.take_call(token, scope, body.encode())
         assert b"[token]" in kept
         assert access.encode() not in kept

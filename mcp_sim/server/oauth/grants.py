@@ -157,7 +157,7 @@ class Grants:
             held.is_revoked = held.is_revoked or held.grant is token.grant
 
     def withheld(self, body: bytes, world: str) -> bytes:
-        """Return the body of a call without the tokens of this server. That it had some is noted."""
+        """Return the body of a request without the tokens of this server. That it had some is noted."""
         known = {match[0] for match in _TOKEN.finditer(body) if self._is_known(match[0].decode())}
         if not known:
             return body

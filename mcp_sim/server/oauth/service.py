@@ -181,7 +181,10 @@ class Authorization:
         return self._provider.name_of(token.grant.client)
 
     def take_call(self, token: Token, scope: Scope, body: bytes) -> bytes:
-        """Count the tool calls of a body, and return it without tokens. Raises `Refusal` if a fault refuses one."""
+        """Count the tool calls of a body, and return it without tokens. Raises `Refusal` if a fault refuses one.
+
+        A body without calls may hold a token, too: clients of older protocols post what a user answers on its own.
+        """
         body, calls = _calls_in(body)
         world = token.grant.world
         for _ in range(calls):
@@ -189,7 +192,7 @@ class Authorization:
             if reason is not None:
                 self.grants.note(world, "refused", reason)
                 raise _unauthorized(scope, reason)
-        return self.grants.withheld(body, world) if calls else body
+        return self.grants.withheld(body, world)
 
 
 def _calls_in(body: bytes) -> tuple[bytes, int]:
@@ -204,7 +207,7 @@ def _calls_in(body: bytes) -> tuple[bytes, int]:
         return body, 0  # it is refused where it is answered
     messages = as_list(value) or [value]
     calls = sum(as_object(message).get("method") == "tools/call" for message in messages)
-    return encode(value) if calls and b"\\" in body else body, calls
+    return encode(value) if b"\\" in body else body, calls
 
 
 def _unauthorized(scope: Scope, reason: Reason | None) -> Refusal:
