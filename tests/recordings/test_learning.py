@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -528,15 +528,16 @@ async def test_fields_are_left_out_if_they_lower_the_behaviour_of_a_tool(
     ] == []
 
 
+@pytest.mark.parametrize("layout", [json.dumps, str], ids=["JSON", "Python"])
 async def test_a_failure_within_a_text_is_not_replaced_by_a_valid_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    layout: Callable[[Any], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     wrapped = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
     lookups = [{**tool(name, hat_id="string"), "outputSchema": wrapped} for name in ("get_hat", "sell_hat")]
 
     def missing(name: str, key: str) -> dict[str, Any]:
-        shown = json.dumps({"error": True, "code": "not_found", "message": f"Hat '{key}' not found."})
+        shown = layout({"error": True, "code": "not_found", "message": f"Hat {key} not found."})
         content = [{"type": "text", "text": shown}]
         result = {"content": content, "structuredContent": {"result": shown}}
         return {"tool": name, "arguments": {"hat_id": key}, "result": result}

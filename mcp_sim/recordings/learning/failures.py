@@ -16,6 +16,7 @@ from mcp_sim.types.error_templates import slots_in
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
+from mcp_sim.types.tools import data_in
 
 _CAUSES = (
     ("not_found", r"not found|not exist|doesn't exist|no such|unknown|could ?n[o']t find|cannot find|\bno \w+ with\b"),
@@ -157,7 +158,7 @@ def _template(sample: Sample, slots: Mapping[str, str]) -> Json:
     soft: Record = {} if sample.recorded.is_error else {"soft": True}
     structured = sample.answer["result"].get("structuredContent")
     if isinstance(structured, dict):
-        body = _wrapped(value, cast("Record", structured)) if soft else value
+        body = _wrapped(value, cast("Record", structured), slots) if soft else value
         if isinstance(body, dict):
             return {"structured": cast("Record", body), **soft}
     if isinstance(value, str):
@@ -166,16 +167,19 @@ def _template(sample: Sample, slots: Mapping[str, str]) -> Json:
     return whole
 
 
-def _wrapped(value: Json, structured: Record) -> Json:
+def _wrapped(value: Json, structured: Record, slots: Mapping[str, str]) -> Json:
     """Return what a success shows as the structured content of a server shows it: as it is, or below `result`.
 
-    There it may be JSON in a text, which keeps its layout.
+    There it may be JSON in a text, which keeps its layout, or a Python literal, which stays a text.
     """
     if structured.keys() != {"result"}:
         return value
-    is_json = isinstance(structured["result"], str) and not isinstance(value, str)
-    body: Record = ToolResult(structured).with_data(value).value if is_json else {"result": value}
-    return body
+    shown = structured["result"]
+    if not isinstance(shown, str) or isinstance(value, str):
+        return {"result": value}
+    if data_in(shown) is None:
+        return {"result": _with_slots(literal(shown), slots)}
+    return ToolResult(structured).with_data(value).value
 
 
 def _with_slots(value: Json, slots: Mapping[str, str]) -> Json:
