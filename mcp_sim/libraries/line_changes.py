@@ -5,7 +5,6 @@ difflib prefers long equal blocks, and so shows other changes than diff and git 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -15,8 +14,11 @@ Step: TypeAlias = tuple[str, int, int, int, int]
 MOST_COMPARED = 100_000_000  # 10,000 lines in another order take a second
 """The product of the numbers of lines between the first and the last that differ: more are replaced as a whole."""
 
-_MOST_ROUNDS = 256
-"""How many differences are looked for at once: the time grows with their square. GNU diff gives up later."""
+_MOST_EDITS = 256
+"""How many edits are searched from each corner: the time grows with their square. GNU diff gives up later."""
+
+_NOWHERE = -(10**9)
+"""A diagonal without a point that is reached: one more edit leaves it below zero."""
 
 
 def steps(old: Sequence[str], new: Sequence[str], context: int = 0) -> list[Step]:
@@ -65,12 +67,12 @@ def _joined(every: Sequence[Step]) -> list[Step]:
 
 
 def _inner_steps(old: Sequence[str], new: Sequence[str]) -> Iterator[Step]:
-    changed = _Changes(old, new)
-    changed.compare()
-    flags = [_Flags(flags) for flags in changed.flags]
-    flags[0].shift(old, flags[1])
-    flags[1].shift(new, flags[0])
-    return _steps(flags[0], flags[1], len(old), len(new))
+    kept = _kept(old, new)
+    deleted = _runs([place for place, _ in kept], len(old))
+    inserted = _runs([place for _, place in kept], len(new))
+    deleted = _moved(deleted, old, len(kept), inserted)
+    inserted = _moved(inserted, new, len(kept), deleted)
+    return _steps(deleted, inserted, len(kept))
 
 
 def grouped(every: Sequence[Step], context: int) -> Iterator[list[Step]]:
@@ -111,149 +113,160 @@ def _span(start: int, end: int) -> str:
     return str(end) if count == 1 else f"{start + bool(count)},{count}"
 
 
-class _Changes:
-    """Marks the lines that one list has and the other has not. Lines without an equal one are not compared."""
-
-    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
-        self.flags = [[True] * len(old), [True] * len(new)]
-        both = {*old} & {*new}
-        self._places = [[at for at, line in enumerate(lines) if line in both] for lines in (old, new)]
-        self._old, self._new = ([line for line in lines if line in both] for lines in (old, new))
-
-    def compare(self) -> None:
-        """Unmark the lines of the longest common part."""
-        ranges = [(0, len(self._old), 0, len(self._new))]
-        while ranges:
-            start, end, first, last = ranges.pop()
-            while start < end and first < last and self._old[start] == self._new[first]:
-                self._keep(start, first)
-                start, first = start + 1, first + 1
-            while start < end and first < last and self._old[end - 1] == self._new[last - 1]:
-                end, last = end - 1, last - 1
-                self._keep(end, last)
-            if start < end and first < last:
-                middle, line = self._middle(start, end, first, last)
-                ranges += [(start, middle, first, line), (middle, end, line, last)]
-
-    def _keep(self, start: int, first: int) -> None:
-        self.flags[0][self._places[0][start]] = self.flags[1][self._places[1][first]] = False
-
-    def _middle(self, start: int, end: int, first: int, last: int) -> tuple[int, int]:
-        """Return where searches from the beginning and from the end of a range meet, by the diagonals of Myers."""
-        lowest, highest = start - last, end - first
-        front, back = defaultdict[int, int](lambda: -1), defaultdict[int, int](lambda: end + last + 1)
-        begin, finish = start - first, end - last
-        front[begin], back[finish] = start, end
-        is_odd = bool((begin - finish) % 2)
-        near, far = (begin, begin), (finish, finish)
-        for _ in range(_MOST_ROUNDS):
-            near = _widened(near, lowest, highest)
-            for diagonal in range(near[1], near[0] - 1, -2):
-                below, above = front[diagonal - 1], front[diagonal + 1]
-                at = above if below < above else below + 1
-                while at < end and at - diagonal < last and self._old[at] == self._new[at - diagonal]:
-                    at += 1
-                front[diagonal] = at
-                if is_odd and far[0] <= diagonal <= far[1] and back[diagonal] <= at:
-                    return at, at - diagonal
-            far = _widened(far, lowest, highest)
-            for diagonal in range(far[1], far[0] - 1, -2):
-                below, above = back[diagonal - 1], back[diagonal + 1]
-                at = below if below < above else above - 1
-                while at > start and at - diagonal > first and self._old[at - 1] == self._new[at - diagonal - 1]:
-                    at -= 1
-                back[diagonal] = at
-                if not is_odd and near[0] <= diagonal <= near[1] and at <= front[diagonal]:
-                    return at, at - diagonal
-        return max(
-            (
-                (place := min(front[diagonal], end, last + diagonal), place - diagonal)
-                for diagonal in range(near[0], near[1] + 1, 2)
-            ),
-            key=sum,
-        )
+# kept lines -----------------------------------------------------------------------------------------------------------
 
 
-def _widened(diagonals: tuple[int, int], lowest: int, highest: int) -> tuple[int, int]:
-    """Return the diagonals of the next round: one more on each side, or one less at the edge."""
-    low, high = diagonals
-    return low - 1 if low > lowest else low + 1, high + 1 if high < highest else high - 1
+def _kept(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of the lines that stay, in both lists: a longest common subsequence.
+
+    A line that occurs in one list only is left out of the search.
+    """
+    common = {line: number for number, line in enumerate({*old} & {*new})}
+    old_places = [place for place, line in enumerate(old) if line in common]
+    new_places = [place for place, line in enumerate(new) if line in common]
+    pairs = _matches([common[old[place]] for place in old_places], [common[new[place]] for place in new_places])
+    return [(old_places[x], new_places[y]) for x, y in pairs]
 
 
-class _Flags:
-    """Which lines of a list are changed. There is an unchanged one before the first, and one after the last."""
-
-    def __init__(self, flags: Sequence[bool]) -> None:
-        self._flags = [*flags, False, False]
-        self._count = len(flags)
-
-    def __getitem__(self, at: int) -> bool:
-        return self._flags[at]  # -1 is the last, which is unchanged
-
-    def shift(self, lines: Sequence[str], other: _Flags) -> None:
-        """Move each run of changes as far down as equal lines let it, or to where the other list has one."""
-        at = there = 0
-        while True:
-            while at < self._count and not self[at]:
-                there = other.after_run(there) + 1
-                at += 1
-            if at == self._count:
-                return
-            start, at, there = at, self.after_run(at), other.after_run(there)
-            at, there = self._shift_run(lines, other, start, at, there)
-
-    def after_run(self, at: int) -> int:
-        """Return the first unchanged line from one on."""
-        while self[at]:
-            at += 1
-        return at
-
-    def before(self, at: int) -> int:
-        """Return the last unchanged line before one."""
-        at -= 1
-        while self[at]:
-            at -= 1
-        return at
-
-    def _before_run(self, at: int) -> int:
-        while self[at - 1]:
-            at -= 1
-        return at
-
-    def _shift_run(self, lines: Sequence[str], other: _Flags, start: int, at: int, there: int) -> tuple[int, int]:
-        """Move a run of changes. Return where it ends, here and in the other list."""
-        length = -1
-        corresponding = self._count
-        while length != at - start:
-            length = at - start
-            while start and lines[start - 1] == lines[at - 1]:
-                start, at = start - 1, at - 1
-                self._flags[start], self._flags[at] = True, False
-                start = self._before_run(start)
-                there = other.before(there)
-            corresponding = at if other[there - 1] else self._count
-            while at < self._count and lines[start] == lines[at]:
-                self._flags[start], self._flags[at] = False, True
-                start, at = start + 1, self.after_run(at + 1)
-                there += 1
-                if other[there]:
-                    there, corresponding = other.after_run(there), at
-        while corresponding < at:
-            start, at = start - 1, at - 1
-            self._flags[start], self._flags[at] = True, False
-            there = other.before(there)
-        return at, there
+def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
+    """Divide the lists where a shortest edit script has its middle, until what is left begins or ends alike."""
+    pairs = list[tuple[int, int]]()
+    boxes = [(0, len(old), 0, len(new))]
+    while boxes:
+        left, right, top, bottom = boxes.pop()
+        while left < right and top < bottom and old[left] == new[top]:
+            pairs.append((left, top))
+            left, top = left + 1, top + 1
+        while left < right and top < bottom and old[right - 1] == new[bottom - 1]:
+            right, bottom = right - 1, bottom - 1
+            pairs.append((right, bottom))
+        if left < right and top < bottom:
+            x, y = _middle(old[left:right], new[top:bottom])
+            boxes += [(left, left + x, top, top + y), (left + x, right, top + y, bottom)]
+    return sorted(pairs)
 
 
-def _steps(old: _Flags, new: _Flags, old_count: int, new_count: int) -> Iterator[Step]:
-    start = first = 0
-    while start < old_count or first < new_count:
-        end, last = old.after_run(start), new.after_run(first)
-        if end > start or last > first:
-            kind = "replace" if end > start and last > first else "delete" if end > start else "insert"
-            yield kind, start, end, first, last
-        start, first = end, last
-        while start < old_count and not old[start] and not new[first]:
-            start, first = start + 1, first + 1
-        if start > end:
-            yield "equal", end, start, last, first
+def _middle(old: Sequence[int], new: Sequence[int]) -> tuple[int, int]:
+    """Return a point in the middle of a shortest edit script: so many lines of each list are before it.
+
+    Two searches start at the ends of the lists and take one edit more in turn, until they meet: on several diagonals,
+    GNU diff takes the one with most deletions before. If they need too many edits, the point that is furthest from its
+    end is taken. See Myers, An O(ND) Difference Algorithm and Its Variations, 1986, section 4b.
+    """
+    width, height = len(old), len(new)
+    forward, backward = _Search(old, new), _Search(old[::-1], new[::-1])
+    for _ in range(_MOST_EDITS):
+        forward.extend()
+        if indices := _meetings(forward, backward):
+            return forward.point(indices[-1])
+        backward.extend()
+        if indices := _meetings(backward, forward):
+            x, y = backward.point(indices[0])
+            return width - x, height - y
+    ahead, back = forward.furthest(), backward.furthest()
+    return ahead if sum(ahead) >= sum(back) else (width - back[0], height - back[1])
+
+
+class _Search:
+    """How far a number of edits leads from the beginning of two lists."""
+
+    def __init__(self, old: Sequence[int], new: Sequence[int]) -> None:
+        self.width, self.height = len(old), len(new)
+        self._old, self._new = [*old, -1], [*new, -2]  # the ends differ, so that no run of equal lines passes them
+        self.reached = [0]
+        """The number of old lines passed on each diagonal, from the one with most insertions to that with most
+        deletions. The beginnings differ, so that no edits lead nowhere."""
+
+    def extend(self) -> None:
+        """Take one edit more on each diagonal, and then all lines that are equal."""
+        old, new, width, height = self._old, self._new, self.width, self.height
+        diagonal = -len(self.reached)
+        extended = list[int]()
+        for before, after in zip([_NOWHERE, *self.reached], [*self.reached, _NOWHERE], strict=True):
+            x = before + 1 if before < width else _NOWHERE
+            if x < after <= height + diagonal:
+                x = after
+            if x >= 0:
+                while old[x] == new[x - diagonal]:
+                    x += 1
+            extended.append(x)
+            diagonal += 2
+        self.reached = extended
+
+    def point(self, index: int) -> tuple[int, int]:
+        x = self.reached[index]
+        return x, x + len(self.reached) - 1 - 2 * index
+
+    def furthest(self) -> tuple[int, int]:
+        return max((self.point(index) for index, x in enumerate(self.reached) if x >= 0), key=sum)
+
+
+def _meetings(search: _Search, opposite: _Search) -> list[int]:
+    """Return the indices of the diagonals on which a search has come to where the opposite one is, or passed it."""
+    edits, other_edits = len(search.reached) - 1, len(opposite.reached) - 1
+    both, is_between = divmod(search.width - search.height + edits + other_edits, 2)
+    if is_between:
+        return []
+    return [
+        index
+        for index in range(max(0, both - other_edits), min(edits, both) + 1)
+        if search.reached[index] + opposite.reached[both - index] >= search.width
+    ]
+
+
+# runs of changed lines ------------------------------------------------------------------------------------------------
+
+_Runs: TypeAlias = dict[int, int]
+"""The number of changed lines of one list by the number of kept lines before them.
+
+Runs of both lists with the same key are beside each other.
+"""
+
+
+def _runs(kept: Sequence[int], count: int) -> _Runs:
+    """Return what is between the kept lines of a list with this many lines."""
+    ends = zip([-1, *kept], [*kept, count], strict=True)
+    return {before: end - start - 1 for before, (start, end) in enumerate(ends) if end - start > 1}
+
+
+def _moved(runs: _Runs, lines: Sequence[str], kept_count: int, others: _Runs) -> _Runs:
+    """Move each run as far down as equal lines allow, or to the last place beside a run of the other list.
+
+    Runs that meet on the way, up or down, become one, which may move further.
+    """
+    waiting = [*reversed(runs.items())]
+    moved = list[tuple[int, int]]()
+    changed = 0
+    while waiting:
+        before, count = waiting.pop()
+        limit = moved[-1][0] if moved else 0
+        highest = before
+        while highest > limit and lines[changed + highest - 1] == lines[changed + highest + count - 1]:
+            highest -= 1
+        if moved and highest == limit:
+            _, count_above = moved.pop()
+            changed -= count_above
+            waiting.append((limit, count_above + count))
+            continue
+        limit = waiting[-1][0] if waiting else kept_count
+        while before < limit and lines[changed + before] == lines[changed + before + count]:
+            before += 1
+        if waiting and before == limit:
+            _, count_below = waiting.pop()
+            waiting.append((limit, count + count_below))
+            continue
+        moved.append((next((place for place in range(before, highest - 1, -1) if place in others), before), count))
+        changed += count
+    return dict(moved)
+
+
+def _steps(deleted: _Runs, inserted: _Runs, kept_count: int) -> Iterator[Step]:
+    old = new = kept = 0
+    for before in sorted({*deleted, *inserted, kept_count}):
+        equal = before - kept
+        yield "equal", old, old + equal, new, new + equal
+        old, new, kept = old + equal, new + equal, before
+        old_count, new_count = deleted.get(before, 0), inserted.get(before, 0)
+        kind = "replace" if old_count and new_count else "delete" if old_count else "insert"
+        yield kind, old, old + old_count, new, new + new_count
+        old, new = old + old_count, new + new_count
