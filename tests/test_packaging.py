@@ -30,6 +30,23 @@ def test_the_simulator_starts_without_the_protocol_and_without_an_endpoint() -> 
     assert loaded_by("import mcp_sim; mcp_sim.Simulator.load('flaky_crm')").isdisjoint({"mcp", "mcp_types", "openai"})
 
 
+IMPORTS_OF_COMMANDS = """
+import mcp  # imports fcntl on this platform
+import mcp_sim.cli
+import pkgutil, sys
+from importlib import import_module
+
+sys.modules.update(dict.fromkeys(("fcntl", "grp", "pwd", "resource", "termios")))
+print(*(import_module(module.name).__name__ for module in pkgutil.walk_packages(mcp_sim.cli.__path__, "mcp_sim.cli.")))
+"""
+
+
+def test_every_command_imports_without_the_modules_that_windows_lacks() -> None:
+    done = subprocess.run([COLD, "-c", IMPORTS_OF_COMMANDS], cwd=ROOT, capture_output=True, check=False, text=True)
+    assert not done.stderr
+    assert {"mcp_sim.cli.files", "mcp_sim.cli.serve_http"} <= {*done.stdout.split()}
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return built(ROOT, tmp_path_factory.mktemp("wheel"))

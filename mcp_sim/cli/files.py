@@ -15,7 +15,7 @@ from mcp_sim import __version__
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.sinks.jsonl import Jsonl, SharedTrace
 from mcp_sim.world.sinks.stored_trace import StoredTrace
 from mcp_sim.world.trace import header_line
 
@@ -79,8 +79,6 @@ def _umask() -> int:
 
 def open_shared_trace(path: Path, scenario: Scenario) -> Sink:
     """Open the trace of several worker processes, a new file. Raises `UsageError` if the run reads this file."""
-    from mcp_sim.world.sinks.jsonl import SharedTrace  # noqa: PLC0415 (needs locks of files)
-
     return SharedTrace(_not_read(path, scenario, []), _header(scenario))
 
 

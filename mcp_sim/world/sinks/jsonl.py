@@ -4,7 +4,6 @@ Several worker processes may share it."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
 from mmap import ACCESS_READ, mmap
@@ -85,6 +84,8 @@ class SharedTrace:
 
     def write(self, line: bytes, step: Step | None = None) -> None:
         """Write one line. Raises `Unwritable` if the file cannot be written."""
+        import fcntl  # noqa: PLC0415 (missing on Windows)
+
         rest = whole = line + b"\n"
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX)
