@@ -90,16 +90,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _over_stdio(args: argparse.Namespace) -> int:
-    if args.redact_pattern:
-        Recording(args)  # reports an invalid pattern before the server starts
+    if args.redact_pattern or args.pseudonyms:
+        Recording(args)  # reports an invalid pattern or key before the server starts
     relay = Relay(args.command, approval_of(args))
     state = dict[str, Any]()
     backlog = Backlog(partial(_recorder, args, state))
     code = relay.run(lambda side, data: backlog.put(side, 0, data))
     backlog.put("exit", 0, code)
-    backlog.finish()
+    is_complete = backlog.finish()
     if "recording" in state:
-        state["recording"].finish()
+        state["recording"].finish(is_complete=is_complete)
     return end_like(code)
 
 

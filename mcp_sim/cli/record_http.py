@@ -43,8 +43,7 @@ def over_http(args: argparse.Namespace) -> int:
         where = f"{url(host, listener)}{urlsplit(target).path}"
         begun = partial(warn, f"recording {about['url']} at {where}")
         code = anyio.run(_serve, relay, listener, begun)
-    backlog.finish()
-    recording.finish()
+    recording.finish(is_complete=backlog.finish())
     return code
 
 

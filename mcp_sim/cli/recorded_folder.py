@@ -27,10 +27,15 @@ class Recording:
         cleaners = [cleaner for cleaner in (self.redactor, self._pseudonyms) if cleaner is not None]
         self.folder = Folder(args.output, cleaners, args.session)
 
-    def finish(self) -> None:
-        """Replace the names that were learnt after they were written, and report on stderr what was written."""
-        if self._pseudonyms is not None:
+    def finish(self, *, is_complete: bool = True) -> None:
+        """Replace the names that were learnt after they were written, and report on stderr what was written.
+
+        If `is_complete` is false, a thread still writes the sessions, and they stay as they are.
+        """
+        if self._pseudonyms is not None and is_complete:
             self.folder.rewrite(self._pseudonyms.replace_known)
+        elif self._pseudonyms is not None:
+            warn("the recording may still have personal data: what was learnt late is not replaced in earlier lines")
         for path in self.folder.sessions:
             warn(f"recorded {path}")
         if not self.folder.sessions:

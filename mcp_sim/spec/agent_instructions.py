@@ -19,7 +19,7 @@ _EXCERPT = 60
 """The most characters of an instruction that are shown."""
 
 _OTHER_TOOL = re.compile(
-    r"\b(?:[Cc]all|[Uu]se|[Rr]un|[Ii]nvoke|[Ee]xecute)\s+(?:the\s+)?[`'\"]?([a-z]\w*_\w+|[a-z]+[A-Z]\w+)[`'\"]?\s+(?:tool\s+)?(?:first|before)\b"
+    r"\b(?:[Cc]all|[Uu]se|[Rr]un|[Ii]nvoke|[Ee]xecute)\s+(?:the\s+)?[`'\"]?([a-z][^\W_]*_\w+|[a-z]+[A-Z]\w+)[`'\"]?\s+(?:tool\s+)?(?:first|before)\b"
 )
 """Names a tool that is to be called first. That is usual for tools of the same server only."""
 
@@ -42,7 +42,7 @@ def instructions_in(text: str, *, is_description: bool = False) -> Iterator[str]
 
 def instructions_in_tools(tools: Sequence[Json]) -> Iterator[tuple[TextPath, str]]:
     """Yield the instructions in a list of tools, with their paths in it."""
-    names = {as_object(tool).get("name") for tool in tools}
+    names = {name for tool in tools if isinstance(name := as_object(tool).get("name"), str)}
     for number, tool in enumerate(tools):
         for path, text in texts_in(tool):
             for sentence in (*instructions_in(text, is_description=True), *_other_tools(text, names)):
@@ -63,7 +63,7 @@ def texts_in(value: Json) -> Iterator[tuple[TextPath, str]]:
             yield (key, *path), text
 
 
-def _other_tools(text: str, names: Collection[Json]) -> Iterator[str]:
+def _other_tools(text: str, names: Collection[str]) -> Iterator[str]:
     for match in _OTHER_TOOL.finditer(text):
         if match[1] not in names:
             yield _sentence("orders a call of another server's tool", match[0])

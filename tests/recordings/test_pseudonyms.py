@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import subprocess
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,8 +18,11 @@ from support.places import ROOT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
+from mcp_sim.cli.recorded_folder import Recording
 from mcp_sim.recordings import read_sessions
 from mcp_sim.recordings.capture.pseudonyms import Pseudonyms
+from mcp_sim.recordings.capture.stand_ins import pseudonym_key
+from mcp_sim.recordings.relays import backlog
 
 KEY = b"k" * 32
 
@@ -165,12 +171,40 @@ def replaced(line: dict[str, Any], tool: str = "do") -> Any:
         {"result": {"text": "| Name | Email |\n| --- | --- |\n| Ada Vos | ada@x.org |"}},
         {"result": {"text": '{"users": [{"name": "Ada Vos", "url": "https://x.org/users/ada/notes"}]}'}},
         {"arguments": {"username": "ada_vos"}, "result": {"text": '{"by": "ada_vos", "likes": {"ada_vos": 1}}'}},
+        {"result": {"usernames": ["ada_vos"]}},
+        {"result": {"users": {"u1": {"name": "Ada Vos"}, "u2": {"name": "Émile Berg"}}}},
+        {"result": {"user": {"profile": {"name": "Ada Vos"}}}},
+        {"result": {"ada.vos@corp.com": {"name": "Ada Vos"}}},
+        {"arguments": {"first_name": "ada"}, "result": {"note": "Ada and ADA"}},
     ],
 )
 def test_a_name_is_replaced_wherever_it_appears(line: dict[str, Any]) -> None:
     shown = json.dumps(replaced(line))
     assert not re.search(r"\b(ada|vos)\b", shown.replace("_", " "), re.IGNORECASE), shown
     assert len(json.loads(shown)) == len(line)
+
+
+def test_a_record_by_its_id_is_about_a_person_if_the_tool_lists_persons() -> None:
+    line = {"result": {"u1": {"name": "Ada Vos"}}}
+    assert replaced(line, "list_users")["result"]["u1"]["name"] != "Ada Vos"
+    assert replaced(line, "list_projects") == line
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"phone_numbers": ["020 7946 0000"]},
+        {"phones": [{"type": "work", "value": "020 7946 0000"}]},
+        {"phone": {"number": "020 7946 0000"}},
+        {"phone": 442079460000.0},
+        {"phone": {"number": 442079460000}},
+        {"addresses": ["12 Long Lane"]},
+    ],
+)
+def test_numbers_and_streets_are_replaced_in_lists_and_objects(record: dict[str, Any]) -> None:
+    shown = json.dumps(replaced({"result": {**record, "note": json.dumps(record)}}))
+    assert not re.search("7946 ?0000|Long Lane", shown), shown
+    assert [*json.loads(shown)["result"]] == [*record, "note"]
 
 
 def test_stand_ins_keep_the_form_of_what_they_replace() -> None:
@@ -217,6 +251,8 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
         {"name": "Spring order", "status": "open", "owner": "con_00001", "assignee": None, "team": "Sales"},
         {"user": {"name": "Support Team", "email": "team@x.example"}},
         {"username": "string", "phone": "string", "login": "required"},
+        {"ip_address": "10.1.2.3 port 8080", "wallet_addresses": ["bc1 qxyz 123"], "url_address": "http://abc.io/ 33"},
+        {"cells": [1200000, "2029-03-01"], "user": {"company": {"name": "Bright Harbour"}}},
         {"card": "todo-123", "cell": "B12", "address": "0x401000 <main+4>", "last_login": "2029-03-01T09:00:00Z"},
     ],
 )
@@ -233,6 +269,95 @@ def test_a_word_of_the_list_of_tools_is_not_taken_for_a_name() -> None:
     line = pseudonyms.redact({"arguments": {"sort_by": "price", "assignee": "Jo Price"}}, "list_offers")
     assert line == {"arguments": {"sort_by": "price", "assignee": assignee}}
     assert assignee != "Jo Price"
+
+
+def test_thousands_of_addresses_and_numbers_do_not_hold_up_a_recording(tmp_path: Path) -> None:
+    mails = " ".join(f"a{number}@post.fr" for number in range(40_000))
+    numbers = [{"phone": f"+31 20 {number}", "street": f"Long Lane {number}"} for number in range(1_000_000, 1_015_000)]
+    results = [{"text": mails}, {"people": numbers[:2_000]}, *numbers[2_000:]]
+    write_messages(tmp_path / "messages.jsonl", [{"name": "do"}], results)
+    done = subprocess.run(
+        [PYTHON, "-m", "mcp_sim", "record", "-o", "made", "--pseudonyms", "--no-redact", "--from", "messages.jsonl"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert "out of memory" not in done.stderr
+    assert "  number: 15000 different\n  street: 15000 different\n" in done.stderr
+
+
+def write_messages(path: Path, tools: list[Any], results: Sequence[Any]) -> None:
+    """Write the messages of a session that lists tools, and calls `do` once for each result."""
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "people"}}
+    pairs: list[tuple[str, Any, Any]] = [("initialize", {}, info), ("tools/list", {}, {"tools": tools})]
+    pairs += [("tools/call", {"name": "do"}, {"content": [], "structuredContent": result}) for result in results]
+    messages = [
+        message
+        for number, (method, params, result) in enumerate(pairs)
+        for message in ({"id": number, "method": method, "params": params}, {"id": number, "result": result})
+    ]
+    path.write_text("".join(f"{json.dumps({'jsonrpc': '2.0', **message})}\n" for message in messages), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"name": "do", "inputSchema": {"properties": {"to": {"examples": 5}}}},
+        {"name": "do", "inputSchema": {"properties": {"enum": True}}},
+        {"name": ["do"]},
+    ],
+)
+def test_a_malformed_list_of_tools_does_not_end_the_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_messages(Path("messages.jsonl"), [tool], [{"assignee": "Ada Vos"}])
+    assert main(["record", "-o", "made", "--pseudonyms", "--session", "a", "--from", "messages.jsonl"]) == 0
+    assert json.loads(Path("made/tools.json").read_bytes()) == {"tools": [tool]}
+    assert "Vos" not in Path("made/a.jsonl").read_text(encoding="utf-8")
+
+
+def test_a_session_that_is_still_being_written_is_not_rewritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(backlog, "FINISH_SECONDS", 0)
+    recording = Recording(
+        Namespace(output=tmp_path, session="a", pseudonyms=True, no_redact=False, redact=[], redact_pattern=[])
+    )
+    is_written, may_end = Event(), Event()
+
+    class Reader:
+        def take(self, kind: str, channel: int, data: Any, at: float) -> None:
+            session = recording.folder.new_session("")
+            for arguments in ({"query": "Vos"}, {"assignee": "Ada Vos"}):
+                session.write({"type": "call", "arguments": arguments})
+            is_written.set()
+            may_end.wait(60)
+
+        def finish(self, at: float) -> None: ...
+
+    waiting = backlog.Backlog(Reader)
+    waiting.put("line", 0, b"")
+    assert is_written.wait(60)
+    before = (tmp_path / "a.jsonl").stat().st_ino
+    is_complete = waiting.finish()
+    recording.finish(is_complete=is_complete)
+    may_end.set()
+    assert (tmp_path / "a.jsonl").stat().st_ino == before
+    assert "the recording may still have personal data" in capsys.readouterr().err
+
+
+def test_a_folder_without_hard_links_keeps_no_part_of_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(PermissionError):
+        pseudonym_key(tmp_path)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_descriptions_of_shipped_tools_stay_as_they_are() -> None:

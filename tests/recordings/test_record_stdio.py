@@ -372,12 +372,20 @@ def test_keys_and_patterns_of_the_user_are_redacted_and_nothing_with_no_redact(t
         (["--url", "http://127.0.0.1:1/mcp"], "--url and --http belong together"),
         (["--timeout", "5s", "--", "true"], "--timeout belongs to --url"),
         (["--session", "a/b", "--", "cat"], "is not a name for a file"),
+        (["--pseudonyms", "--", "cat"], "cannot use the key"),
     ],
 )
 def test_invalid_usage_is_reported_before_anything_starts(tmp_path: Path, options: list[str], message: str) -> None:
+    (tmp_path / ".pseudonyms.key").write_text("no key", encoding="utf-8")
     words = [PYTHON, "-m", "mcp_sim", "record", "-o", str(tmp_path), *options]
     done = subprocess.run(
-        words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+        words,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 2
     assert message in done.stderr

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.places import ROOT
+from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check
@@ -79,6 +82,18 @@ def test_published_tools_and_the_pages_of_this_project_are_not_warned_of() -> No
     assert [found for tools in lists for found in instructions_in_tools(tools)] == []
     pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")]
     assert [found for page in pages for found in instructions_in(page)] == []
+
+
+@pytest.mark.parametrize("text", [f"<{' ' * 400_000}", f"Call a{'_' * 400_000}"])
+def test_a_long_description_does_not_hold_up_a_check(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "tools.json"
+    tool = {"name": "add", "description": text, "inputSchema": {"type": "object"}}
+    path.write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    command = [PYTHON, "-m", "mcp_sim", "check", str(path)]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "may instruct" not in done.stderr + done.stdout
 
 
 def test_check_warns_at_the_line_of_the_description(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
@@ -19,6 +19,9 @@ from mcp_sim.types.lexicon.english import singular
 
 Kind: TypeAlias = Literal["name", "number", "card", "street", "unsure"]
 """What a field holds. `unsure`: the name of a person, or of anything else."""
+
+Persons: TypeAlias = Literal["none", "one", "many"]
+"""Whom a value is about. Many may be in a list, or in an object by their ids."""
 
 TOKEN = re.compile(r"[^\W_]+")
 """A word of a name. Underscores, dots and dashes separate the words of user names and addresses."""
@@ -41,6 +44,7 @@ class PersonalWords(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     fields: dict[Kind, list[str]]
+    not_fields: frozenset[str]
     containers: frozenset[str]
     persons: frozenset[str]
     not_names: frozenset[str]
@@ -59,61 +63,79 @@ def personal_words() -> PersonalWords:
 
 @cache
 def kind_of(field: str) -> Kind | None:
-    """Return the kind of personal data that a field holds; None for other data."""
-    words = words_of(field)
-    ends = [words[at:] for at in range(len(words))]
-    return next((kinds[end] for end in ends if end in (kinds := _kinds())), None)
+    """Return the kind of personal data that a field holds; None for other data. `phone_numbers` hold what one does."""
+    words, (kinds, others) = words_of(field), _kinds()
+    ends = [end for at in range(len(words)) for end in (words[at:], (*words[at:-1], singular(words[-1])))]
+    return None if any(end in others for end in ends) else next((kinds[end] for end in ends if end in kinds), None)
 
 
 @cache
-def _kinds() -> Mapping[Words, Kind]:
+def _kinds() -> tuple[Mapping[Words, Kind], Collection[Words]]:
+    """Return the kinds by the words of fields, and the words of fields that only look like them."""
     known = personal_words()
-    return {words_of(name): kind for kind, names in known.fields.items() for name in names}
+    kinds: dict[Words, Kind] = {words_of(name): kind for kind, names in known.fields.items() for name in names}
+    return kinds, {words_of(name) for name in known.not_fields}
 
 
-def names_person(name: str) -> bool:
-    """Whether the last word of a name means a person: `assignee`, `list_contacts`, `find_users_by_city`."""
+def naming_field(name: str, around: str) -> str:
+    """Return the field that says what a field holds: the one around it for the `number` of a `phone`."""
+    is_named_around = name in personal_words().containers and kind_of(around) in {"number", "card", "street"}
+    return around if is_named_around else name
+
+
+def persons_in(name: str) -> Persons:
+    """Return whom the last word of a name means: one in `assignee`, many in `list_contacts`, `find_users_by_city`."""
     words = words_of(name)
     ends = [at for at, word in enumerate(words) if word in {"by", "for", "from", "in", "of", "with"}]
-    noun = words[: ends[0]] if ends else words
-    return bool(noun) and singular(noun[-1]) in personal_words().persons
+    noun = (words[: ends[0]] if ends else words)[-1:]
+    if not noun or singular(noun[0]) not in personal_words().persons:
+        return "none"
+    return "one" if singular(noun[0]) == noun[0] else "many"
 
 
 def find_personal(value: Json, tool: str) -> Iterator[tuple[Kind, str]]:
     """Yield the personal data in the arguments or the answer of a tool: its kind, and the text as it is there."""
-    yield from _found(value, is_person=names_person(tool))
+    yield from _find(value, persons_in(tool), "")
 
 
-def _found(value: Json, *, is_person: bool) -> Iterator[tuple[Kind, str]]:
+def _find(value: Json, persons: Persons, field: str) -> Iterator[tuple[Kind, str]]:
     if isinstance(value, dict):
-        yield from _in_record(cast("Record", value), is_person=is_person)
+        yield from _in_record(cast("Record", value), persons, field)
     elif isinstance(value, list):
         for item in cast("list[Json]", value):
-            yield from _found(item, is_person=is_person)
+            yield from _find(item, persons, field)
     elif isinstance(value, str):
         for record in _records_in(value):
-            yield from _found(record, is_person=is_person)
+            yield from _find(record, persons, field)
 
 
-def _in_record(record: Record, *, is_person: bool) -> Iterator[tuple[Kind, str]]:
+def _in_record(record: Record, persons: Persons, field: str) -> Iterator[tuple[Kind, str]]:
     """Yield the personal data of a record. Its name is a person's if other fields are those of a person."""
-    kinds: dict[str, Kind | None] = {name: kind_of(name) for name in record}
-    has_contact = any(kind not in {None, "unsure"} or "@" in str(record[name]) for name, kind in kinds.items())
+    has_contact = any(kind_of(name) not in {None, "unsure"} or "@" in str(inner) for name, inner in record.items())
+    is_by_id = persons == "many" and all(isinstance(inner, dict) for inner in record.values())
     for name, inner in record.items():
-        kind = kinds[name]
-        is_role = names_person(name)
-        texts = [str(item) for item in as_list(inner) or [inner] if _is_scalar(item)]
-        for text in texts:
-            if kind is not None and kind != "unsure":
+        named_by = naming_field(name, field)
+        kind, role = kind_of(named_by), persons_in(name)
+        is_name = role != "none" or (kind == "unsure" and (has_contact or persons != "none"))
+        for item in as_list(inner) or [inner]:
+            text = item if isinstance(item, str) else text_of_number(item)
+            if text is not None and kind is not None and kind != "unsure":
                 if _fits(kind, text):
                     yield kind, text
-            elif (is_role or (kind == "unsure" and (has_contact or is_person))) and is_persons_name(text):
+            elif text is not None and is_name and is_persons_name(text):
                 yield "name", text
-        yield from _found(inner, is_person=is_role or (is_person and name in personal_words().containers))
+        if role == "none" and name in personal_words().containers:
+            role = persons
+        elif role == "none" and (is_by_id or name.find("@") > 0):
+            role = "one"
+        yield from _find(inner, role, named_by)
 
 
-def _is_scalar(value: Json) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+def text_of_number(value: Json) -> str | None:
+    """Return a whole number as a text, also if it is a float, as some languages send all of them; else None."""
+    if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+        return None
+    return str(int(value))
 
 
 def _fits(kind: Kind, text: str) -> bool:

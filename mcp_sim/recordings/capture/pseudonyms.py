@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any, cast
+from typing import TypeAlias, cast
 
+from mcp_sim.recordings.capture.known_texts import KnownTexts
 from mcp_sim.recordings.capture.personal_fields import (
     TOKEN,
     Kind,
@@ -20,18 +21,26 @@ from mcp_sim.recordings.capture.personal_fields import (
     is_card,
     is_persons_name,
     kind_of,
+    naming_field,
     personal_words,
+    text_of_number,
 )
-from mcp_sim.recordings.capture.secret_words import re2
 from mcp_sim.recordings.capture.stand_ins import StandIns
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list
+
+_Finder: TypeAlias = Callable[[str], Iterable[tuple[int, int, str]]]
+"""Yields start, end and stand-in of what it finds in a text."""
 
 _MAIL = re.compile(
     r"(?<![\w.+%-])(?P<local>[\w.+'-]{1,64})(?P<at>@|%40)(?P<domain>(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24})(?![\w-])"
 )
 _NAME_BEFORE = re.compile(r"((?:[^\W\d_][\w'’.-]*[ ,]{1,2}){1,3})\\?[\"']?\s?<$")
 """A name before the address of a mail: `Ada Vos <ada@example.com>`."""
+
+_LONGEST_BEFORE = 200
+"""Characters before an address that are searched for a name."""
 
 _PHONE = re.compile(
     r"(?<![\w.+-])(?:\+[1-9]\d{0,2}[ .()/-]{0,2}(?:\d[ .()/-]{0,2}){6,12}\d|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4})"
@@ -56,13 +65,10 @@ class Pseudonyms:
         self._key, self._stand_ins = key, StandIns(key)
         self._names = defaultdict[str, set[tuple[str, ...]]](set)
         """The words of names, in lower case, by the first one."""
-        self._words = set[str]()
-        """Words of names, as they are written."""
         self._ordinary = {*personal_words().ordinary}
         """Words that mean something else, too; those of the list of tools are among them."""
-        self._literals = dict[str, str]()
-        """Other texts with their stand-ins."""
-        self._finder: Any = None
+        self._known = KnownTexts()
+        """Other texts."""
         self._replaced = defaultdict[str, set[str]](set)
 
     def redact(self, value: Json, place: str) -> Json:
@@ -104,10 +110,10 @@ class Pseudonyms:
                 self._learn_name(text)
             else:
                 self._note(kind, text)
-                self._learn_literal(text, self._stand_ins.of(kind, text))
+                self._known.add(text, self._stand_ins.of(kind, text))
         for text in _texts_in(value):
             for mail in _MAIL.finditer(text):
-                before = _NAME_BEFORE.search(text, 0, mail.start())
+                before = _NAME_BEFORE.search(text, max(0, mail.start() - _LONGEST_BEFORE), mail.start())
                 words = before[1].split() if before else []
                 names = (" ".join(words[at:]) for at in range(len(words)))
                 for name in [name for name in names if is_persons_name(name)][:1]:
@@ -122,17 +128,11 @@ class Pseudonyms:
                 self._names[sequence[0]].add(sequence)
         for token in tokens:
             if len(token) > 1 and not token.isdecimal():
-                self._words.add(token)
                 self._names[token.casefold()].add((token.casefold(),))
             if not token.isascii():
-                self._learn_literal(json.dumps(token)[1:-1], json.dumps(self._stand_ins.word(token))[1:-1])
+                self._known.add(json.dumps(token)[1:-1], json.dumps(self._stand_ins.word(token))[1:-1])
             if token.lower() == token.upper() and not token.isdecimal():  # in scripts without capitals or spaces
-                self._learn_literal(token, self._stand_ins.word(token))
-
-    def _learn_literal(self, text: str, stand_in: str) -> None:
-        if text not in self._literals:
-            self._literals[text] = stand_in
-            self._finder = None
+                self._known.add(token, self._stand_ins.word(token))
 
     # replacing --------------------------------------------------------------------------------------------------------
 
@@ -140,15 +140,18 @@ class Pseudonyms:
         if isinstance(value, dict):
             parts = cast("Record", value)
             return {
-                self._text(name, has_patterns): self._replace(inner, has_patterns=has_patterns, field=name)
+                self._text(name, has_patterns): self._replace(
+                    inner, has_patterns=has_patterns, field=naming_field(name, field)
+                )
                 for name, inner in parts.items()
             }
         if isinstance(value, list):
             return [self._replace(item, has_patterns=has_patterns, field=field) for item in cast("list[Json]", value)]
         if isinstance(value, str):
             return self._text(value, has_patterns)
-        if isinstance(value, int) and not isinstance(value, bool) and kind_of(field) in {"number", "card"}:
-            return int(self._literals.get(str(value), value))
+        number = text_of_number(value)
+        if number is not None and kind_of(field) in {"number", "card"}:
+            return type(value)(self._known.stand_in(number) or value)
         return value
 
     def replace_in_schemas(self, value: Json, *, is_text: bool = False) -> Json:
@@ -164,43 +167,24 @@ class Pseudonyms:
 
     def _text(self, text: str, has_patterns: bool) -> str:
         """Return a text with stand-ins. What one of the finders replaces is not looked at again."""
-        finders: list[tuple[Any, Callable[[Any], str]]] = [(PLACEHOLDER, lambda match: match[0]), (_MAIL, self._mail)]
-        if self._literals:
-            finders.append((self._literal_finder, self._literal))
+        finders = [_finder(PLACEHOLDER, lambda match: match[0]), _finder(_MAIL, self._mail), self._known.find]
         if has_patterns:
-            finders += [(_CARD, self._card), (_PHONE, self._phone)]
+            finders += [_finder(_CARD, self._card), _finder(_PHONE, self._phone)]
         return self._apply(finders, text, "", "")
 
-    def _apply(self, finders: list[tuple[Any, Callable[[Any], str]]], text: str, before: str, after: str) -> str:
+    def _apply(self, finders: list[_Finder], text: str, before: str, after: str) -> str:
         """Replace what the first finder finds, and let the others replace what is between."""
         if not text:
             return text
         if not finders:
             return self._without_names(text, before, after)
-        (finder, stand_in), *others = finders
-        matches = list(finder.finditer(text))
-        ends = [(0, 0), *((match.start(), match.end()) for match in matches), (len(text), len(text))]
-        parts = list[str]()
-        for (_, end), (start, _), match in zip(ends, ends[1:], [*matches, None], strict=False):
+        finder, *others = finders
+        parts, end = list[str](), 0
+        for start, following, stand_in in (*finder(text), (len(text), len(text), "")):
             around = (text[end - 1] if end else before, text[start] if start < len(text) else after)
-            parts.append(self._apply(others, text[end:start], *around))
-            if match is not None:
-                parts.append(stand_in(match))
+            parts += [self._apply(others, text[end:start], *around), stand_in]
+            end = following
         return "".join(parts)
-
-    @property
-    def _literal_finder(self) -> Any:
-        if self._finder is None:
-            self._finder = re2.compile("|".join(map(re2.escape, sorted(self._literals, key=len, reverse=True))))
-        return self._finder
-
-    def _literal(self, match: Any) -> str:
-        """Return the stand-in of a known text, unless it is a part of a longer number or word."""
-        text, source = match[0], match.string
-        is_part = (
-            source[max(0, match.start() - 1) : match.start()].isalnum() and text[0].isascii() and text[0].isalnum()
-        ) or (source[match.end() : match.end() + 1].isalnum() and text[-1].isascii() and text[-1].isalnum())
-        return text if is_part else self._literals[text]
 
     def _mail(self, match: re.Match[str]) -> str:
         """Return the stand-in of a mail address. Its domain stays a part, with which answers may be searched."""
@@ -257,13 +241,15 @@ class Pseudonyms:
         return 0
 
     def _is_name(self, token: re.Match[str], text: str, before: str, after: str) -> bool:
-        """Whether a word is that of a known name: with a capital anywhere, else, and if it is ordinary, alone."""
-        word = token[0]
-        is_written_so = word in self._words or word.title() in self._words
-        is_ordinary = word.casefold() in self._ordinary
-        if is_written_so and not word.islower() and not is_ordinary:
+        """Whether a word of a name means it here: with a capital anywhere, else, and if it is ordinary, alone."""
+        has_capital, is_ordinary = not token[0].islower(), token[0].casefold() in self._ordinary
+        if has_capital and not is_ordinary:
             return True
-        return (not is_ordinary or not word.islower()) and _is_alone(token, text, before, after)
+        return (has_capital or not is_ordinary) and _is_alone(token, text, before, after)
+
+
+def _finder(pattern: re.Pattern[str], stand_in: Callable[[re.Match[str]], str]) -> _Finder:
+    return lambda text: ((match.start(), match.end(), stand_in(match)) for match in pattern.finditer(text))
 
 
 def _are_near(token: re.Match[str], following: re.Match[str], text: str) -> bool:
@@ -303,7 +289,7 @@ def _values_in_schemas(value: Json) -> Iterator[tuple[str, list[Json]]]:
         if isinstance(inner, dict):
             schema = cast("Record", inner)
             listed = [schema[word] for word in ("default", "const") if word in schema]
-            values = [*listed, *(item for word in ("enum", "examples") for item in schema.get(word) or ())]
+            values = [*listed, *(item for word in ("enum", "examples") for item in as_list(schema.get(word)))]
             if values:
                 yield name, values
         yield from _values_in_schemas(inner)

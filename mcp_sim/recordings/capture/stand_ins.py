@@ -87,9 +87,11 @@ def pseudonym_key(folder: Path) -> bytes:
     if not path.exists():
         with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
             stream.write(token_hex(32))
-        with suppress(FileExistsError):  # another session of the folder begins at the same time
-            os.link(fresh, path)
-        fresh.unlink()
+        try:
+            with suppress(FileExistsError):  # another session of the folder begins at the same time
+                os.link(fresh, path)
+        finally:
+            fresh.unlink()
     ignored = folder / ".gitignore"
     lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
     if KEY_FILE not in lines:

@@ -61,14 +61,16 @@ class Backlog:
             self._bytes += size
             self._changed.notify()
 
-    def finish(self) -> None:
-        """Wait until everything is read."""
+    def finish(self) -> bool:
+        """Wait until everything is read. Return False if the reader is still at it after `FINISH_SECONDS`."""
         with self._changed:
             self._is_ended = True
             self._changed.notify()
         self._thread.join(FINISH_SECONDS)
         if self._thread.is_alive():
             warn("the recording is not complete: it takes too long to write")
+            return False
+        return True
 
     def _drop(self) -> None:
         if not self._dropped:
