@@ -17,6 +17,11 @@ GNU = (
     ("cbdcbab", "cbcbbb", "3d2 6c5"),
     ("bcaddd", "bcbdaadddd", "2a3,4 3a6,7"),
     ("dabdbcccb", "daabdbcb", "2a3 6,7d6"),
+    ("bab", "aaba", "1c1 3a4"),
+    ("ab", "ba", "1d0 2a2"),
+    ("bc", "abb", "0a1,2 2d3"),
+    ("ab", "bba", "1d0 2a2,3"),
+    ("baa", "ab", "1,2d0 3a2"),
 )
 """Old and new lines of one letter each, and the changes by `diff`. difflib finds other ones for each of them."""
 LINES = st.lists(st.sampled_from("abcd"), max_size=20)
