@@ -27,7 +27,7 @@ PROGRAMS = Path(_folder.name)
 """A folder for PATH, with `python` and `mcp-sim`."""
 
 PYTHON = str(PROGRAMS / "python")
-"""Takes `-m MODULE ...`, `-c CODE ...`, or `FILE ...`. With other options it is `COLD`."""
+"""Takes `-m MODULE ...`, `-c CODE ...`, or `FILE ...`. With other options, or another seed of hashes, it is `COLD`."""
 
 COLD = sys.executable
 """The Python that imports what it needs."""
@@ -55,9 +55,15 @@ esac
 """
 
 
+_OTHER_HASHES = """\
+[ "$PYTHONHASHSEED" = "{seed}" ] || exec "{cold}" "$@"
+"""
+
+
 def _write_programs() -> None:
+    other_hashes = _OTHER_HASHES.format(cold=COLD, seed=os.environ.get("PYTHONHASHSEED", ""))
     programs = {
-        "python": ("", _CHOICE.format(cold=COLD, ignored="-u")),
+        "python": ("", other_hashes + _CHOICE.format(cold=COLD, ignored="-u")),
         "forking-python": ("", _CHOICE.format(cold=COLD, ignored="-P")),
         "mcp-sim": (" -m mcp_sim", ""),
     }
