@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
@@ -195,7 +195,7 @@ def _local_modules(
     code, trees = {file: data}, dict[str, ast.Module]()
 
     def visit(tree: ast.Module) -> None:
-        for name in {imported.partition(".")[0] for imported in _imported(tree)}:
+        for name in dict.fromkeys(imported.partition(".")[0] for imported in _imported(tree)):
             package = file.parent / name
             inside = sorted(package.rglob("*.py")) if name and package.is_dir() else ()
             for candidate in (file.parent / f"{name}.py", *inside):
@@ -255,6 +255,15 @@ def _digest(code: Mapping[Path, bytes]) -> bytes:
     return whole.digest()
 
 
+class _Entry(NamedTuple):
+    """An entry of the `tables` of a module: the key, None for `**value`."""
+
+    key: ast.expr | None
+    value: ast.expr
+    place: ast.expr | None = None
+    """The expression that includes the entry if it is of another module."""
+
+
 class _Reader:
     """Reads one program, and notes problems at its lines. `digest` is that of its files."""
 
@@ -264,6 +273,7 @@ class _Reader:
         self._file, self._module, self._sources, self._digest = file, module, sources, digest
         self._trees = {"": module, **helpers}
         self._names = _interface_names(module)
+        self._known_entries = dict[str, Mapping[str, _Entry] | None]()
 
     def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
         tables = self._tables()
@@ -431,32 +441,45 @@ class _Reader:
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
 
     def _tables(self) -> dict[str, Entity]:
-        node = self._literal_tables("")
+        node = self._literal_tables()
         try:
             return {} if node is None else read_tables(node, self._note)
         except TooManyProblems:
             return {}
 
-    def _literal_tables(self, module: str, *above: str) -> ast.expr | None:
-        """Return the `tables` of a module, with those that it includes by `**NAME.tables` of modules beside it."""
-        node = next((value for name, value in _assignments(self._trees[module]) if name == "tables"), None)
+    def _literal_tables(self) -> ast.expr | None:
+        """Return the `tables` of the program, with those that it includes by `**NAME.tables` of modules beside it."""
+        node = _tables_node(self._module)
         if not isinstance(node, ast.Dict) or None not in node.keys:
             return node
-        keys, values = list[ast.expr | None](), list[ast.expr]()
-        for key, value in zip(node.keys, node.values, strict=True):
-            name = _name_of_tables(value) if key is None else ""
-            is_known = name in self._trees and name not in above
-            inner = self._literal_tables(name, module, *above) if name and is_known else None
-            included = _at(inner, value) if isinstance(inner, ast.Dict) else ast.Dict([key], [value])
-            keys, values = [*keys, *included.keys], [*values, *included.values]
-        return ast.copy_location(ast.Dict(keys, values), node)
+        entries = [_at_place(entry) for entry in (self._entries("") or {}).values()]
+        return ast.copy_location(ast.Dict([entry.key for entry in entries], [entry.value for entry in entries]), node)
+
+    def _entries(self, module: str) -> Mapping[str, _Entry] | None:
+        """Return the entries of the `tables` of a module by their keys, those that it includes among them.
+
+        None if they are not a literal mapping, or not read to their end: a module may include itself.
+        """
+        node = None if module in self._known_entries else _tables_node(self._trees[module])
+        self._known_entries.setdefault(module, None)
+        if isinstance(node, ast.Dict):
+            entries = dict[str, _Entry]()
+            for key, value in zip(node.keys, node.values, strict=True):
+                name = _name_of_tables(value) if key is None else ""
+                included = self._entries(name) if name and name in self._trees else None
+                if included is None:
+                    entries[ast.dump(key or value)] = _Entry(key, value)
+                else:
+                    entries |= {item: entry._replace(place=value) for item, entry in included.items()}
+            self._known_entries[module] = entries
+        return self._known_entries[module]
 
 
 def declared_fields(file: Path) -> dict[str, frozenset[str]]:
     """Return the fields that a program's file declares, by table; {} if there is no such file."""
     if not file.exists():
         return {}
-    node = next((value for name, value in _assignments(ast.parse(file.read_bytes())) if name == "tables"), None)
+    node = _tables_node(ast.parse(file.read_bytes()))
     tables = {} if node is None else read_tables(node, _ignore)
     return {name: frozenset(entity.fields) for name, entity in tables.items()}
 
@@ -521,6 +544,10 @@ def _assignments(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
                 pass
 
 
+def _tables_node(module: ast.Module) -> ast.expr | None:
+    return next((value for name, value in _assignments(module) if name == "tables"), None)
+
+
 def _name_of_tables(node: ast.expr) -> str:
     """Return the module whose tables an expression such as `shop.tables` is; '' for others."""
     match node:
@@ -530,13 +557,16 @@ def _name_of_tables(node: ast.expr) -> str:
             return ""
 
 
-def _at(node: ast.Dict, place: ast.expr) -> ast.Dict:
-    """Return a copy of a mapping of another file, at the place that includes it."""
-    copy = deepcopy(node)
-    for inner in ast.walk(copy):
-        if isinstance(inner, ast.expr):
-            ast.copy_location(inner, place)
-    return copy
+def _at_place(entry: _Entry) -> _Entry:
+    """Return a copy of an entry of another file at the place that includes it; one of the program's file as it is."""
+    if entry.place is None:
+        return entry
+    key, value = deepcopy((entry.key, entry.value))
+    for node in (key, value):
+        for inner in ast.walk(node) if node is not None else ():
+            if isinstance(inner, ast.expr):
+                ast.copy_location(inner, entry.place)
+    return _Entry(key, value, entry.place)
 
 
 def _literal_of(node: ast.expr) -> Any:

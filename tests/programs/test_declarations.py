@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 
@@ -79,6 +80,19 @@ def test_tables_include_those_of_modules_beside_a_program(tmp_path: Path) -> Non
     (tmp_path / "shelf.py").write_text("import room\ntables = {**room.tables, 'book': {'fields': {'title': ''}}}\n")
     (tmp_path / "room.py").write_text("tables = {'room': {}}\n")
     assert {"room", "book", "loan"} <= load(path).domain.entities.keys()
+
+
+@pytest.mark.time_limit(60)
+def test_tables_that_modules_include_twice_are_read_once(tmp_path: Path) -> None:
+    path = library(tmp_path, INCLUDING, ACT)
+    names = ["shelf", *(f"shelf{number}" for number in range(1, 40))]
+    for name, inner in pairwise(names):
+        tables = f"{{**{inner}.tables, **{inner}.tables, 'book': {{'fields': {{'title': ''}}}}}}"
+        (tmp_path / f"{name}.py").write_text(f"import {inner}\ntables = {tables}\n")
+    (tmp_path / f"{names[-1]}.py").write_text("tables = {'room': {}, 'book': {'fields': {'place': ''}}}\n")
+    entities = load(path).domain.entities
+    assert [*entities] == ["room", "book", "loan"]
+    assert [*entities["book"].fields] == ["id", "title"], "the last entry of a table counts"
 
 
 @pytest.mark.parametrize("tables", ["{'book': {'links': {'a': 'box'}}}", "dict(book={})", "{**shelf.tables}"])

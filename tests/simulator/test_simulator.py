@@ -141,6 +141,27 @@ def test_the_same_calls_give_the_same_steps_in_every_process(tmp_path: Path) -> 
     assert len(steps("1")) == len(CALLS) + 1
 
 
+def test_the_hash_of_a_scenario_is_the_same_in_every_process(tmp_path: Path) -> None:
+    names = [f"part{number}" for number in range(8)]
+    for name in names:
+        (tmp_path / f"{name}.py").write_text(f"NAME = {name!r}\n")
+    (tmp_path / "parts.py").write_text(
+        f"import {', '.join(names)}\nfrom mcp_sim.programs import tool\n\n@tool\ndef act(world):\n    return 1\n"
+    )
+    tools = [{"name": "act", "inputSchema": {"type": "object"}}]
+    document = {"mcp_sim": 1, "name": "parts", "tools": tools, "program": "parts.py"}
+    (tmp_path / "parts.yaml").write_text(json.dumps(document))
+    script = "import sys; from mcp_sim.simulator.compile import load; print(load(sys.argv[1]).sha256)"
+
+    def scenario_hash(hash_seed: str) -> str:
+        command = [PYTHON, "-c", script, str(tmp_path / "parts.yaml")]
+        return subprocess.run(
+            command, env={"PYTHONHASHSEED": hash_seed}, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert len({scenario_hash(hash_seed) for hash_seed in "123"}) == 1
+
+
 async def test_a_fork_continues_like_its_parent_and_is_isolated_from_it() -> None:
     async with Simulator.load("flaky_crm").open() as world:
         await make_calls(world, CALLS[:4])
