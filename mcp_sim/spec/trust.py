@@ -66,7 +66,10 @@ class Trust:
 
 def remembered() -> dict[str, str]:
     """Return the remembered files by absolute path, with the SHA-256 of their content. Raises `UsageError`."""
-    store = store_file()
+    try:
+        store = store_file()
+    except RuntimeError:  # the home is unknown
+        return {}
     try:
         value = json.loads(store.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -105,10 +108,15 @@ def is_beside(path: Path, named: Path) -> bool:
     """Whether a path is below the folder above that of the document that the user named.
 
     Projects have scenarios in one folder, and tools in another. A folder that others share does not count: the home
-    of the user or above, and those where everyone may write. Hidden files do not count either.
+    of the user or above, and those where everyone may write. Hidden files do not count either, nor does any folder if
+    the home is unknown.
     """
     folder, resolved = named.resolve().parent.parent, path.resolve()
-    is_shared = Path.home().resolve().is_relative_to(folder) or bool(folder.stat().st_mode & stat.S_IWOTH)
+    try:
+        home = Path.home().resolve()
+    except RuntimeError:  # as in a container with the id of a user that it does not list
+        return False
+    is_shared = home.is_relative_to(folder) or bool(folder.stat().st_mode & stat.S_IWOTH)
     if is_shared or folder == Path(folder.anchor) or not resolved.is_relative_to(folder):
         return False
     return not any(name.startswith(".") for name in resolved.relative_to(folder).parts)

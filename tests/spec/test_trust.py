@@ -146,6 +146,19 @@ def test_files_below_the_folder_above_the_named_document_need_no_trust(folder: P
     assert "is outside the folder of scenario.yaml" in problems(document(scenarios, {"tools": "../tools.json"}))
 
 
+def test_trusted_documents_are_read_where_the_home_of_the_user_is_unknown(
+    outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_id: int) -> None:
+        raise KeyError
+
+    for variable in ("HOME", "XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert load(outside, trust=True).domain.tools
+    assert "is outside the folder of scenario.yaml" in problems(outside)
+
+
 def test_a_file_above_that_is_sent_to_a_foreign_host_needs_trust(folder: Path) -> None:
     (folder / "shop" / "scenarios").mkdir(parents=True)
     (folder / "shop" / "tools.json").write_text(json.dumps(TOOLS))
