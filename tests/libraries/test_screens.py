@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from support.library_stores import new_store
 
 from mcp_sim.libraries.screens import Browser, HtmlError, NotFound, Redirect, ScreenError, Site, parse, playwright
 from mcp_sim.libraries.screens.accessibility import Tree
+from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import Form
 
 
@@ -407,6 +409,69 @@ def test_the_focus_and_tabs_are_where_those_of_a_browser_are() -> None:
         (True, "https://s.example/#main"),
         (False, "https://s.example/"),
     ]
+
+
+def after_tabs(html: str, clicked: str, count: int, *, without: str = "") -> list[str]:
+    """Return the labels of the elements with the focus after a click and each of some Tabs; '' for no element."""
+    site = Site("https://s.example")
+
+    @site.page("/")
+    def only(_world: Any) -> str:
+        return html
+
+    tab = Browser(new_store(), None, [site]).tab
+    tab.navigate("https://s.example")
+    tab.record.pop(without, None)
+    target = tab.root.first(clicked)
+    if target is not None:
+        tab.click(target)
+    labels = list[str]()
+    for _ in range(count):
+        tab.press("Tab")
+        labels.append("" if tab.focused is None else tab.focused.get("aria-label"))
+    return labels
+
+
+def test_tab_goes_on_from_a_click_once_and_then_from_the_top() -> None:
+    html = "<body><a href=/1 aria-label=A>A</a><p>text</p><a href=/2 aria-label=B>B</a></body>"
+    assert after_tabs(html, "p", 5) == ["B", "", "A", "B", ""]
+    assert after_tabs(html, "", 2, without="start") == ["A", "B"], "a tab that an earlier version stored"
+
+
+def test_tab_stops_at_the_first_radio_button_that_is_shown() -> None:
+    html = "<body><input type=radio name=a hidden><input type=radio name=a aria-label=R><input aria-label=T></body>"
+    assert after_tabs(html, "", 3) == ["R", "T", ""]
+
+
+@pytest.mark.parametrize(
+    ("size", "role"),
+    [
+        ("abc", "combobox"),
+        ("", "combobox"),
+        ("1", "combobox"),
+        ("-3", "combobox"),
+        ("02", "listbox"),
+        (" +12px", "listbox"),
+    ],
+)
+def test_lists_without_a_valid_size_show_one_option(size: str, role: str) -> None:
+    assert f'- {role} "G"' in shown(f'<body><select aria-label=G size="{size}"><option>a</select></body>')
+
+
+def test_the_only_cell_of_a_row_is_a_header_in_a_table_of_several_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "columnheader" not in shown("<body><table><tr><th>1</table></body>")
+    visited = list[str]()
+
+    def walk(element: Element) -> Iterator[Element]:
+        for inner in walk_all(element):
+            visited.append(inner.tag)
+            yield inner
+
+    walk_all = Element.walk
+    monkeypatch.setattr(Element, "walk", walk)
+    snapshot = shown(f"<body><table>{'<tr><th>1' * 300}</table></body>")
+    assert snapshot.count("columnheader") == 300
+    assert visited.count("tr") < 10 * 300, "the rows are not counted for each header"
 
 
 def test_answers_to_a_post_and_places_on_a_page_are_steps_of_the_history() -> None:

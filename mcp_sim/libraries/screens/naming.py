@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import BUTTONS, Form, is_disabled, option_value, squeezed
@@ -74,6 +75,8 @@ INLINE = frozenset({
 BOXES = frozenset({"button", "input", "select", "textarea", "img", "progress", "meter"})
 """Elements that take place without content."""
 _INVISIBLE = frozenset({"datalist", "head", "link", "meta", "source", "title"})
+_ABOVE_ONE = re.compile(r"[ \t\n\f\r]*\+?0*(?:[2-9]|1[0-9])")
+"""The `size` of a list that shows several options. What is not a number counts as 1 (HTML)."""
 _DISPLAY = re.compile(r"(?:^|;)\s*display\s*:\s*([\w-]+)")
 
 
@@ -195,7 +198,7 @@ class Naming:
             case "input":
                 return self._input_role(element)
             case "select":
-                return "listbox" if element.has("multiple") or int(element.get("size") or 0) > 1 else "combobox"
+                return "listbox" if element.has("multiple") or _ABOVE_ONE.match(element.get("size")) else "combobox"
             case "img":
                 is_plain = element.has("alt") and not element.get("alt") and not element.get("title")
                 return "presentation" if is_plain and not _has_global_attribute(element) else "img"
@@ -398,8 +401,8 @@ def _header_role(header: Element) -> str:
     neighbours = [*cells[max(0, at - 1) : at], *cells[at + 1 : at + 2]]
     if not neighbours:
         table = header.closest("table")
-        rows = 0 if table is None else sum(element.tag == "tr" for element in table.walk())
-        return "" if rows <= 1 else "columnheader"
+        rows = () if table is None else (element for element in table.walk() if element.tag == "tr")
+        return "columnheader" if next(islice(rows, 1, None), None) else ""
     if len(neighbours) > 1 and all(cell.tag == "th" for cell in neighbours):
         return "columnheader"
     data = (cell for cell in neighbours if cell.tag == "td")

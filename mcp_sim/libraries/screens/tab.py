@@ -438,19 +438,21 @@ class Tab:
     def _move_focus(self, step: int) -> None:
         tree = Tree(self.form, None, "", {}, 0)
         order = (element for element in self.root.walk() if _takes_focus(element) and tree.is_shown(element))
-        places = [element.place for element in order if self._is_stop(element)]
-        here = self.shown["start"] if self.shown["focus"] is None else self.shown["focus"]
+        places = [element.place for element in order if self._is_stop(element, tree)]
+        here = self.shown.get("start") if self.shown["focus"] is None else self.shown["focus"]
         if here is None:
             at = 0 if step > 0 else len(places) - 1
         else:
             at = bisect_right(places, here) if step > 0 else bisect_left(places, here) - 1
         self.shown["focus"] = places[at] if 0 <= at < len(places) else None
+        if self.shown["focus"] is None:
+            self.shown["start"] = None
 
-    def _is_stop(self, element: Element) -> bool:
+    def _is_stop(self, element: Element, tree: Tree) -> bool:
         """Whether Tab stops at an element: of radio buttons that exclude each other, at the chosen or the first."""
         if element.get("type") != "radio":
             return True
-        group = [radio for radio in self.form.group(element) if not is_disabled(radio)]
+        group = [radio for radio in self.form.group(element) if not is_disabled(radio) and tree.is_shown(radio)]
         return next((radio for radio in group if self.form.value(radio)), group[0]) is element
 
     # loading
