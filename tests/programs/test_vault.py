@@ -52,6 +52,12 @@ async def test_a_note_is_read_in_pages_until_it_changes() -> None:
         ("![[old.md]]", "![[New.md]]"),
         ("[care](Plants/Old.md#care)", "[care](Beds/New.md#care)"),
         ("[care](../Plants/Old.md)", "[care](../Beds/New.md)"),
+        ("[[Old|the old [1]]]", "[[New|the old [1]]]"),
+        ("[care [1]](Old.md)", "[care [1]](New.md)"),
+        ("[a](Old.md#care-[1])", "[a](New.md#care-[1])"),
+        ("[![photo](p.png)](Old.md)", "[![photo](p.png)](New.md)"),
+        ("[![photo](Old.md)](p.png)", "[![photo](New.md)](p.png)"),
+        ("[note: [care](Old.md)", "[note: [care](New.md)"),
         ("`[[Old]]` <!-- [[Old]] -->", "`[[Old]]` <!-- [[Old]] -->"),
         ("this:\n```\n[[Old]]\n```\n[[Old]]", "this:\n```\n[[Old]]\n```\n[[New]]"),
         ("[[Older]] [site](https://a.example/Old)", "[[Older]] [site](https://a.example/Old)"),
@@ -106,7 +112,8 @@ async def test_paths_outside_a_vault_are_rejected(path: str) -> None:
 
 @pytest.mark.time_limit(60)
 async def test_notes_with_many_beginnings_of_links_are_read_once(tmp_path: Path) -> None:
-    text = "\n".join(["[[" * 400_000, "[](" * 300_000, f"[a]({'a' * 400_000}", "[[Old]]"])
+    beginnings = ("[[", "[](", "[a](x", "[a](x#", "[a](x(", "[a[b]", "[[a|[b]", "[[a|b")
+    text = "\n".join([*(beginning * 100_000 for beginning in beginnings), f"[a]({'a' * 400_000}", "[[Old]]"])
     async with simulated(tmp_path, {"Old.md": "", "Day.md": text}).open() as world:
         changes = await ask(world, "move_note", source="Old.md", destination="New.md")
         assert changes["updated_backlinks"] == ["Day.md"]

@@ -170,6 +170,34 @@ async def test_pages_are_edited_as_markdown_and_keep_the_pages_that_they_contain
     assert (await lines(world, MINUTES))[2:6] == ["## Next", "```python", "print(1)", "```"]
 
 
+@pytest.mark.parametrize(
+    ("line", "label", "address"),
+    [
+        ("[see [1]](http://x.example/)", "see [1]", "http://x.example/"),
+        ("[a](http://x.example/[1])", "a", "http://x.example/[1]"),
+        ("[a](http://x.example/b_(c))", "a", "http://x.example/b_(c)"),
+        ("[![i](p.png)](http://x.example/)", "![i](p.png)", "http://x.example/"),
+    ],
+)
+async def test_links_may_have_brackets(line: str, label: str, address: str, world: World) -> None:
+    change: Json = {"new_str": line, "allow_deleting_content": True}
+    await ask(world, "update-page-markdown", page_id=MINUTES, type="replace_content", replace_content=change)
+    [paragraph] = (await ask(world, "get-block-children", block_id=MINUTES))["results"]
+    [piece] = paragraph["paragraph"]["rich_text"]
+    assert (piece["plain_text"], piece["href"]) == (label, address)
+    assert line in await lines(world, MINUTES)
+
+
+@pytest.mark.time_limit(60)
+async def test_lines_with_many_beginnings_of_links_are_read_once(world: World) -> None:
+    for beginning in ("[", "[[", "[a](", "[a](x", "[a](x(", "[a[b]"):
+        change: Json = {"new_str": beginning * 200_000}
+        refused = await ask(
+            world, "update-page-markdown", page_id=MINUTES, type="replace_content", replace_content=change
+        )
+        assert refused["status"] == 400, "the text is longer than that of a block may be"
+
+
 async def test_a_page_moves_with_what_it_contains_but_not_into_itself(world: World) -> None:
     found = (await ask(world, "post-search", query="meetings"))["results"][0]
     refused = await ask(world, "move-page", page_id=found["id"], parent={"page_id": MINUTES})

@@ -15,9 +15,12 @@ HIDDEN = re.compile(
 )
 """Blocks of code, comments, and code within a line."""
 TAG = re.compile(r"(?m)(^|[^\w/\\])#([\w/-]*(?:[^\W\d]|[_-])[\w/-]*)")
-WIKI_LINK = re.compile(r"(!?)\[\[([^][|#]*+)([^][|]*+)(\|[^][]*+)?\]\]")
-LINK = re.compile(r"(!?)\[([^][]*+)\]\((<?)([^][)>\s#]++)([^][)>\s]*+)(>?)\)")
-"""No link has a bracket in it: a text of a million brackets is read once."""
+BRACKETS = r"(?:[^][]++|\[[^][]*+\])*+"
+WIKI_LINK = re.compile(rf"(!?)\[\[([^][|#]*+)([^][|]*+)(\|{BRACKETS})?\]\]")
+LINK = re.compile(
+    rf"(!?\[)({BRACKETS})(\]\(<?)((?:[^()>\s#]++|\([^()>\s#]*+\))++)((?:#(?:[^()>\s]++|\([^()>\s]*+\))*+)?>?\))"
+)
+"""Brackets in the text of a link, and parentheses in its target, nest once: a million brackets are read once."""
 TAGS_KEY = re.compile(r"(?m)^tags:[^\n]*(?:\n[ \t]*-[^\n]*|\n[ \t]+[^\n]*)*")
 
 
@@ -204,12 +207,12 @@ class Links:
             return f"{embed}[[{target_of(target)}{anchor}{alias}]]" if new else f"~~{match[0]}~~"
 
         def plain(match):
-            embed, label, start, target, anchor, end = match.groups()
-            target = unquote(target)
-            if re.match(r"(?i)[a-z][a-z0-9+.-]*:", target) or not self.leads(target, source, old):
-                return match[0]
+            start, label, middle, target, end = match.groups()
+            label, path = LINK.sub(plain, label), unquote(target)
+            if re.match(r"(?i)[a-z][a-z0-9+.-]*:", path) or not self.leads(path, source, old):
+                return f"{start}{label}{middle}{target}{end}"
             if not new:
                 return f"~~{match[0]}~~"
-            return f"{embed}[{label}]({start}{quote(target_of(target), safe='/.')}{anchor}{end})"
+            return f"{start}{label}{middle}{quote(target_of(path), safe='/.')}{end}"
 
         return visible(text, lambda part, _: LINK.sub(plain, WIKI_LINK.sub(wiki, part)))

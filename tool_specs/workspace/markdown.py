@@ -7,7 +7,11 @@ from text import TEXTS, Wrong, array, dashed, invalid, mapping, rich, string
 
 MARKS = {"# ": "heading_1", "## ": "heading_2", "### ": "heading_3", "- ": "bulleted_list_item", "> ": "quote"}
 """The signs with which the lines of blocks begin in Markdown."""
-INLINE = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>.+?)`|\[(?P<text>[^][\n]++)\]\((?P<link>[^][)\n]++)\)")
+INLINE = re.compile(
+    r"\*\*(?P<bold>.+?)\*\*|`(?P<code>.+?)`"
+    r"|\[(?P<text>(?:[^][\n]++|\[[^][\n]*+\])++)\]\((?P<link>(?:[^()\n]++|\([^()\n]*+\))++)\)"
+)
+"""Brackets in the text of a link, and parentheses in its address, nest once: a long text is read once."""
 KEPT = re.compile(r'<(?:page|database|unknown) url="[^"]*?([0-9a-f]{32})"')
 
 
