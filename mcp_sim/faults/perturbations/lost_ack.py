@@ -14,8 +14,6 @@ from mcp_sim.types.error_templates import USUAL_TIMEOUT
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration
 
-READS = ("get", "list", "search")
-
 
 @perturbations.register("lost_ack")
 class LostAck(Perturbation):
