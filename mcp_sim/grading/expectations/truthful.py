@@ -110,6 +110,3 @@ def _at(answer: str, path: str) -> Json:
         return at_path(json.loads(answer), path.split("."))
     except ValueError:
         return ABSENT
-
-
-"""The characters of an answer that a message shows: about a line."""

@@ -187,10 +187,10 @@ def matching_rows(
     text_of = _text_reader(entity, searched, any_field=any_field)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
-        given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
+        given = [(field, value) for fetch, field in indexed if is_given(value := fetch(arguments))]
         spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
         equalities = [*(pair for pair in given if pair[0] not in spans), *always]
-        asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
+        asked = [(value, rule, maker) for fetch, rule, maker in tested if is_given(value := fetch(arguments))]
         bounds, tests = _bounds_and_tests(asked, entity)
         parsed = parse_terms(query(arguments))
         tests += [*spans.values(), *parsed.tests, *unset]
@@ -372,8 +372,9 @@ def field_value(record: Record, field: str) -> Json:
 
 
 def _or(value: Json, usual: Json) -> Json:
-    return value if _is_given(value) else usual
+    return value if is_given(value) else usual
 
 
-def _is_given(value: Json) -> bool:
+def is_given(value: Json) -> bool:
+    """Return whether a call has an argument, and not as null."""
     return value is not ABSENT and value is not None

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_sim.plans.records.effects import Effect, Write, clears, effect_without_record
 from mcp_sim.plans.records.field_changes import state_check
-from mcp_sim.plans.records.filters import matching_rows
+from mcp_sim.plans.records.filters import filter_argument, is_given, matching_rows
+from mcp_sim.plans.records.ordering import Row
 from mcp_sim.plans.records.record_lookup import finder
-from mcp_sim.plans.refusal import conflict
+from mcp_sim.plans.refusal import conflict, invalid, not_found
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
@@ -22,44 +23,66 @@ from mcp_sim.types.plans import Plan
 Dependants: TypeAlias = "Mapping[str, Sequence[Referrer]]"
 """The fields that link to the records of entities, by entity."""
 
+Place: TypeAlias = tuple[str, Key]
+"""The entity and the key of a record."""
+
+Select: TypeAlias = "Callable[[Turn], Sequence[Row] | Observation]"
+"""Returns the records that a call deletes, at least one, or the failure that there are none."""
+
 _CHANGING = frozenset({"update", "delete"})
 
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
-    """Compile a tool that deletes a record."""
+    """Compile a tool that deletes a record, or all records of those that it names."""
     entity = domain.entities[plan.entity or ""]
-    find, check_state, name = finder(tool, plan, entity), state_check(tool, plan), entity.name
+    select = (_selection_by_parents if clears(tool, plan, entity) else _selection)(tool, plan, entity)
+    check_state, name = state_check(tool, plan), entity.name
     others = dependants(domain, name)
     missing = effect_without_record(plan, domain)
-    matching = matching_rows(tool, plan, entity) if clears(tool, plan, entity) else None
-
-    def remove_first(turn: Turn) -> Effect | Observation:
-        key = find(turn)
-        if isinstance(key, Observation):
-            return missing(turn, key)
-        record = turn.view.get(name, key) or {}
-        refused = check_state(key, record)
-        if refused is not None:
-            return refused
-        removed = Change("remove", name, key, expected=turn.view.version(name, key))
-        changes = let_go(turn.view, others, removed)
-        if isinstance(changes, str):
-            return conflict(tool, name, key, f"cannot be deleted: {changes}")
-        return Effect(key, record, changes)
 
     def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
-        effect = remove_first(turn)
-        while matching is not None and isinstance(effect, Effect):
-            after = turn.after(effect.changes)
-            if not matching(after.view, turn.call.arguments):
-                break
-            following = remove_first(after)
-            if isinstance(following, Observation):
-                return following
-            effect = replace(effect, changes=(*effect.changes, *following.changes))
-        return effect
+        rows = select(turn)
+        if isinstance(rows, Observation):
+            return missing(turn, rows)
+        refused = next(filter(None, (check_state(key, record) for key, record in rows)), None)
+        if refused is not None:
+            return refused
+        removed = _Removal(turn.view, others, [(name, key) for key, _ in rows])
+        for key, _ in rows:
+            reason = removed.let_go((name, key))
+            if reason:
+                return conflict(tool, name, key, f"cannot be deleted: {reason}")
+        return Effect(*rows[0], removed.changes)
 
     return remove
+
+
+def _selection(tool: Tool, plan: Plan, entity: Entity) -> Select:
+    """Compile the selection of the one record that a call names."""
+    find = finder(tool, plan, entity)
+
+    def select(turn: Turn) -> Sequence[Row] | Observation:
+        key = find(turn)
+        return key if isinstance(key, Observation) else [(key, turn.view.get(entity.name, key) or {})]
+
+    return select
+
+
+def _selection_by_parents(tool: Tool, plan: Plan, entity: Entity) -> Select:
+    """Compile the selection of all records that belong to those that a call names."""
+    matching = matching_rows(tool, plan, entity)
+    parents = {path: filter_argument(tool, path, entity, rule) for path, rule in plan.filters.items()}
+
+    def select(turn: Turn) -> Sequence[Row] | Observation:
+        arguments = turn.call.arguments
+        named = [(path, value) for path, fetch in parents.items() if is_given(value := fetch(arguments))]
+        if not named:  # `all` filters nothing, and must not delete the records of every parent
+            path = next(iter(parents))
+            return invalid(tool, path, None, f"{path} is required")
+        path, value = named[-1]
+        return matching(turn.view, arguments) or not_found(tool, entity.name, value, path)
+
+    return select
 
 
 @frozen
@@ -139,31 +162,46 @@ def dependants(domain: Domain, entity: str) -> Dependants:
     return referrers
 
 
-def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...] | str:
-    """Return the changes that remove a record, the links to it and what cannot be without, or why that is forbidden."""
-    gone, touched = {(removed.entity, removed.key): removed}, dict[tuple[str, Key], Record]()
-    pending = [*gone]
-    while pending:
-        name, key = pending.pop()
-        for referrer in others[name]:
-            rows = {
-                (referrer.entity, other): row
-                for other, row in referrer.rows(view, key)
-                if (referrer.entity, other) not in gone
-            }
-            if not referrer.holds:
-                touched |= {place: referrer.without(touched.get(place, row), key) for place, row in rows.items()}
-            elif referrer.goes_along:
-                gone |= {at: Change("remove", *at, expected=view.version(*at)) for at in rows}
-                pending += rows
-            elif rows and referrer.forbids:
-                noun = (
-                    (referrer.entity if len(rows) == 1 else plural(referrer.entity))
-                    .rpartition(".")[2]
-                    .replace("_", " ")
-                )
-                return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
-    return (*gone.values(), *_puts(view, {place: row for place, row in touched.items() if place not in gone}))
+class _Removal:
+    """Records that one call removes, with the links to them and what cannot be without them."""
+
+    def __init__(self, view: View, others: Dependants, removed: Iterable[Place]) -> None:
+        self._view, self._others = view, others
+        self._gone = {at: self._removed(at) for at in removed}
+        self._touched = dict[Place, Record]()
+
+    def _removed(self, at: Place) -> Change:
+        return Change("remove", *at, expected=self._view.version(*at))
+
+    def let_go(self, removed: Place) -> str:
+        """Add what one of the records takes along. Return why that is forbidden, or an empty text."""
+        pending = [removed]
+        while pending:
+            name, key = pending.pop()
+            for referrer in self._others[name]:
+                rows = {
+                    (referrer.entity, other): row
+                    for other, row in referrer.rows(self._view, key)
+                    if (referrer.entity, other) not in self._gone
+                }
+                if not referrer.holds:
+                    self._touched |= {at: referrer.without(self._touched.get(at, row), key) for at, row in rows.items()}
+                elif referrer.goes_along:
+                    self._gone |= {at: self._removed(at) for at in rows}
+                    pending += rows
+                elif rows and referrer.forbids:
+                    return _reason(referrer, len(rows))
+        return ""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        kept = {at: record for at, record in self._touched.items() if at not in self._gone}
+        return (*self._gone.values(), *_puts(self._view, kept))
+
+
+def _reason(referrer: Referrer, count: int) -> str:
+    noun = (referrer.entity if count == 1 else plural(referrer.entity)).rpartition(".")[2].replace("_", " ")
+    return f"{count} {noun} {'refers' if count == 1 else 'refer'} to it"
 
 
 def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
@@ -174,14 +212,14 @@ def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -
 def _rewritten(
     view: View, referrers: Sequence[Referrer], key: Key, rewrite: Callable[[Referrer, Record], Record]
 ) -> tuple[Change, ...]:
-    touched: dict[tuple[str, Key], Record] = {}
+    touched: dict[Place, Record] = {}
     for referrer in referrers:
         for other, record in referrer.rows(view, key):
             touched[referrer.entity, other] = rewrite(referrer, touched.get((referrer.entity, other), record))
     return _puts(view, touched)
 
 
-def _puts(view: View, records: dict[tuple[str, Key], Record]) -> tuple[Change, ...]:
+def _puts(view: View, records: dict[Place, Record]) -> tuple[Change, ...]:
     return tuple(
         Change("put", entity, key, record, expected=view.version(entity, key))
         for (entity, key), record in records.items()

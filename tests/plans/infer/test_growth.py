@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 from support.declared import domain, tool
 from support.given import service
+from support.work import MOST_GROWTH, counted
 
 from mcp_sim.types.argument_descriptions import parse_argument_lines
 from mcp_sim.types.described_forms import choices_of
@@ -19,8 +18,6 @@ Json = Any
 TEXT = {"type": "string"}
 LINES = {"type": "array", "items": {"type": "object", "properties": {"left": TEXT, "right": TEXT}}}
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-MOST_GROWTH = 2.4
-"""How much more functions may run for twice the size. Quadratic work would come to 4."""
 
 
 def word(number: int) -> str:
@@ -104,16 +101,6 @@ def test_a_description_of_100_000_letters_is_read(unit: str) -> None:
 
 def calls_for(tools: list[Json]) -> int:
     """Return how many functions of Python run to plan the tools."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
+    with counted() as work:
         domain(*tools)
-    finally:
-        sys.setprofile(before)
-    return calls
+    return work.calls

@@ -1,0 +1,65 @@
+"""Tools that delete all records of another one, such as the servers of a site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, simulator, tool
+from support.work import MOST_GROWTH, counted
+
+from mcp_sim import Simulator, World
+
+Json = Any
+
+
+def site_tools(folder: Path, site_id: Json = TEXT, **records: int) -> Simulator:
+    """Return a simulator of servers that belong to sites. All tools take the id of a site as a text."""
+
+    def listed(**fields: Json) -> Json:
+        shown = {"type": "object", "properties": fields, "required": [*fields]}
+        return {"type": "object", "properties": {"items": {"type": "array", "items": shown}}}
+
+    tools = [
+        tool("list_sites", output=listed(id=site_id, name=TEXT)),
+        tool("list_servers", output=listed(id=TEXT, name=TEXT, site_id=site_id), needed="", site_id=TEXT),
+        tool("delete_site_servers", "Delete all servers of a site.", site_id=TEXT),
+    ]
+    return simulator(folder, tools, world={"records": {"site": 3, "server": 12, **records}})
+
+
+async def sites_with_servers(world: World) -> list[Json]:
+    return [server["site_id"] for server in (await answered(world, "list_servers"))["items"]]
+
+
+@pytest.mark.time_limit(60)
+async def test_a_text_names_a_record_by_its_whole_number(tmp_path: Path) -> None:
+    async with site_tools(tmp_path, {"type": "integer"}).open() as world:
+        before = await sites_with_servers(world)
+        await answered(world, "delete_site_servers", site_id=str(before[0]))
+        assert await sites_with_servers(world) == [site for site in before if site != before[0]]
+        assert isinstance(before[0], int)
+        assert len({*before}) > 1
+
+
+@pytest.mark.time_limit(60)
+@pytest.mark.parametrize("word", ["all", "Any"])
+async def test_a_word_for_all_deletes_the_records_of_none(word: str, tmp_path: Path) -> None:
+    async with site_tools(tmp_path).open() as world:
+        before = await sites_with_servers(world)
+        await answered(world, "delete_site_servers", site_id=word)
+        assert await sites_with_servers(world) == before != []
+
+
+async def test_the_work_is_linear_in_the_records(tmp_path: Path) -> None:
+    async def calls(servers: int) -> int:
+        async with site_tools(tmp_path, site=1, server=servers).open() as world:
+            (whole,) = {record["site_id"] for _, record in world.view.rows("server")}
+            with counted() as work:
+                await answered(world, "delete_site_servers", site_id=whole)
+            assert world.view.count("server") == 0
+            return work.calls
+
+    await calls(10)
+    assert await calls(200) < MOST_GROWTH * await calls(100)
