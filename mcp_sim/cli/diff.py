@@ -166,7 +166,7 @@ def _unlike_steps(pairs: Iterable[tuple[Record | None, Record | None]]) -> Itera
 
 def _identity(step: Record) -> str:
     if step["entry"] == "event":
-        return canonical([step["actor"], step["committed"], step.get("steered")])
+        return canonical([step["actor"], step["committed"], step.get("absorbed"), step.get("steered")])
     return canonical([step["tool"], step["arguments"]])
 
 

@@ -194,7 +194,7 @@ def render_event(step: Step) -> str:
             reason = f": {steered['reason']}" if "reason" in steered else ""
             return f"{EVENTS.get(event, event)}{reason}"
         case _:
-            return render_changes(step.committed)
+            return render_changes(step.committed) or "changed nothing"
 
 
 def shorten(value: Json) -> str:

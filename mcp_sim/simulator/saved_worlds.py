@@ -26,7 +26,7 @@ from mcp_sim.world.kept_answers import KeptAnswers
 from mcp_sim.world.overlay import Overlay, Row, Segment
 from mcp_sim.world.state import State
 from mcp_sim.world.steering import versions_kept
-from mcp_sim.world.trace import History, Ledger, observation_of, step_from_json
+from mcp_sim.world.trace import History, Ledger, changes_of, observation_of, step_from_json
 from mcp_sim.world.world import World
 
 TAGGED = tuple(field.name for field in fields(Version) if field.name not in ("state", "faults", "kept"))
@@ -215,10 +215,11 @@ def _lines_since_reset(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
 
 def past_of(step: Mapping[str, Any], index: int) -> PastCall:
     """Return a ledger entry in the form in which later calls look back at it."""
-    changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ())))
+    absorbed = changes_of(step.get("absorbed", ()))
+    changes = (*changes_of(step["committed"]), *absorbed)
     at = datetime.fromisoformat(step["at"])
     if step["entry"] == "event":
-        return PastCall(index, "", {}, ok=True, at=at, changes=changes)
+        return PastCall(index, "", {}, ok=True, at=at, changes=changes, absorbed=absorbed)
     observation = step["served"] or step["truth"]["observation"]
     ok = "result" in observation and not observation.get("is_error", False)
-    return PastCall(index, step["tool"], step["arguments"], ok, at, changes)
+    return PastCall(index, step["tool"], step["arguments"], ok, at, changes, absorbed)

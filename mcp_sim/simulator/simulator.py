@@ -304,9 +304,8 @@ class Simulator:
             draws = Draws(world.origin.seed, world.origin.stream, f"{actor}/{world.version.n}", 0)
             turn = replace(world.turn(call, self._tool(call.tool)), draws=draws)
             transition = await self._undisturbed(world, turn)
-            changes = (*transition.changes, *transition.absorbed)
-            if changes:
-                steering.change(world, changes, actor)
+            if transition.changes or transition.absorbed:
+                steering.change(world, transition.changes, actor, transition.absorbed)
             return transition.observation
 
     async def _undisturbed(self, world: World, turn: Turn) -> Transition:

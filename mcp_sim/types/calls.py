@@ -175,7 +175,9 @@ class PastCall:
     ok: bool
     at: datetime
     changes: tuple[Change, ...]
-    """The changes that were committed."""
+    """The changes that were committed, and after them the absorbed records."""
+    absorbed: tuple[Change, ...] = ()
+    """The records that the observation mentions for the first time."""
 
 
 @dataclass(slots=True)

@@ -342,7 +342,8 @@ def _acts_at(entry: PerturbationEntry, start: datetime, at: datetime) -> bool:
 def past_call(turn: Turn, transition: Transition, absorbed: tuple[Change, ...]) -> PastCall:
     """Return the call as later calls see it."""
     changes = (*transition.changes, *absorbed)
-    return PastCall(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
+    ok = transition.observation.ok
+    return PastCall(turn.index, turn.call.tool, turn.call.arguments, ok, turn.now, changes, absorbed)
 
 
 def replayed(state: State, steps: Sequence[Record]) -> State:

@@ -61,7 +61,7 @@ class Steered(Protocol):
     def scenario(self) -> Scenario: ...
     def beginning(self) -> Turn: ...
     def refit(self, steered: Record) -> Faults: ...
-    def commit_due(self, due: Due) -> None: ...
+    def commit_due(self, due: Due, absorbed: tuple[Change, ...] = ()) -> None: ...
     def record(
         self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None
     ) -> None: ...
@@ -193,9 +193,15 @@ def _act(world: Steered, entry: PerturbationEntry, number: int, at: datetime) ->
 # records --------------------------------------------------------------------------------------------------------------
 
 
-def change(world: Steered, changes: Sequence[Change], actor: str) -> None:
-    """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
+def change(world: Steered, changes: Sequence[Change], actor: str, absorbed: Sequence[Change] = ()) -> None:
+    """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected.
+
+    `absorbed`: the records that the actor's call showed for the first time.
+    """
     settle(world)
-    # From a program of the user, not from a JSON text: what it writes must be what a trace of it shows.
-    written = tuple(replace(change, record=well_formed(change.record)) for change in changes)
-    world.commit_due(Due(world.now, actor, written))
+    world.commit_due(Due(world.now, actor, _writable(changes)), _writable(absorbed))
+
+
+def _writable(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Return the changes of a user's program as a trace of them shows them: they come from no JSON text."""
+    return tuple(replace(change, record=well_formed(change.record)) for change in changes)

@@ -114,9 +114,11 @@ def step_bytes(step: Step) -> bytes:
             return head + b"," + encode(step.opening)[1:]
         case "event":
             steered = b',"steered":%b' % encode(step.steered) if step.steered else b""
-            return head + b',"actor":%b,"committed":%b%b}' % (
+            absorbed = b',"absorbed":%b' % changes_bytes(step.absorbed) if step.absorbed else b""
+            return head + b',"actor":%b,"committed":%b%b%b}' % (
                 encode(step.actor),
                 changes_bytes(step.committed),
+                absorbed,
                 steered,
             )
         case "call":

@@ -510,12 +510,21 @@ class World:
         """Return the faults of the world as they are after an event."""
         return self.engine.refit(self.version.faults, steered) if steered else self.version.faults
 
-    def commit_due(self, due: Due) -> None:
-        """Commit changes by someone other than the agent, as an event."""
-        version = replace(self.version, state=self.version.state.apply(due.changes))
-        before = self.version.state
-        step = Step(self.version.n + 1, "event", due.at, before=before, committed=due.changes, actor=due.actor)
-        self.record(step, version, {}, PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
+    def commit_due(self, due: Due, absorbed: tuple[Change, ...] = ()) -> None:
+        """Commit changes by someone other than the agent, and the records that they were shown first, as an event."""
+        before, changes = self.version.state, (*due.changes, *absorbed)
+        version = replace(self.version, state=before.apply(changes))
+        step = Step(
+            n=self.version.n + 1,
+            entry="event",
+            at=due.at,
+            before=before,
+            committed=due.changes,
+            absorbed=absorbed,
+            actor=due.actor,
+        )
+        past = PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=changes, absorbed=absorbed)
+        self.record(step, version, {}, past)
 
     def record(self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None) -> None:
         """Add an entry: to the facts, sinks, ledger and history; then make the version visible.

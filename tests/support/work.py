@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -18,7 +18,7 @@ class Work:
 
 
 @contextmanager
-def counted() -> Iterator[Work]:
+def counted() -> Generator[Work]:
     """Count the functions of Python that run in this thread."""
     work = Work()
 

@@ -138,7 +138,7 @@ class Unchanged(Expectation):
 
     def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
         if step.entry == "event":
-            return self._after_others(facts, step.committed)
+            return self._after_others(facts, (*step.committed, *step.absorbed))
         if step.entry != "call":
             return facts
         if not facts.has_calls:

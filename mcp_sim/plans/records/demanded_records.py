@@ -49,10 +49,7 @@ _PLAIN_KEYS = frozenset({"id", "ids", "key", "name", "number", "uuid"})
 LONGEST_SERIES = 7
 """The most records that are generated for a period: one a day."""
 
-
 Matching: TypeAlias = Callable[[View, Mapping[str, Json]], Sequence[Row]]
-
-_READS = frozenset({"get", "list", "search"})
 
 
 class Demand:
@@ -156,7 +153,7 @@ class Demand:
         """Return whether earlier calls decide that nothing matches: they emptied the list, or created its parent."""
         arguments = turn.call.arguments
         has_one = self._plan.verb == "get" and self._entity.open  # a token of its own, as soon as a site exists
-        is_new = any(_was_created(turn, self._domain, name, fetch(arguments)) for fetch, name in self._parents)
+        is_new = any(_was_created(turn, name, fetch(arguments)) for fetch, name in self._parents)
         return (is_new and not has_one) or _was_emptied(turn, self._entity.name, self._matching)
 
     def _is_free(self, view: View, wanted: Wanted) -> bool:
@@ -282,14 +279,13 @@ def _was_emptied(turn: Turn, entity: str, matching: Matching) -> bool:
     return not {change.key for change in earlier}.isdisjoint(key for key, _ in rows)
 
 
-def _was_created(turn: Turn, domain: Domain, entity: str, key: Json) -> bool:
+def _was_created(turn: Turn, entity: str, key: Json) -> bool:
     """Whether a call created this record, rather than asked for it."""
     row = turn.view.latest_write(entity, key) if isinstance(key, str | int) else None
     if row is None or row.born < 0:
         return False
     past = next((past for past, change in _puts(turn, entity) if change.key == key), None)
-    plan = None if past is None else domain.plans.get(past.tool)
-    return plan is None or plan.verb not in _READS
+    return past is None or all((change.entity, change.key) != (entity, key) for change in past.absorbed)
 
 
 def _puts(turn: Turn, entity: str) -> Iterator[tuple[PastCall, Change]]:

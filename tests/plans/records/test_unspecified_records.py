@@ -10,6 +10,9 @@ import pytest
 from support.given import INTEGER, STRING, refused, tool, value
 
 from mcp_sim import Simulator
+from mcp_sim.server.call_log import step_lines
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.trace import step_from_json
 from mcp_sim.world.world import World
 
 STATE = {"type": "string", "enum": ["open", "closed"]}
@@ -215,3 +218,22 @@ async def test_a_parent_that_a_create_names_exists_afterwards_where_no_tool_crea
         assert refused(await world.call("create_task", {"project_id": "proj_777", "title": "Mow"}))
     async with service(tmp_path, PLANNER).open() as world:
         assert refused(await world.call("create_task", {"project_id": "proj_777", "title": "Mow"}))
+
+
+SITES = [
+    tool("get_site", "site_id", about="Get a site"),
+    tool("list_site_servers", "site_id", about="List the servers of a site"),
+]
+
+
+async def test_what_another_actor_asks_for_is_not_new(tmp_path: Path) -> None:
+    acme: dict[str, Any] = {"site_id": "acme"}
+    async with service(tmp_path, SITES).open() as world, service(tmp_path, SITES).open() as other:
+        shown = await world.act("get_site", acme, "ops")
+        event = world.ledger.steps[-1]
+        assert (event["committed"], [change["key"] for change in event["absorbed"]]) == ([], ["acme"])
+        assert step_lines(step_from_json(event)) == ["ops changed nothing"]
+        assert (await world.call("get_site", acme)).body == shown.body
+        assert world.ledger.steps[-1]["absorbed"] == []
+        assert replayed(world.origin.first.state, world.ledger.steps).get("site", "acme") is not None
+        assert await rows(world, "list_site_servers", **acme) == await rows(other, "list_site_servers", **acme) != []
