@@ -114,6 +114,8 @@ WRITING = (
     "find . -name a.txt -fprint new",
     "echo a.txt | xargs -I{} cp {} new",
     "xargs -n 1 touch <<< new",
+    "echo a.txt new | xargs uniq",
+    "echo -o new a.txt | xargs sort",
     "sort -o new a.txt",
     "sort a.txt --output=new",
     "uniq a.txt new",
@@ -168,6 +170,25 @@ async def test_a_session_outlives_the_commands_that_an_interpreter_may_run(tmp_p
         for _ in range(250):  # an interpreter runs a thousand scripts, and a call needs several
             assert (await run(world, "f() { :; }; true"))["exit_code"] == 0
         assert await out(world, "wc -l < x.txt; echo $n; g") == "4\n7\ng\n"
+
+
+BYTES = "head -c 20 /dev/urandom | md5sum"
+
+
+async def test_a_new_interpreter_that_loses_bytes_is_replaced_by_one_that_keeps_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open(seed=1) as world:
+        loop = "for i in $(seq 40000); do :; done"
+        for _ in range(2):
+            await run(world, loop)
+        result = await run(world, f"{loop}; {BYTES}")  # an interpreter does not run the third loop
+        assert (len(result["stdout"]), result["stderr"], result["exit_code"]) == (36, "", 0)
+
+
+async def test_a_command_that_asks_after_its_first_effect_does_not_begin_again(tmp_path: Path) -> None:
+    async with simulator(tmp_path, {"/app/new": "", "/app/old": "1\n", "/app/d/old": "2\n"}).open(seed=1) as world:
+        result = await run(world, f"{BYTES} > /dev/null; cd /app; echo y | mv -i new old d")
+        assert (result["stderr"], result["exit_code"]) == ("mv: overwrite 'd/old'? ", 0)
+        assert await out(world, "cat d/old; ls . d") == "1\n.:\nd\n\nd:\nnew\nold\n"
 
 
 async def test_worlds_at_once_keep_their_own_files(tmp_path: Path) -> None:

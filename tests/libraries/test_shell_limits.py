@@ -6,9 +6,15 @@ import io
 import tarfile
 from base64 import b64encode
 from pathlib import Path
+from typing import cast
 
 import pytest
 from support.shells import out, run, simulator
+
+from mcp_sim.libraries.shell.commands import COMMANDS, Body
+from mcp_sim.libraries.shell.commands.invocation import Invocation
+from mcp_sim.programs.watchdog import Overgrown
+from mcp_sim.types.errors import McpSimError
 
 
 def _sparse() -> str:
@@ -62,6 +68,23 @@ async def test_expressions_of_commands_and_for_commands_take_time_by_their_lengt
         digits = "1" * 190_000
         assert "invalid time interval" in await out(world, f"sleep {digits}x")
         assert (await run(world, f": {'touch ' * 30_000}"))["exit_code"] == 0
+
+
+async def test_a_million_numbers_stay_within_the_memory_of_a_call(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open(seed=1) as world:
+        assert await out(world, "seq 1000000 | tail -1; seq -w -s, 9.5 .5 10") == "1000000\n09.5,10.0\n"
+
+
+def _overgrow(run: Invocation) -> None:
+    raise Overgrown
+
+
+async def test_a_command_that_the_watchdog_ends_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cast("dict[str, Body]", COMMANDS), "yes", _overgrow)
+    async with simulator(tmp_path).open(seed=1) as world:
+        with pytest.raises(McpSimError, match=Overgrown.reason):
+            await run(world, "yes | tail -1; echo done")
+        assert await out(world, "echo fine") == "fine\n"
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\u200bb", "a\u202eb", "n" * 300, "big"])

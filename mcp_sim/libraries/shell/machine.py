@@ -83,6 +83,8 @@ class Machine:
         """Whether a command of this call has got or printed bytes that are not text, and lost them."""
         self.fs: FileSystem = self.bash.fs()
         self._runs = 0
+        self._ending: BaseException | None = None
+        """What the watchdog raised in a command: the interpreter takes it for a failure of the command."""
         self.is_exhausted = False
         """Whether the interpreter has refused a script, since it has run as many commands as it may."""
         self.store: Store
@@ -107,11 +109,13 @@ class Machine:
         furnish(self, commands)
 
     def execute(self, script: str) -> ExecResult:
-        """Run a script, and count it: the interpreter runs a limited number."""
+        """Run a script, and count it: the interpreter runs a limited number. Raises what the watchdog raised in it."""
         self._runs += 1
         return self._checked(self.bash.execute_sync(script))
 
     def _checked(self, result: ExecResult) -> ExecResult:
+        if self._ending is not None:
+            raise self._ending
         if result.error is not None and result.error.startswith(_EXHAUSTED):
             self.is_exhausted = True
         return result
@@ -408,7 +412,16 @@ class Machine:
         return versions
 
     def _on_text(self, body: Body) -> Callable[[BuiltinContext], BuiltinResult]:
-        return lambda context: run_on_text(body, self, context)
+        def run(context: BuiltinContext) -> BuiltinResult:
+            try:
+                return run_on_text(body, self, context)
+            except Exception:
+                raise
+            except BaseException as error:
+                self._ending = error
+                raise
+
+        return run
 
     def _on_bytes(self, body: Body) -> Callable[[CommandContext], Coroutine[Any, Any, int]]:
         async def run(context: CommandContext) -> int:

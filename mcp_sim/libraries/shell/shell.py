@@ -115,14 +115,15 @@ class Shell:
             raise Blocked(str(waiting["blocked"]))
         if len(command) > _LONGEST:
             return Output("", "bash: /bin/bash: Argument list too long\n", 126)
-        try:
-            return self._run(known, name, command, workdir, stdin)
-        except _RunAgain as reason:
-            again = reason
-        try:
-            return self._run(known, name, command, workdir, stdin, again)
-        except _RunAgain:
-            return Output("", "Killed\n", _KILLED)
+        again = None
+        while True:
+            try:
+                return self._run(known, name, command, workdir, stdin, again)
+            except _RunAgain as reason:
+                # One that lost bytes in a new interpreter still has to run in one that keeps them.
+                if again is not None and again.keeps_bytes == reason.keeps_bytes:
+                    return Output("", "Killed\n", _KILLED)
+                again = reason
 
     def _run(
         self,

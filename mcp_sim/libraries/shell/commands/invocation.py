@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -59,17 +60,14 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-class InputNeeded(Exception):
-    """A command needs its input, which has not been read: other commands of a loop may read it."""
-
-
 class Invocation:
     """One run of a command: its arguments, input and files, and the time and the chance of the world."""
 
-    def __init__(self, machine: Machine, context: BuiltinContext | CommandContext, given: bytes | None) -> None:
+    def __init__(self, machine: Machine, context: BuiltinContext | CommandContext, read: Callable[[], bytes]) -> None:
         self.machine, self._context = machine, context
         self.name, self.arguments = context.name, [*context.argv]
-        self._input = given
+        self._read = read
+        self._input: bytes | None = None
         self.directory = context.cwd
         self.fs = context.fs
         self.out: list[str] = []
@@ -80,7 +78,7 @@ class Invocation:
     def input(self) -> bytes:
         """What a pipe or a redirection gives the command, as far as it has not been taken."""
         if self._input is None:
-            raise InputNeeded
+            self._input = self._read()
         return self._input
 
     def take_line(self) -> str:
@@ -210,7 +208,7 @@ def run_on_text(body: Body, machine: Machine, context: BuiltinContext) -> Builti
     from bashkit import BuiltinResult  # noqa: PLC0415 (optional)
 
     given = context.stdin or ""
-    invocation = Invocation(machine, context, given.encode("utf-8", "surrogateescape"))
+    invocation = Invocation(machine, context, lambda: given.encode("utf-8", "surrogateescape"))
     _run(body, invocation)
     printed = "".join(invocation.out).encode("utf-8", "surrogateescape")
     text = printed.decode("utf-8", "replace")
@@ -219,14 +217,17 @@ def run_on_text(body: Body, machine: Machine, context: BuiltinContext) -> Builti
 
 
 async def run_on_bytes(body: Body, machine: Machine, context: CommandContext) -> int:
-    """Run a command whose input and output are bytes. Return its exit code."""
-    invocation = Invocation(machine, context, None)
-    try:
-        _run(body, invocation)
-    except InputNeeded:
-        given = b"".join([chunk async for chunk in context.stdin])
-        invocation = Invocation(machine, context, given)
-        _run(body, invocation)
+    """Run a command whose input and output are bytes. Return its exit code.
+
+    It runs in a thread of its own and reads its input when it needs it: other commands of a loop may read it, too.
+    """
+    loop = asyncio.get_running_loop()
+
+    async def read() -> bytes:
+        return b"".join([chunk async for chunk in context.stdin])
+
+    invocation = Invocation(machine, context, lambda: asyncio.run_coroutine_threadsafe(read(), loop).result())
+    await asyncio.to_thread(_run, body, invocation)
     await context.stdout.write("".join(invocation.out).encode("utf-8", "surrogateescape"))
     await context.stderr.write("".join(invocation.errors).encode("utf-8", "surrogateescape"))
     return invocation.code

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
-from itertools import repeat
+from itertools import islice, repeat
+from typing import TypeAlias
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, is_number
 
 _MOST_LINES = 1_000_000
+_AT_ONCE = 10_000
+"""Lines that are joined at once: a million texts at once take ten times the memory of what is printed."""
 _MOST_CHARACTERS = 1 << 20
 """How much `yes` prints: as much as a command shows, since nothing that reads it ends it."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _FORMAT = re.compile(r"((?:[^%]|%%)*)(%[-+ 0#]*[0-9]*(?:\.[0-9]+)?[efgaEFGA])((?:[^%]|%%)*)")
+_Number: TypeAlias = Decimal | int
 _HELP = "Try 'seq --help' for more information.\n"
 
 
@@ -30,12 +34,16 @@ def seq(run: Invocation) -> None:
     start, step, end = _range(words)
     if not step:
         raise Failed(f"seq: invalid Zero increment value: '{words[1]}'\n{_HELP}")
-    length = int((end - start) / step) + 1 if (end - start) / step >= 0 else 0
-    values = [start + step * number for number in range(min(length, _MOST_LINES))]
-    if not values:
+    length = min(int((end - start) / step) + 1, _MOST_LINES) if (end - start) / step >= 0 else 0
+    if not length:
         return
-    texts = _texts(words, values, options)
-    run.out.append(options.get("s", options.get("separator", "\n")).join(texts) + "\n")
+    if all(is_number(word.lstrip("+-")) for word in words):
+        start, step = int(start), int(step)  # a million of them take a fifth of the time of decimals
+    show = _format(words, (start, start + step * (length - 1)), options)
+    separator = options.get("s", options.get("separator", "\n"))
+    texts = (show(start + step * number) for number in range(length))
+    batches = iter(lambda: separator.join(islice(texts, _AT_ONCE)), "")
+    run.out += [separator.join(batches), "\n"]
 
 
 def _range(words: list[str]) -> tuple[Decimal, Decimal, Decimal]:
@@ -49,17 +57,20 @@ def _range(words: list[str]) -> tuple[Decimal, Decimal, Decimal]:
     return (values[0] if len(values) > 1 else Decimal(1)), (values[1] if len(values) > 2 else Decimal(1)), values[-1]
 
 
-def _texts(words: list[str], values: list[Decimal], options: Mapping[str, str]) -> list[str]:
+def _format(words: list[str], ends: tuple[_Number, _Number], options: Mapping[str, str]) -> Callable[[_Number], str]:
+    """Return what shows a number of a sequence with these ends."""
     pattern = options.get("f", options.get("format"))
     if pattern is not None:
         match = _FORMAT.fullmatch(pattern)
         if match is None:
             raise Failed(f"seq: format '{pattern}' has no % directive\n")
-        return [pattern % float(value) for value in values]
+        return lambda value: pattern % float(value)
     places = max(len(word.partition(".")[2]) for word in words[:-1] or ["1"])
-    texts = [f"{value:.{places}f}" for value in values]
-    width = max(len(texts[0]), len(texts[-1])) if options.keys() & {"w", "equal-width"} else 0
-    return [text.zfill(width) for text in texts]
+    show: Callable[[_Number], str] = str if isinstance(ends[0], int) else lambda value: f"{value:.{places}f}"
+    if not options.keys() & {"w", "equal-width"}:
+        return show
+    width = max(len(show(value)) for value in ends)
+    return lambda value: show(value).zfill(width)
 
 
 def yes(run: Invocation) -> None:
