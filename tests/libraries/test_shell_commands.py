@@ -94,6 +94,14 @@ PRINTED = {
         "b.bin: OK\nmd5sum: nosuch: No such file or directory\nmd5sum: WARNING: 1 computed checksum did NOT match\n"
         "md5sum: b.bin: no properly formatted checksum lines found\n"
     ),
+    "echo \"use find . -size 0 now\"; echo 'touch -d now'; # don't find": "use find . -size 0 now\ntouch -d now\n",
+    "cat <<'A' | md5sum\nfind . -mtime +7 -size 0\nA\nfind . -size 0 -mtime -1": (
+        "e3bfd5c5d275ded56a6a2b99218d6dbb  -\n./empty.txt\n"
+    ),
+    'cat <<A\nfind . -size 0 -o -mtime +7: $(find . -name "*.csv" -mtime +7)\nA': (
+        "find . -size 0 -o -mtime +7: ./people.csv\n"
+    ),
+    "bash -c 'find . -name \"*.csv\" -mtime +7'; echo \"[$(find . -size 0)]\"": "./people.csv\n[./empty.txt]\n",
     "find . -size 0; find . -size -2 -type f | sort | head -1; find . -size +7": "./empty.txt\n./b.bin\n.\n./src\n",
     "printf 'b 2\\na 10\\nc 1\\na 2\\n' > p; sort p > q; diff -U1 p q | tail -n +3": (
         "@@ -1,4 +1,4 @@\n-b 2\n a 10\n-c 1\n a 2\n+b 2\n+c 1\n"

@@ -73,6 +73,7 @@ async def test_expressions_of_commands_and_for_commands_take_time_by_their_lengt
 async def test_a_million_numbers_stay_within_the_memory_of_a_call(tmp_path: Path) -> None:
     async with simulator(tmp_path).open(seed=1) as world:
         assert await out(world, "seq 1000000 | tail -1; seq -w -s, 9.5 .5 10") == "1000000\n09.5,10.0\n"
+        assert await out(world, "seq 1000000 | wc") == "1000000 1000000 6888896\n"
 
 
 def _overgrow(run: Invocation) -> None:
