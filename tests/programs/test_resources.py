@@ -213,7 +213,10 @@ async def test_resources_of_programs_that_are_not_trusted_are_refused(tmp_path: 
     ("function", "problem"),
     [
         ('@resource("notes://{id}")\ndef show(world): ...', "does not take 'id', a variable of notes://{id}"),
-        ('@resource("notes://{id}")\ndef show(world, id, idd): ...', "takes 'idd', which is no variable"),
+        (
+            '@resource("notes://{id}")\ndef show(world, id, idd): ...',
+            "takes 'idd', which is not a variable of notes://{id}",
+        ),
         ('@resource("notes://{?id}")\ndef show(world): ...', "write variables as {name}"),
         ('@resource("notes")\ndef show(world): ...', "'notes' is no URI"),
         ("@resource\ndef show(world): ...", "needs a URI"),
