@@ -58,9 +58,10 @@ class _Watchdog:
     def end(self, thread: int) -> None:
         with self.lock:
             self.deadlines.pop(thread, None)
-            if thread in self.raised:
-                self.raised.discard(thread)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)
+            was_raised = thread in self.raised
+            self.raised.discard(thread)
+        if was_raised:
+            _receive(thread)
 
     def _start(self) -> None:
         with self.lock:
@@ -91,6 +92,19 @@ class _Watchdog:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
+def _receive(thread: int) -> None:
+    """Take what was raised in this thread and has not arrived yet, by raising it once more.
+
+    If it is taken back instead, Python 3.11 looks for it at each call from then on, and hangs under a profiler.
+    """
+    try:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Overrun))
+        for _ in range(10):  # it arrives where a loop begins again
+            pass
+    except Overrun:
+        pass
+
+
 def _bytes_of_process() -> int:
     """Return the memory that this process has (Linux; 0 elsewhere)."""
     try:
@@ -110,4 +124,7 @@ def watched() -> Generator[None]:
     try:
         yield
     finally:
-        _WATCHDOG.end(thread)
+        try:
+            _WATCHDOG.end(thread)
+        except Overrun:  # on the way, so that the thread may still be watched
+            _WATCHDOG.end(thread)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
@@ -310,6 +311,28 @@ async def test_a_function_that_takes_ever_more_memory_is_stopped(
     async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
         with pytest.raises(Crash, match="MB of memory"):
             await world.call("act", {})
+
+
+STOPPED = """
+import sys
+from mcp_sim.programs import watchdog
+
+watchdog.LIMIT = 0.1
+try:
+    with watchdog.watched():
+        while True:
+            pass
+except watchdog.Overrun:
+    sys.setprofile(lambda *_: None)
+    (lambda: None)()
+    print("goes on")
+"""
+
+
+def test_functions_are_called_under_a_profiler_after_one_was_stopped() -> None:
+    command = [sys.executable, "-c", STOPPED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("goes on\n", "")
 
 
 async def test_a_program_of_the_user_does_not_keep_the_event_loop_waiting(tmp_path: Path) -> None:
