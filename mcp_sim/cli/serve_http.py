@@ -147,7 +147,7 @@ async def _serve(loaded: Loaded, args: argparse.Namespace, port: _Port, worker: 
         seed = simulator.scenario.seed if args.seed is None else args.seed
 
         def controls() -> Controls:
-            from mcp_sim.server.control.controls import Controls, Setting  # noqa: PLC0415 (rarely used)
+            from mcp_sim.server.control.controls import Controls, Setting  # noqa: PLC0415 (only with a control plane)
 
             return Controls(simulator, worlds, Setting(seed, clock, "http"))
 

@@ -205,7 +205,7 @@ _LOST = "\ufffd"
 
 def run_on_text(body: Body, machine: Machine, context: BuiltinContext) -> BuiltinResult:
     """Run a command whose input and output are texts. The machine notes where bytes were lost."""
-    from bashkit import BuiltinResult  # noqa: PLC0415 (optional)
+    from bashkit import BuiltinResult  # noqa: PLC0415 (an extra, and loaded with the first command)
 
     given = context.stdin or ""
     invocation = Invocation(machine, context, lambda: given.encode("utf-8", "surrogateescape"))
