@@ -39,7 +39,7 @@ def main() -> None:
     programs = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands.values()]
     windows: dict[str, Any] = {}
     try:
-        for _ in range(60):
+        for _ in range(160):
             time.sleep(0.5)
             frames = [frame for app in children(Atspi.get_desktop(0)) for frame in children(app)]
             windows = {title: frame for frame in frames for title in commands if title in frame.get_name()}
