@@ -25,6 +25,7 @@ EVENTS = {
     "refused": "refused a token",
     "revoked": "revoked tokens",
     "token_in_arguments": "found a token in the arguments of a call",
+    "token_in_answer": "found a token in an answer of the user",
 }
 """What happens, and how it is shown."""
 

@@ -208,11 +208,22 @@ def test_neither_escapes_nor_batches_nor_answers_of_the_user_hide_tokens() -> No
     note = access.replace("-", "\\u002d")
     call = f'{{"method": "tools\\/call", "params": {{"note": "{note}"}}}}'
     answer = f'{{"id": 1, "result": {{"action": "accept", "content": {{"key": "{note}"}}}}}}'
-    for body in (call, f"[{call}, {call}]", answer, answer.replace("\\u002d", "-")):
+    arguments, answered = {"event": "token_in_arguments"}, {"event": "token_in_answer"}
+    again = f'{{"method": "tools/call", "params": {{"inputResponses": {{"1": {{"content": {{"key": "{note}"}}}}}}}}}}'
+    bodies = {
+        call: [arguments],
+        f"[{call}, {answer}]": [arguments, answered],
+        answer: [answered],
+        answer.replace("\\u002d", "-"): [answered],
+        again: [answered],
+    }
+    auth.grants.take_events("a")
+    for body, events in bodies.items():
         kept = auth.take_call(token, scope, body.encode())
         assert b"[token]" in kept
         assert access.encode() not in kept
         assert access not in str(json.loads(kept))
+        assert auth.grants.take_events("a") == events
     assert auth.take_call(token, scope, b'{"method": "ping", "params": "tools/call"}')
     with pytest.raises(Refusal):
         auth.take_call(token, scope, f"[{call}, {call}]".encode())

@@ -12,6 +12,9 @@ from mcp_sim.types.kinds import End, Expectation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
 
+_SHOWN = {"token_in_arguments": "the arguments of a call", "token_in_answer": "an answer of the user"}
+
+
 @frozen
 class Facts:
     """How often a token was refused, and what has followed the last time."""
@@ -19,8 +22,8 @@ class Facts:
     refusals: int = 0
     reason: str = ""
     since: Literal["nothing", "access", "call"] = "nothing"
-    is_shown: bool = False
-    """Whether a token was in the arguments of a call."""
+    shown: str = ""
+    """Where a token was that the agent or its user should not know."""
     evidence: Evidence = NO_EVIDENCE
 
 
@@ -30,7 +33,7 @@ class Reauthenticated(Expectation):
 
     A refused token is one that expired, was revoked or is for another resource, or a refresh token that is not taken
     (`auth: oauth`, over HTTP). A token of the server in the arguments of a call fails as well: it would be in the
-    agent's context. Vacuous if no token was refused, or shown.
+    agent's context. So does one that answers a question of the server, which may not ask for it. Vacuous if no token was refused, or shown.
     """
 
     def facts(self) -> Facts:
@@ -44,8 +47,8 @@ class Reauthenticated(Expectation):
                 return replace(facts, refusals=facts.refusals + 1, reason=reason, since="nothing", evidence=evidence)
             case "authorized" | "refreshed" if facts.refusals and facts.since == "nothing":
                 return replace(facts, since="access", evidence=facts.evidence.with_step(step))
-            case "token_in_arguments":
-                return replace(facts, is_shown=True, evidence=facts.evidence.with_step(step))
+            case "token_in_arguments" | "token_in_answer" as event:
+                return replace(facts, shown=_SHOWN[event], evidence=facts.evidence.with_step(step))
             case _:
                 pass
         if step.entry == "call" and facts.since == "access":
@@ -53,8 +56,8 @@ class Reauthenticated(Expectation):
         return facts
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
-        if facts.is_shown:
-            return judged("failed", "a token was in the arguments of a call", facts.evidence)
+        if facts.shown:
+            return judged("failed", f"a token was in {facts.shown}", facts.evidence)
         if not facts.refusals:
             return judged("vacuous", "no token was refused")
         refused = f"a token was refused ({facts.reason})"

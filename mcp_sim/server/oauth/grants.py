@@ -15,6 +15,8 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Literal, TypeAlias, TypeVar
 
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.oauth import TOKEN, WITHHELD, OAuth
 
 T = TypeVar("T")
@@ -161,7 +163,11 @@ class Grants:
         known = {match[0] for match in _TOKEN.finditer(body) if self._is_known(match[0].decode())}
         if not known:
             return body
-        self.note(world, "token_in_arguments")
+        found, answered = (_TOKEN.findall(text) for text in (body, _answers_in(body)))
+        if len(found) > len(answered):
+            self.note(world, "token_in_arguments")
+        if not known.isdisjoint(answered):
+            self.note(world, "token_in_answer")
         return _TOKEN.sub(lambda match: WITHHELD.encode() if match[0] in known else match[0], body)
 
     def note(self, world: str, event: str, reason: str = "") -> None:
@@ -192,6 +198,17 @@ class Grants:
         if counts is None:
             counts = _keep(self._counts, world, _Counts(), is_token=False)
         return counts
+
+
+def _answers_in(body: bytes) -> bytes:
+    """Return what the user of a client answers in a request: results, or `inputResponses` without a session."""
+    try:
+        value = decode(body)
+    except ValueError:
+        return b""  # it is refused where it is answered
+    messages = [as_object(message) for message in as_list(value) or [value]]
+    given = [as_object(message.get("params")).get("inputResponses") for message in messages]
+    return encode([given, [message.get("result") for message in messages]])
 
 
 def _keep(held: OrderedDict[str, T], text: str, value: T, *, is_token: bool = True) -> T:
