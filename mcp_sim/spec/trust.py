@@ -2,7 +2,7 @@
 
 A document from a stranger must do no harm when it is checked or served. Only a trusted one may
 
-- name files outside its folder, the folder above the one that the user named, and the working directory,
+- name files outside its folder, the folder above that of the document that the user named, and the working directory,
 - have the value of an environment variable sent as a key to the endpoint that it names,
 - have Python functions called.
 
@@ -92,6 +92,10 @@ def store_file() -> Path:
     return Path(home).expanduser() / "mcp-sim" / "trust.json"
 
 
+_ROOT_OF_PROJECT = (".git", "pyproject.toml", "package.json")
+"""Names that are in the root of a project only."""
+
+
 # files ----------------------------------------------------------------------------------------------------------------
 
 
@@ -107,11 +111,15 @@ def is_inside(path: Path, document: Path) -> bool:
 def is_beside(path: Path, named: Path) -> bool:
     """Whether a path is below the folder above that of the document that the user named.
 
-    Projects have scenarios in one folder, and tools in another. A folder that others share does not count: the home
-    of the user or above, and those where everyone may write. Hidden files do not count either, nor does any folder if
-    the home is unknown.
+    Projects have scenarios in one folder, and tools in another. What is above the root of a project belongs to others,
+    as where repositories are cloned side by side. A folder that others share does not count: the home of the user or
+    above, and those where everyone may write. Hidden files do not count either, nor does any folder if the home is
+    unknown.
     """
-    folder, resolved = named.resolve().parent.parent, path.resolve()
+    own, resolved = named.resolve().parent, path.resolve()
+    folder = own.parent
+    if any((own / name).exists() for name in _ROOT_OF_PROJECT):
+        return False
     try:
         home = Path.home().resolve()
     except RuntimeError:  # as in a container with the id of a user that it does not list

@@ -142,6 +142,10 @@ def test_files_below_the_folder_above_the_named_document_need_no_trust(folder: P
     assert not load(document(scenarios, {"tools": "../tools.json", "world_model": replay})).untrusted
     for file in ("../../tools.json", "../.git/tools.json", "../specs/../../tools.json"):
         assert "is outside the folder of scenario.yaml" in problems(document(scenarios, {"tools": file})), file
+    for name in (".git", "pyproject.toml", "package.json"):  # the stranger's repository is beside those of the user
+        (scenarios / name).write_text("")
+        assert "is outside the folder" in problems(document(scenarios, {"tools": "../tools.json"})), name
+        (scenarios / name).unlink()
     (folder / "shop").chmod(0o777)
     assert "is outside the folder of scenario.yaml" in problems(document(scenarios, {"tools": "../tools.json"}))
 
