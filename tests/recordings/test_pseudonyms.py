@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import json
 import os
 import re
 import subprocess
 from argparse import Namespace
+from base64 import b64decode, b64encode, encodebytes
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
@@ -176,12 +178,29 @@ def replaced(line: dict[str, Any], tool: str = "do") -> Any:
         {"result": {"user": {"profile": {"name": "Ada Vos"}}}},
         {"result": {"ada.vos@corp.com": {"name": "Ada Vos"}}},
         {"arguments": {"first_name": "ada"}, "result": {"note": "Ada and ADA"}},
+        {"result": {"assignees": {"Ada Vos": 3, "Émile Berg": 0}}},
+        {"result": {"members": {"Ada": {"tasks": 1}}, "note": "Ask Ada."}},
+        {"result": {"text": "Two members:\n\nid,username,full name\n1,ada,Ada Vos\n2,berg,Émile Berg\n"}},
+        {"result": {"text": '```csv\n"full name";"note"\n"Vos, Ada";"says ""hello"""\n```'}},
     ],
 )
 def test_a_name_is_replaced_wherever_it_appears(line: dict[str, Any]) -> None:
     shown = json.dumps(replaced(line))
     assert not re.search(r"\b(ada|vos)\b", shown.replace("_", " "), re.IGNORECASE), shown
     assert len(json.loads(shown)) == len(line)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_names_are_replaced_within_base64(wrapped: bool) -> None:
+    text = "name,mail\r\nAda Vos,ada@x.org\r\nÉmile Berg,emile@x.org\r\n"
+    blob = (encodebytes if wrapped else b64encode)(text.encode()).decode()
+    line = replaced({"result": {"contents": [{"blob": blob}], "note": "Ada Vos", "other": "YWJjZGVmZ2hpamtsbW5vcA=="}})
+    [content] = line["result"]["contents"]
+    assert {len(piece) for piece in content["blob"].split("\n")[:-2]} == ({76} if wrapped else set())
+    names, mails = zip(*csv.reader(b64decode(content["blob"]).decode().splitlines()), strict=True)
+    assert (names[1], mails[0]) == (line["result"]["note"], "mail")
+    assert not re.search("Ada|Vos|Émile|Berg", " ".join((*names, *mails)))
+    assert line["result"]["other"] == "YWJjZGVmZ2hpamtsbW5vcA=="
 
 
 def test_a_record_by_its_id_is_about_a_person_if_the_tool_lists_persons() -> None:
@@ -253,6 +272,8 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
         {"username": "string", "phone": "string", "login": "required"},
         {"ip_address": "10.1.2.3 port 8080", "wallet_addresses": ["bc1 qxyz 123"], "url_address": "http://abc.io/ 33"},
         {"cells": [1200000, "2029-03-01"], "user": {"company": {"name": "Bright Harbour"}}},
+        {"users": {"total": 3, "Active": True}, "text": "Dear all,\nMay, Mark and others, come"},
+        {"text": "id,title,done\n1,Spring order,no\n"},
         {"card": "todo-123", "cell": "B12", "address": "0x401000 <main+4>", "last_login": "2029-03-01T09:00:00Z"},
     ],
 )

@@ -11,7 +11,6 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Expectation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
-
 _SHOWN = {"token_in_arguments": "the arguments of a call", "token_in_answer": "an answer of the user"}
 
 
@@ -33,7 +32,8 @@ class Reauthenticated(Expectation):
 
     A refused token is one that expired, was revoked or is for another resource, or a refresh token that is not taken
     (`auth: oauth`, over HTTP). A token of the server in the arguments of a call fails as well: it would be in the
-    agent's context. So does one that answers a question of the server, which may not ask for it. Vacuous if no token was refused, or shown.
+    agent's context. So does one that answers a question of the server, which may not ask for it. Vacuous if no token
+    was refused, or shown.
     """
 
     def facts(self) -> Facts:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, cast
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from mcp_sim.recordings.capture.nested_texts import decoded, rows_of
 from mcp_sim.recordings.capture.secret_words import Words, is_open_value, words_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
@@ -105,7 +106,7 @@ def _find(value: Json, persons: Persons, field: str) -> Iterator[tuple[Kind, str
         for item in cast("list[Json]", value):
             yield from _find(item, persons, field)
     elif isinstance(value, str):
-        for record in _records_in(value):
+        for record in _records_in(decoded(value) or value):
             yield from _find(record, persons, field)
 
 
@@ -113,6 +114,9 @@ def _in_record(record: Record, persons: Persons, field: str) -> Iterator[tuple[K
     """Yield the personal data of a record. Its name is a person's if other fields are those of a person."""
     has_contact = any(kind_of(name) not in {None, "unsure"} or "@" in str(inner) for name, inner in record.items())
     is_by_id = persons == "many" and all(isinstance(inner, dict) for inner in record.values())
+    if persons == "many" and all(kind_of(name) is None and is_persons_name(name) for name in record):
+        for name in record:
+            yield "name", name
     for name, inner in record.items():
         named_by = naming_field(name, field)
         kind, role = kind_of(named_by), persons_in(name)
@@ -182,7 +186,7 @@ def is_persons_name(text: str) -> bool:
 
 
 def _records_in(text: str) -> Iterator[Json]:
-    """Yield the records that a text has: JSON, lines with labels, the rows of a table."""
+    """Yield the records that a text has: JSON, lines with labels, the rows of a table in Markdown or CSV."""
     if text.lstrip()[:1] in {"{", "["}:
         try:
             yield decode(text.encode())
@@ -192,6 +196,7 @@ def _records_in(text: str) -> Iterator[Json]:
             return
     yield from _labelled(text)
     yield from _rows(text)
+    yield from rows_of(text)
 
 
 def _labelled(text: str) -> Iterator[Record]:

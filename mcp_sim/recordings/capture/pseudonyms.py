@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TypeAlias, cast
 
 from mcp_sim.recordings.capture.known_texts import KnownTexts
+from mcp_sim.recordings.capture.nested_texts import decoded, encoded_like, pieces_of
 from mcp_sim.recordings.capture.personal_fields import (
     TOKEN,
     Kind,
@@ -166,6 +167,14 @@ class Pseudonyms:
         return self._text(value, has_patterns=True) if is_text and isinstance(value, str) else value
 
     def _text(self, text: str, has_patterns: bool) -> str:
+        """Return a text with stand-ins, also within Base64 and in the cells of CSV."""
+        inner = decoded(text)
+        if inner is None:
+            return "".join(self._piece(piece, has_patterns) for piece in pieces_of(text))
+        replaced = self._text(inner, has_patterns)
+        return text if replaced == inner else encoded_like(text, replaced)
+
+    def _piece(self, text: str, has_patterns: bool) -> str:
         """Return a text with stand-ins. What one of the finders replaces is not looked at again."""
         finders = [_finder(PLACEHOLDER, lambda match: match[0]), _finder(_MAIL, self._mail), self._known.find]
         if has_patterns:
@@ -275,7 +284,7 @@ def _texts_in(value: Json) -> Iterator[str]:
         for item in cast("list[Json]", value):
             yield from _texts_in(item)
     elif isinstance(value, str):
-        yield value
+        yield decoded(value) or value
 
 
 def _values_in_schemas(value: Json) -> Iterator[tuple[str, list[Json]]]:
