@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, TypeVar, cast
 
-from mcp_sim.generate.ranges import unit_of, without_currency
+from mcp_sim.generate.numbers import unit_of, without_currency
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning

@@ -1,30 +1,162 @@
-"""Make a value valid under a JSON Schema, and keep as much of it as possible.
+"""Give a value the form of a JSON Schema, and keep as much of it as possible.
 
-What is valid stays. Other parts get the form of the schema, or are generated as the fields of records are. Each value
-is judged by validation. If the schema itself leads to no valid value, its canonical form, in which `not` and
-overlapping alternatives are resolved, is tried.
+What a caller gives has a form of its own: a name becomes an object with that name, and the server adds what it makes
+itself: ids, prices, states of the parts (`Shaped`).
+
+A result is made valid (`Instances`). What is valid stays. Other parts get the form of the schema, or are generated as
+the fields of records are. Each value is judged by validation. If the schema itself leads to no valid value, its
+canonical form, in which `not` and overlapping alternatives are resolved, is tried.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.defaults import first_value
 from mcp_sim.generate.makers import MAX_ITEMS, Make, exceeded_limit
 from mcp_sim.generate.numbers import within_bounds
-from mcp_sim.generate.shaping import Shaped
+from mcp_sim.generate.schema_constraints import alternatives, validity_test
 from mcp_sim.generate.texts import fitted_text
+from mcp_sim.generate.time_fields import time_formatter
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance, canonical_form
-from mcp_sim.types.json_schema.shapes import as_list, items
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required, types_of
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import NOWHERE, decode_strict
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.time_formats import parse_time
+
+Shape: TypeAlias = Callable[[Json, Chance, Moment], Json]
+"""Returns a value in the form of a schema, `ABSENT` if it cannot have that form."""
+
+_DEEPEST = 6  # schemas that refer to themselves have no end
+_TIMES = frozenset({"date", "date-time", "time"})
+_ISSUED = re.compile(r"\d+|[A-Za-z]+[_-]\w*\d{2,}\w*|[0-9a-f]{8}-[0-9a-f-]{27}")
+"""Texts that look like ids which a server issued: `usr_00012`, not `v2`."""
+_IDS = ("id", "key", "uuid", "gid", "code")
+_NAMES = (
+    "name",
+    "title",
+    "label",
+    "display_name",
+    "full_name",
+    "login",
+    "username",
+    "value",
+    "text",
+    "content",
+    "slug",
+)
+_MAILS, _LINKS = ("email", "email_address", "address", "mail"), ("url", "uri", "href", "link")
+
+
+class Shaped:
+    """Shapes values under one schema. `owner` and `name` are those of the field, for what is generated."""
+
+    def __init__(self, owner: str, name: str, schema: Record, depth: int = 0) -> None:
+        self._owner, self._name, self._schema, self._depth = owner, name, schema, depth
+        self._parts: dict[str, Shaped] = {}
+
+    def __call__(self, value: Json, chance: Chance, moment: Moment) -> Json:
+        if self.allows(value):
+            return value
+        for way in self._ways if value is not None else ():
+            shaped = self._by_type(way, value, chance, moment)
+            if shaped is not ABSENT and self.allows(shaped):
+                return shaped
+        return ABSENT
+
+    @cached_property
+    def allows(self) -> Callable[[Json], bool]:
+        """Whether a value has the form already."""
+        return validity_test(self._schema)
+
+    @cached_property
+    def _ways(self) -> list[Record]:
+        return alternatives(self._schema) if self._depth < _DEEPEST else []
+
+    def _by_type(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
+        kinds = [kind for kind in types_of(way) if kind != "null"]
+        shapers = {"object": self._object, "array": self._list, "string": self._text}
+        shaped = (shapers.get(kind, self._plain)(way, value, chance, moment) for kind in kinds)
+        return next((shape for shape in shaped if shape is not ABSENT), ABSENT)
+
+    def _object(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
+        if isinstance(value, list):
+            return ABSENT
+        parts = properties(way)
+        given = as_object(value) if isinstance(value, dict) else self._named(parts, value, chance, moment)
+        if not given and not isinstance(value, dict):
+            return ABSENT
+        body: Record = {}
+        for name in dict.fromkeys((*parts, *required(way), *given)):
+            schema = parts.get(name, {} if way.get("additionalProperties") is not False else IMPOSSIBLE)
+            shaped = self._part(name, schema)(given[name], chance, moment) if name in given else ABSENT
+            if shaped is ABSENT and name in required(way):
+                first = first_value(snake(name), schema)  # nothing of a new line is allocated yet
+                make = value_maker(self._name or self._owner, name, schema)
+                shaped = make(chance, body, moment) if first is NOWHERE else first
+            body |= {} if shaped is ABSENT else {name: shaped}
+        return body
+
+    def _named(self, parts: dict[str, Record], value: Json, chance: Chance, moment: Moment) -> Record:
+        """Return an object with the only property that a plain value can be: its email, address, id or name."""
+        noun = snake(self._name).removesuffix("s")
+        by_name = {snake(name).removeprefix(f"{noun}_"): name for name in reversed(parts)}
+        for meaning in _meanings(value):
+            name = by_name.get(meaning)
+            if name is not None and self._part(name, parts[name])(value, chance, moment) == value:
+                return {name: value}
+        return {}
+
+    def _list(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
+        shape = self._part("", items(way))
+        shaped = [shape(item, chance, moment) for item in (as_list(value) if isinstance(value, list) else [value])]
+        return ABSENT if ABSENT in shaped else shaped
+
+    def _text(self, way: Record, value: Json, _chance: Chance, _moment: Moment) -> Json:
+        if isinstance(value, dict):
+            body = as_object(value)
+            texts = (body[name] for name in ("id", *_NAMES, *_MAILS) if isinstance(body.get(name), str))
+            return next(texts, ABSENT)
+        moment = parse_time(value) if way.get("format") in _TIMES and isinstance(value, str) else None
+        if moment is not None:
+            return time_formatter(self._name, way)(moment)
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ABSENT
+
+    def _plain(self, _way: Record, value: Json, _chance: Chance, _moment: Moment) -> Json:
+        """Return the number or flag that a text is."""
+        with suppress(ValueError):
+            return decode_strict(value.strip().lower()) if isinstance(value, str) else ABSENT
+        return ABSENT
+
+    def _part(self, name: str, schema: Record) -> Shaped:
+        if name not in self._parts:
+            owner, of = (self._name or self._owner, name) if name else (self._owner, self._name)
+            self._parts[name] = type(self)(owner, of, schema, self._depth + 1)
+        return self._parts[name]
+
+
+def _meanings(value: Json) -> Iterator[str]:
+    """Yield the names of properties that a plain value may be, the most likely first."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield from ("id", "number", *_IDS, "value")
+    elif isinstance(value, str):
+        yield from (_MAILS if "@" in value else _LINKS if "://" in value else _IDS if _ISSUED.fullmatch(value) else ())
+        yield from (*_NAMES, *_IDS, *_MAILS, *_LINKS)
+
+
+# valid values ---------------------------------------------------------------------------------------------------------
 
 _TRIES: Final = 60  # schemas that few of the generated values satisfy, such as patterns with look-around
 _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})

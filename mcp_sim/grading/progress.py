@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mcp_sim.grading.effects import Effect, Write, is_of_no_account, shown, shown_fields
+from mcp_sim.grading.effects import (
+    Difference,
+    Effect,
+    Write,
+    is_of_no_account,
+    is_same_amount,
+    shown,
+    shown_fields,
+    value_at,
+)
 from mcp_sim.grading.given_values import GivenValues
-from mcp_sim.grading.record_differences import Difference, is_same_amount, value_at
 from mcp_sim.types import Key, Step, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, equal

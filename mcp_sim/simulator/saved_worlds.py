@@ -23,8 +23,7 @@ from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import StoredEntry
 from mcp_sim.world.commits import Unsaved, Version
 from mcp_sim.world.kept_answers import KeptAnswers
-from mcp_sim.world.overlay import Overlay, Row, Segment
-from mcp_sim.world.state import State
+from mcp_sim.world.state import Overlay, Row, Segment, State
 from mcp_sim.world.steering import versions_kept
 from mcp_sim.world.trace import History, Ledger, changes_of, observation_of, step_from_json
 from mcp_sim.world.world import World

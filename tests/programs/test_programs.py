@@ -20,7 +20,7 @@ from support.services import message, value
 from mcp_sim import Simulator
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
-from mcp_sim.world.overlay import Overlay
+from mcp_sim.world.state import Overlay
 
 Json = Any
 

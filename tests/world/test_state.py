@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from mcp_sim.types import COMPARISONS, Bound, Change, Due, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.world.commits import replayed
-from mcp_sim.world.overlay import RECENT
-from mcp_sim.world.state import State
+from mcp_sim.world.state import RECENT, State
 
 KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2, "", 0])
 COLOURS = st.sampled_from(["red", "blue", None, 1, 1.0, True, [1], {"x": 1}])

@@ -9,9 +9,8 @@ from typing import ClassVar, Literal, cast
 from rpds import HashTrieMap
 
 from mcp_sim.grading.bases import NO_EVIDENCE, AboutPerturbation, Evidence, judged
-from mcp_sim.grading.effects import Effect, Write, effects_of, writes_of
+from mcp_sim.grading.effects import Difference, Effect, Write, effects_of, writes_of
 from mcp_sim.grading.progress import By, Progress
-from mcp_sim.grading.record_differences import Difference
 from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen

@@ -1,23 +1,34 @@
-"""Read the arguments of a call: by path, and with whole numbers as integers."""
+"""The arguments of a call: reading them, the field values that they set, and the records that they refer to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.types import Json, Record, Tool, Transition, Turn
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.conformance import field_schemas
+from mcp_sim.generate.instances import Shaped
+from mcp_sim.generate.time_fields import time_formatter
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.plans.refusal import neighbours, not_found
+from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, main_type, properties, takes_null, types_of
 from mcp_sim.types.json_values import to_integer
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
-Convert: TypeAlias = Callable[[Json], Json]
+Read: TypeAlias = Callable[[Json], Json]
+Convert: TypeAlias = Callable[[Json, Turn], Json]
+
+_NOW = "{now}"
 
 
 def argument(path: str) -> Fetch:
@@ -44,7 +55,7 @@ def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -
 
     An argument is a whole number by its schema, its name or the field that it sets.
     """
-    read = _converter(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
+    read = _reader(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
     if read is None:
         return answer
 
@@ -70,24 +81,24 @@ def _is_whole(entity: Entity, name: str) -> bool:
     return field is not None and (field.link is not None or main_type(field.schema) == "integer")
 
 
-def _converter(schema: Record, path: str, name: str, known: frozenset[str]) -> Convert | None:
-    """Return the converter for values of a schema, or None if the schema has no whole numbers."""
+def _reader(schema: Record, path: str, name: str, known: frozenset[str]) -> Read | None:
+    """Return what reads the whole numbers in values of a schema, or None if the schema has none."""
     if main_type(schema) == "integer" or path in known or (name and last_word(name) in {"id", "ids"}):
         return to_integer
     if main_type(schema) == "array":
-        read = _converter(items(schema), path, name, known)
+        read = _reader(items(schema), path, name, known)
         return None if read is None else lambda value: _each(value, read)
-    inner = {segment: _converter(subschema, f"{path}.{segment}" if path else segment, segment, known)
+    inner = {segment: _reader(subschema, f"{path}.{segment}" if path else segment, segment, known)
              for segment, subschema in properties(schema).items()}  # fmt: skip
     reads = {segment: read for segment, read in inner.items() if read is not None}
     return (lambda value: _object(value, reads)) if reads else None
 
 
-def _each(value: Json, read: Convert) -> Json:
+def _each(value: Json, read: Read) -> Json:
     return [read(item) for item in as_list(cast("Json", value))] if isinstance(value, list) else value
 
 
-def _object(value: Json, reads: Mapping[str, Convert]) -> Json:
+def _object(value: Json, reads: Mapping[str, Read]) -> Json:
     if not isinstance(value, dict):
         return value
     return {name: reads[name](inner) if name in reads else inner for name, inner in cast("Record", value).items()}
@@ -97,3 +108,167 @@ def _holds_float(value: Json) -> bool:
     if isinstance(value, dict):
         return any(map(_holds_float, cast("Record", value).values()))
     return any(map(_holds_float, as_list(value))) if isinstance(value, list) else isinstance(value, float)
+
+
+# field values ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Assignment:
+    """An argument, the field that it sets (`*`: each property by its own name), and its default.
+
+    `keep` converts the value to what the field stores, `ABSENT` if it can store nothing like it.
+    """
+
+    fetch: Fetch
+    field: str
+    default: Json
+    takes_null: bool
+    keep: Convert
+
+
+def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Assignment]:
+    """Compile what each argument sets."""
+    schema, entity = input_of(tool, plan), domain.entities[plan.entity or ""]
+    return [
+        Assignment(
+            argument(path.removesuffix(".*")),
+            field,
+            at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
+            field not in entity.fields or takes_null(entity.fields[field].schema),
+            converter(plan, domain, entity, field),
+        )
+        for path, field in plan.sets.items()
+    ]
+
+
+def input_of(tool: Tool, plan: Plan) -> Record:
+    """Return the schema of the arguments for one record. In a batch, one item replaces the list."""
+    return with_item(expanded(tool.input_schema), plan.each.split(".")) if plan.each else expanded(tool.input_schema)
+
+
+def with_item(schema: Record, path: Sequence[str]) -> Record:
+    """Return the schema with the list at a path replaced by one of its items."""
+    if not path:
+        return items(schema) or schema
+    parts = as_object(schema.get("properties"))
+    return {**schema, "properties": {**parts, path[0]: with_item(as_object(parts.get(path[0])), path[1:])}}
+
+
+def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
+    """Return the fields that the arguments set.
+
+    An argument for a field wins over an object of many fields. Null sets no field that cannot be null, nor does a
+    default of null.
+    """
+    arguments, values, many = turn.call.arguments, Record(), Record()
+    for rule in sets:
+        value = rule.fetch(arguments)
+        if value is ABSENT or (value is None and not rule.takes_null):
+            if rule.default is not ABSENT and rule.default is not None:
+                values[rule.field] = rule.default
+        elif rule.field != "*":
+            kept = rule.keep(value, turn)
+            values |= {} if kept is ABSENT else {rule.field: kept}
+        elif isinstance(value, Mapping):
+            many.update(cast("Record", value))
+    return {**many, **values} if many else values
+
+
+def fixed_values(plan: Plan, entity: Entity) -> Callable[[Turn], Mapping[str, Json]]:
+    """Return what gives the values that the tool itself implies; `{now}` is the time of the call."""
+    schemas = {name: entity.fields[name].schema if name in entity.fields else {} for name in plan.fixed}
+    times = {name: time_formatter(name, schemas[name]) for name, value in plan.fixed.items() if value == _NOW}
+    if not times:
+        return lambda _turn: plan.fixed
+    return lambda turn: {**plan.fixed, **{name: write(turn.now) for name, write in times.items()}}
+
+
+@frozen
+class Link:
+    """A link field that an argument sets, the entity that it links to, and the path of the argument."""
+
+    field: str
+    target: Entity
+    path: str
+    is_guessed: bool = False
+    """Whether only names say so, and nothing specifies the records: a value that names none is then kept as it is."""
+
+
+def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
+    """Return the links that arguments set, except those that are removed from a list."""
+    fields = {path: entity.fields[name] for path, name in plan.sets.items() if name in entity.fields}
+    creates = [other for other in domain.plans.values() if other.verb == "create" and not other.guessed]
+    issued = {
+        other.entity for other in creates if not domain.entities[other.entity or ""].natural and other.tool != plan.tool
+    }
+    return [
+        Link(
+            field.name,
+            domain.entities[field.link],
+            path,
+            is_guessed=field.link_is_guessed and field.link not in {*domain.specified, *issued},
+        )
+        for path, field in fields.items()
+        if field.link is not None and field.link in domain.entities and plan.how.get(field.name) != "remove"
+    ]
+
+
+def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record) -> Record | Observation:
+    """Replace the names of linked records by keys, or return the failure that a record does not exist."""
+    record = Record()
+    for link in links:
+        value: Json = values.get(link.field)
+        if value is None:
+            continue
+        named = cast("list[Json]", value) if isinstance(value, list) else [value]
+        keys = [find_key(turn.view, link.target.name, item) for item in named]
+        unknown: list[Json] = [item for item, key in zip(named, keys, strict=True) if key is None]
+        if link.is_guessed:  # those that were deleted are known
+            unknown = [
+                item for item in unknown if isinstance(item, str | int) and turn.view.version(link.target.name, item)
+            ]
+        if unknown:
+            return not_found(tool, link.target.name, unknown[0], link.path, neighbours(turn.view, link.target))
+        if None in keys:
+            continue
+        record[link.field] = keys if isinstance(value, list) else keys[0]
+    return {**values, **record} if record else values
+
+
+def converter(plan: Plan, domain: Domain, entity: Entity, field: str) -> Convert:
+    """Return what converts an argument to what a field stores: the form in which results show it.
+
+    If no result shows the field, only its type counts. What no result could show is not stored.
+    """
+    known = entity.fields.get(field)
+    how = plan.how.get(field, "set")
+    if known is None or known.link is not None or how not in {"set", "append"}:
+        return lambda value, _turn: value
+    schemas: list[Record] = []
+    for schema in field_schemas(domain, entity, field):
+        if schema != IMPOSSIBLE and schema not in schemas:
+            schemas.append(schema)
+    if not schemas and types_of(known.schema):
+        schemas = [{"type": [*types_of(known.schema)]}]
+    if how == "append":
+        schemas = [items(schema) if "array" in types_of(schema) else schema for schema in schemas]
+    shapes = [Shaped(entity.name, field, schema) for schema in schemas if schema]
+    if not shapes:
+        return lambda value, _turn: value
+
+    def convert(value: Json, turn: Turn) -> Json:
+        if how == "set" and any(shape.allows(value) for shape in shapes):
+            return value  # nearly always
+        chance, moment = Chance(turn.draws.key + f"{entity.name}.{field}".encode()), Moment(turn.now, turn.now)
+        if how == "append" and isinstance(value, list):
+            entered = [_shaped(shapes, item, chance, moment) for item in as_list(value)]
+            return [item for item in entered if item is not ABSENT]
+        return _shaped(shapes, value, chance, moment)
+
+    return convert
+
+
+def _shaped(shapes: Sequence[Shaped], value: Json, chance: Chance, moment: Moment) -> Json:
+    shaped = (shape(value, chance, moment) for shape in shapes)
+    return next((form for form in shaped if form is not ABSENT), ABSENT)

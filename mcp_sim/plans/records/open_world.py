@@ -9,9 +9,8 @@ from functools import partial
 from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance, containers_of, may_exist
-from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.arguments import Link, argument, links_of
 from mcp_sim.plans.records.demanded_records import Demand
-from mcp_sim.plans.records.field_values import Link, links_of
 from mcp_sim.types import Change, Json, Record, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity

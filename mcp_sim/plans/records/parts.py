@@ -10,9 +10,8 @@ from typing import TypeAlias, cast
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.defaults import record_maker, settling
 from mcp_sim.generate.keys import following_key, key_maker
-from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.arguments import argument, assigned_values, assignments_of
 from mcp_sim.plans.records.effects import Effect, Write
-from mcp_sim.plans.records.field_values import assigned_values, assignments_of
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, parts_of
 from mcp_sim.plans.records.selection import Page

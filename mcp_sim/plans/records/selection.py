@@ -9,8 +9,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
-from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.field_values import Link, resolve_links
+from mcp_sim.plans.records.arguments import Link, argument, resolve_links
 from mcp_sim.plans.records.filters import matching_rows
 from mcp_sim.plans.records.ordering import Row, ordering
 from mcp_sim.plans.records.search_terms import query_argument, term_parser

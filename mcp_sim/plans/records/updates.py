@@ -11,9 +11,9 @@ from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
+from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
 from mcp_sim.plans.records.field_changes import Refused, enter_value, state_check
-from mcp_sim.plans.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.removal import referring, renamed
 from mcp_sim.plans.refusal import conflict

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.world.commits import replayed
-from mcp_sim.world.overlay import Overlay
+from mcp_sim.world.state import Overlay
 
 WORLD = "mcp_sim: 1\ntools: crm\nworld: {open: true, records: {company: 3, contact: 5, deal: 4}}\n"
 

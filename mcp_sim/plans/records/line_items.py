@@ -1,0 +1,113 @@
+"""Complete the lines of a new record, such as the items of an order: what they name, what they cost, and the total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from mcp_sim.plans.records.arguments import Assignment
+from mcp_sim.types import Json, Record, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
+from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.terms import terms
+
+_QUANTITIES, _TOTALS, _PRICES = terms("fields.quantity"), terms("fields.total"), terms("fields.price")
+_OF_ALL = frozenset({"id", "name", "key", "title"})
+"""Keys that records of all entities have."""
+_CENTS = 2
+"""Digits of amounts of money after the point."""
+
+
+def line_completer(
+    entity: Entity, domain: Domain, sets: Sequence[Assignment]
+) -> Callable[[Turn, Record], Record] | None:
+    """Compile what adds to the values of a new record: the rest of its lines, and their total. None without lines."""
+    set_by = {rule.field: rule for rule in sets}
+    lines = [
+        _Lines(field, _described_by(field, entity, domain), set_by[name].fetch)
+        for name, field in entity.fields.items()
+        if name in set_by and is_rows(field.schema)
+    ]
+    totals = [name for name, field in entity.fields.items() if _is_number(field.schema) and _is_total(name)]
+    if not lines:
+        return None
+
+    def completed(turn: Turn, values: Record) -> Record:
+        added: Record = {}
+        for line in lines:
+            given, whole = as_list(line.fetch(turn.call.arguments)), as_list(values.get(line.field.name))
+            if given and len(given) == len(whole):
+                pairs = zip(map(as_object, given), map(as_object, whole), strict=True)
+                added[line.field.name] = [line.completed(turn.view, item, rest) for item, rest in pairs]
+        amounts = [amount for rows in added.values() for row in rows if (amount := _amount_of(row)) is not None]
+        if amounts and len(totals) == 1 and totals[0] not in values and len(amounts) == sum(map(len, added.values())):
+            added[totals[0]] = round(sum(amounts), _CENTS)
+        return {**values, **added}
+
+    return completed
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A field with a list of objects, and the entities that they name by a key."""
+
+    field: Field
+    named: Mapping[str, str]
+    """Property -> entity."""
+    fetch: Callable[[Record], Json]
+    """Reads the argument that sets it."""
+
+    def completed(self, view: View, item: Record, rest: Record) -> Record:
+        """Return a line with the fields of the record that it names, those of `rest`, and with what it costs."""
+        shown = properties(items(self.field.schema))
+        line = dict(item)
+        for name, entity in self.named.items():
+            record = view.get(entity, item[name]) if isinstance(item.get(name), str | int) else None
+            line |= {key: value for key, value in (record or {}).items() if key in shown and key not in line}
+            line |= _price_of(record or {}, [key for key in shown if key not in line])
+        total = next((name for name in shown if _is_total(name) and name not in line), None)
+        line = {**rest, **line}
+        amount = _amount_of({name: value for name, value in line.items() if name != total})
+        return line if total is None or amount is None else {**line, total: amount}
+
+
+def _price_of(record: Record, asked: Sequence[str]) -> Record:
+    """Return the price of a line under its own name: `unit_price` for the only price of a record, `ticket_price`."""
+    prices = {key: value for key, value in record.items() if _is_price(key) and isinstance(value, int | float)}
+    names = [name for name in asked if _is_price(name) and not _is_total(name)]
+    return dict.fromkeys(names, next(iter(prices.values()))) if len(names) == len(prices) == 1 else {}
+
+
+def _is_price(name: str) -> bool:
+    return not _PRICES.isdisjoint(words(snake(name)))
+
+
+def _amount_of(line: Record) -> float | None:
+    """Return the total of a line, or its quantity times its price; None if it shows neither."""
+    numbers = {snake(name): value for name, value in line.items() if isinstance(value, int | float)}
+    total = next((value for name, value in numbers.items() if _is_total(name)), None)
+    price = next((value for name, value in numbers.items() if _is_price(name)), None)
+    quantity = next((value for name, value in numbers.items() if last_word(name) in _QUANTITIES), None)
+    amount = total if total is not None or price is None or quantity is None else price * quantity
+    return round(amount, _CENTS) if amount is not None and isfinite(amount) else None
+
+
+def _described_by(field: Field, entity: Entity, domain: Domain) -> dict[str, str]:
+    """Return the properties of lines that hold keys of other entities: `sku` of an item, `product_id` of a product."""
+    others = [other for other in domain.entities.values() if other.name != entity.name]
+    return {
+        name: other.name
+        for name in properties(items(field.schema))
+        for other in others
+        if snake(name) == f"{other.name}_id" or (snake(name) == snake(other.key) and snake(name) not in _OF_ALL)
+    }
+
+
+def _is_number(schema: Record) -> bool:
+    return main_type(schema) in {"number", "integer"}
+
+
+def _is_total(name: str) -> bool:
+    return not _TOTALS.isdisjoint(words(snake(name)))
