@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from anyio import to_thread
+from functools import partial
 
 from mcp_sim.generate.invention import inventor
 from mcp_sim.programs.backend import resource_contents
 from mcp_sim.programs.results import Contents
+from mcp_sim.programs.watchdog import in_thread
 from mcp_sim.types import Call, Tool
 from mcp_sim.types.errors import BadArguments, Crash, McpSimError
 from mcp_sim.types.programs import ProgramFunction
@@ -33,7 +33,8 @@ async def read_resource(
     except BadArguments:
         return None  # halves of characters
     try:
-        return await to_thread.run_sync(resource_contents, function, program, domain, turn, inventor(domain), values)
+        show = partial(resource_contents, function, program, domain, turn, inventor(domain), values)
+        return await in_thread(_METHOD, show)
     except McpSimError as error:
         crash = error if isinstance(error, Crash) else Crash(_METHOD, str(error))
         world.crash(call, crash, {})

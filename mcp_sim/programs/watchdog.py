@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Generator
+import os
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from mmap import PAGESIZE
 from pathlib import Path
 from threading import Event, Lock, Thread, get_ident
 from time import monotonic, sleep
+from typing import TypeVar
+
+from anyio import CapacityLimiter, move_on_after, to_thread
+
+from mcp_sim.types.errors import Crash
+
+T = TypeVar("T")
 
 LIMIT = 10.0
-"""Seconds that one call of a program may take. Far more than any call needs, and less than clients wait (TypeScript
-SDK: 60)."""
+"""Seconds of processor time that one call of a program may take: far more than any call needs. Real time would turn
+calls into crashes where other programs have the processor."""
+
+LONGEST = 40.0
+"""Seconds of real time that a call may take, for one that waits. It leaves a call of `LIMIT` a quarter of a processor,
+and is less than clients wait (TypeScript SDK: 60)."""
+
+GRACE = 5.0
+"""Seconds after `LONGEST` until a thread is given up that does not come back from C."""
 
 MOST_BYTES = 128 * 1024 * 1024
 """By how much the process may grow during a call (Linux). A text that doubles itself takes three times as much before
@@ -28,7 +44,13 @@ _STATM = Path("/proc/self/statm")
 class Overrun(BaseException):
     """A program ran for too long. No `Exception`, so that a program does not catch it by accident."""
 
-    reason = f"the program did not end within {LIMIT:g} seconds"
+    reason = f"the program did not end within {LIMIT:g} seconds of processor time"
+
+
+class Overdue(Overrun):
+    """A program waited for too long."""
+
+    reason = f"the program did not end within {LONGEST:g} seconds"
 
 
 class Overgrown(Overrun):
@@ -39,19 +61,20 @@ class Overgrown(Overrun):
 
 @dataclass(slots=True)
 class _Watchdog:
-    """Raises `Overrun` in threads whose deadline has passed, or since whose call the process has grown too much."""
+    """Raises `Overrun` in threads that have taken too long, or since whose call the process has grown too much."""
 
     deadlines: dict[int, float] = field(default_factory=dict[int, float])
     """By the identifier of the thread."""
-    sizes: dict[tuple[int, float], int] = field(default_factory=dict[tuple[int, float], int])
-    """The bytes of the process when the watchdog first saw a call: its thread and its deadline."""
+    seen: dict[tuple[int, float], tuple[float, int]] = field(default_factory=dict[tuple[int, float], tuple[float, int]])
+    """What had been used when the watchdog first saw a call (its thread and its deadline): the processor time of the
+    thread, and the bytes of the process."""
     raised: set[int] = field(default_factory=set[int])
     lock: Lock = field(default_factory=Lock)
     wake: Event = field(default_factory=Event)
     thread: Thread | None = None
 
     def begin(self, thread: int) -> None:
-        self.deadlines[thread] = monotonic() + LIMIT
+        self.deadlines[thread] = monotonic() + LONGEST
         if not self.wake.is_set():
             self._start()
 
@@ -83,10 +106,20 @@ class _Watchdog:
 
     def _check(self, now: float, size: int) -> None:
         calls = [*self.deadlines.items()]
-        self.sizes = {call: self.sizes.get(call, size) for call in calls}
+        used = {call: _processor_seconds(call[0]) for call in calls}
+        self.seen = {call: self.seen.get(call, (used[call], size)) for call in calls}
         for call in calls:
             thread, deadline = call
-            error = Overrun if deadline < now else Overgrown if size - self.sizes[call] > MOST_BYTES else None
+            seconds, bytes_before = self.seen[call]
+            error = (
+                Overrun
+                if used[call] - seconds > LIMIT
+                else Overdue
+                if deadline < now
+                else Overgrown
+                if size - bytes_before > MOST_BYTES
+                else None
+            )
             if error is not None:  # again in each period: Python drops what is raised in a finalizer
                 self.raised.add(thread)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
@@ -105,6 +138,13 @@ def _receive(thread: int) -> None:
         pass
 
 
+def _processor_seconds(thread: int) -> float:
+    """Return the processor time of a living thread; elsewhere than on Linux that of the process, which is more."""
+    if hasattr(time, "pthread_getcpuclockid"):
+        return time.clock_gettime(time.pthread_getcpuclockid(thread))
+    return time.process_time()
+
+
 def _bytes_of_process() -> int:
     """Return the memory that this process has (Linux; 0 elsewhere)."""
     try:
@@ -115,10 +155,13 @@ def _bytes_of_process() -> int:
 
 _WATCHDOG = _Watchdog()
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_WATCHDOG.deadlines.clear)  # a forked process has only the thread that forked
+
 
 @contextmanager
 def watched() -> Generator[None]:
-    """Raise `Overrun` if the block takes longer than `LIMIT`, or the process grows by more than `MOST_BYTES`."""
+    """Raise `Overrun` if the block takes longer than `LIMIT` or `LONGEST`, or the process grows by `MOST_BYTES`."""
     thread = get_ident()
     _WATCHDOG.begin(thread)
     try:
@@ -128,3 +171,14 @@ def watched() -> Generator[None]:
             _WATCHDOG.end(thread)
         except Overrun:  # on the way, so that the thread may still be watched
             _WATCHDOG.end(thread)
+
+
+async def in_thread(tool: str, function: Callable[[], T], limiter: CapacityLimiter | None = None) -> T:
+    """Call a function that answers a tool in a thread, and return what it returns.
+
+    Raises `Crash` if it does not come back from a call into C. Its thread goes on, and is ended once it does.
+    """
+    async with limiter or to_thread.current_default_thread_limiter():
+        with move_on_after(LONGEST + GRACE, shield=True):
+            return await to_thread.run_sync(function, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+        raise Crash(tool, Overdue.reason)

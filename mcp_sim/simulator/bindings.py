@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from anyio import to_thread
-
 from mcp_sim.simulator.world_step import Source, WorldStep, refused
 from mcp_sim.types import Memories, Record, Tool, Transition, Turn
 from mcp_sim.types.clients import Request
@@ -148,8 +146,9 @@ def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn],
         return None
     from mcp_sim.generate.invention import inventor  # noqa: PLC0415 (only programs need it)
     from mcp_sim.programs.backend import hook_answer  # noqa: PLC0415 (only programs need it)
+    from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (only programs need it)
 
     answers = (hook_answer(name, program, domain) for program in programs)
     answer = next((answered for answered in answers if answered is not None), None)
     invent = inventor(domain)
-    return None if answer is None else lambda turn: to_thread.run_sync(answer, turn, invent)
+    return None if answer is None else lambda turn: in_thread(turn.tool.id, lambda: answer(turn, invent))

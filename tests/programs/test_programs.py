@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
@@ -18,6 +21,9 @@ from support.places import ROOT
 from support.services import message, value
 
 from mcp_sim import Simulator
+from mcp_sim.models.world_models.builtin import MOST_THREADS
+from mcp_sim.programs import watchdog
+from mcp_sim.programs.watchdog import Overrun, watched
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
 from mcp_sim.world.state import Overlay
@@ -299,6 +305,40 @@ async def test_a_function_that_never_ends_is_stopped(tmp_path: Path, monkeypatch
     async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
         with pytest.raises(Crash, match="did not end within"):
             await world.call("act", {})
+        assert world.view.count("item") == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the time of the process counts")
+def test_time_in_which_others_have_the_processor_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "LIMIT", 0.2)
+    with watched(), ThreadPoolExecutor(1) as pool:
+        pool.submit(_compute, 0.6).result()
+    with pytest.raises(Overrun), watched():
+        _compute(60.0)
+
+
+def _compute(seconds: float) -> None:
+    began = time.thread_time()
+    while time.thread_time() - began < seconds:
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+async def test_a_function_that_waits_in_c_is_given_up_and_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seconds in {"LONGEST": 0.1, "GRACE": 0.1}.items():
+        monkeypatch.setattr(watchdog, name, seconds)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    body = f"world.item.add()\nopen({str(pipe)!r}).read()"
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
+        try:
+            for _ in range(MOST_THREADS + 1):
+                with pytest.raises(Crash, match="did not end within"):
+                    await world.call("act", {})
+        finally:
+            pipe.open("w").close()
         assert world.view.count("item") == 0
 
 

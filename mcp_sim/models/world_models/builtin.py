@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 
+from mcp_sim.programs.watchdog import in_thread
 from mcp_sim.types import Attempt, Json, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
@@ -57,7 +58,7 @@ class _Answers:
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         answer = self._answer(turn.tool.id)
         if self._may_take_long(turn):
-            return await to_thread.run_sync(answer, turn, self._invent, limiter=self._threads)
+            return await in_thread(turn.tool.id, partial(answer, turn, self._invent), self._threads)
         return answer(turn, self._invent)
 
     def predict_at_once(self, turn: Turn) -> Transition | None:
