@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Protocol, Self, cast
+from threading import Thread
+from typing import Any, Protocol, Self, cast
 
 import anyio
 from pydantic import ValidationError
@@ -19,6 +20,9 @@ from mcp_sim.types.frozen import frozen
 
 _SHOWN_LINES = 10  # the end of a traceback: the message and where it was raised
 _SHOWN_BYTES = 4096  # as many lines as are shown, unless they are very long
+
+_LAST_SECONDS = 0.1
+"""How long the last bytes of a process that has ended may take. They are in the pipe, which is read in microseconds."""
 
 _SECONDS_FOR_ENDPOINT = 5.0
 """How long a server may take to say that it speaks HTTP+SSE. A server with Streamable HTTP never says it."""
@@ -41,8 +45,8 @@ _PLAINER = {
 class Place(Protocol):
     """Where a server is, and how to reach it."""
 
-    def transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
-        """Open the streams to the server, given a file for what its process writes to stderr."""
+    def transport(self, stderr: Stderr) -> AbstractAsyncContextManager[Any]:
+        """Open the streams to the server. `stderr` gets what its process writes to stderr."""
         ...
 
     async def alternative(self) -> Place | None:
@@ -58,7 +62,7 @@ class AtCommand:
     environment: dict[str, str]
     folder: Path | None
 
-    def transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
+    def transport(self, stderr: Stderr) -> AbstractAsyncContextManager[Any]:
         return _started(self.command, self.environment, self.folder, stderr)
 
     async def alternative(self) -> None:
@@ -73,7 +77,7 @@ class AtUrl:
     headers: dict[str, str]
     is_older: bool = False
 
-    def transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
+    def transport(self, stderr: Stderr) -> AbstractAsyncContextManager[Any]:
         return (_over_sse if self.is_older else _over_http)(self.url, self.headers)
 
     async def alternative(self) -> AtUrl | None:
@@ -100,7 +104,7 @@ class AtUrl:
 
 @asynccontextmanager
 async def connected(
-    place: Place, stderr: IO[bytes], seen: list[Record] | None = None, **options: Any
+    place: Place, stderr: Stderr, seen: list[Record] | None = None, **options: Any
 ) -> AsyncGenerator[Any]:
     """Open a client of the SDK for the duration of the block; `seen` collects the results that it receives.
 
@@ -130,11 +134,11 @@ async def connected(
 
 
 def _started(
-    command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
+    command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: Stderr
 ) -> AbstractAsyncContextManager[Any]:
     from mcp_sim.spec.pipes import process_streams  # noqa: PLC0415 (half a second, only where a server is asked)
 
-    return process_streams(command, environment, folder, stderr)
+    return process_streams(command, environment, folder, stderr.file)
 
 
 @asynccontextmanager
@@ -287,9 +291,30 @@ def _reason_of(error: BaseException) -> str:
     return _PLAINER.get(text, text) or type(error).__name__
 
 
-def last_lines(stderr: IO[bytes]) -> str:
-    """Return the last lines that the server's process wrote to stderr."""
-    end = stderr.seek(0, os.SEEK_END)
-    stderr.seek(max(0, end - _SHOWN_BYTES))
-    lines = [line.rstrip() for line in stderr.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return "\n  ".join(["; its stderr:", *lines[-_SHOWN_LINES:]]) if lines else ""
+class Stderr:
+    """The end of what the process of a server writes to stderr. The rest is dropped: it may run for days."""
+
+    def __init__(self) -> None:
+        source, target = os.pipe()
+        self.file = os.fdopen(target, "wb", 0)
+        """Where the process writes."""
+        self._end = b""
+        self._thread = Thread(target=self._read, args=(source,), name="mcp-sim stderr", daemon=True)
+        self._thread.start()
+
+    def _read(self, source: int) -> None:
+        """Read until nothing can write any more: a process that cannot write would wait."""
+        with os.fdopen(source, "rb", 0) as stream:
+            while data := stream.read(_SHOWN_BYTES):
+                self._end = (self._end + data)[-_SHOWN_BYTES:]
+
+    def close(self) -> None:
+        """Wait for the last bytes of a process that has ended. One that it started may still write."""
+        self.file.close()
+        self._thread.join(_LAST_SECONDS)
+
+    @property
+    def last_lines(self) -> str:
+        """The last lines so far."""
+        lines = [line.rstrip() for line in self._end.decode("utf-8", "replace").splitlines() if line.strip()]
+        return "\n  ".join(["; its stderr:", *lines[-_SHOWN_LINES:]]) if lines else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,8 @@ def answering(folder: Path, answers: Mapping[str, Any], **more: Any) -> tuple[Si
     listed = tools([*answers])
     (folder / "answers.json").write_text(json.dumps({"tools": listed, "answers": answers}), encoding="utf-8")
     calls = folder / "calls.jsonl"
-    command = [PYTHON, str(ANSWERING), str(folder / "answers.json"), str(calls)]
+    files = [PYTHON, str(ANSWERING), str(folder / "answers.json"), str(calls)]
+    command = ["sh", "-c", f"ulimit -f 512; exec {shlex.join(files)}"]  # 256 KiB: stderr is longer, and is not kept
     return simulator(folder, listed, {"command": command, **more.pop("options", {})}, **more), calls
 
 
@@ -126,7 +128,7 @@ async def test_a_server_that_ends_is_a_crash_and_is_started_again_for_the_next_c
     real, _ = answering(tmp_path, {"text": ANSWERS["text"], "die": "die"})
     async with real.open() as world:
         assert (await world.call("text", {})).ok
-        with pytest.raises(Crash, match="Connection closed; its stderr:\n  out of paper"):
+        with pytest.raises(Crash, match=r"Connection closed; its stderr:\n(  still printing\n){9}  out of paper"):
             await world.call("die", {})
         assert (await world.call("text", {})).ok
         assert [step["tool"] for step in world.ledger.steps[1:]] == ["text"] * 2

@@ -28,7 +28,7 @@ def body(request: dict[str, Any], given: dict[str, Any], log: Path) -> dict[str,
                 stream.write(json.dumps(request["params"]) + "\n")
             answer = given["answers"][request["params"]["name"]]
             if answer == "die":
-                sys.stderr.write("out of paper\n")
+                sys.stderr.write("still printing\n" * 100_000 + "out of paper\n")
                 sys.exit(3)
             while answer == "flood":
                 sys.stdout.write("x" * 1_000_000)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
 from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
-from mcp_sim.spec.live_server import AtUrl, Place, connected, failure_reason, failures, last_lines, leaves
+from mcp_sim.spec.live_server import AtUrl, Place, Stderr, connected, failure_reason, failures, leaves
 from mcp_sim.types import Record
 from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
@@ -63,11 +62,10 @@ class RealServer:
         try:
             return await self._asked(session, request, named)
         except (BaseExceptionGroup, *failures()) as error:
-            lines = session.last_lines
             if not (isinstance(error, TimeoutError) and session.is_open):
                 await self._close(session)
             reason = failure_reason(session.what_broke(error), self._timeout)
-            raise Crash(named, f"{self._name}: {self._secrets.redact(reason + lines)}") from None
+            raise Crash(named, f"{self._name}: {self._secrets.redact(reason + session.stderr.last_lines)}") from None
 
     async def _asked(self, session: _Session, request: Request, named: str) -> Record:
         """Return the answer. Questions that a server returns as a result are put to a client that takes requests."""
@@ -154,7 +152,7 @@ class _Session:
     """A session, held open by a task of its own, as the worlds that call have theirs."""
 
     client: asyncio.Future[Any]
-    stderr: IO[bytes]
+    stderr: Stderr
     over: asyncio.Event
     task: asyncio.Task[BaseException | None]
     exchanges: Exchanges
@@ -162,15 +160,10 @@ class _Session:
     @classmethod
     def open(cls, place: Place, client: RequestingClient | None) -> _Session:
         """Begin to connect, with the capabilities of the client whose request comes first."""
-        opened, over, stderr = asyncio.get_running_loop().create_future(), asyncio.Event(), TemporaryFile()  # noqa: SIM115 (closed with the session)
+        opened, over, stderr = asyncio.get_running_loop().create_future(), asyncio.Event(), Stderr()
         exchanges = Exchanges()
         task = asyncio.create_task(_hold(place, stderr, exchanges.callbacks(client), opened, over))
         return cls(opened, stderr, over, task, exchanges)
-
-    @property
-    def last_lines(self) -> str:
-        """The last lines that the server's process wrote to stderr."""
-        return "" if self.stderr.closed else last_lines(self.stderr)
 
     @property
     def is_open(self) -> bool:
@@ -192,7 +185,7 @@ class _Session:
 
 
 async def _hold(
-    place: Place, stderr: IO[bytes], callbacks: dict[str, Any], client: asyncio.Future[Any], over: asyncio.Event
+    place: Place, stderr: Stderr, callbacks: dict[str, Any], client: asyncio.Future[Any], over: asyncio.Event
 ) -> BaseException | None:
     """Open a client, hand it out, and hold it open. What goes wrong before is handed out, too.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path, PurePath
-from tempfile import TemporaryFile
-from typing import IO, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import anyio
@@ -20,10 +20,10 @@ from mcp_sim.spec.live_server import (
     AtCommand,
     AtUrl,
     Place,
+    Stderr,
     connected,
     failure_reason,
     failures,
-    last_lines,
     stop_if_interrupted,
 )
 from mcp_sim.spec.messages import error_messages
@@ -100,17 +100,17 @@ class Mcp(Importer):
     async def _asked(self) -> Imported | Unreached:
         """Return what the server lists, or why it did not answer, without secrets."""
         secrets = find_secrets(self.sources, [*self.env.values(), *self.secrets], self.headers)
-        with TemporaryFile() as stderr:
-            try:
-                with anyio.fail_after(self.timeout):
-                    return await self._imported(stderr, secrets)
-            except (BaseExceptionGroup, *failures()) as error:
-                stop_if_interrupted()
-                reason = failure_reason(error, self.timeout)
-                asked = f"{self.sources[0]}: " if self._is_url else ""
-                return Unreached(self._default_name, secrets.redact(asked + reason + last_lines(stderr)))
+        stderr = Stderr()
+        try:
+            with closing(stderr), anyio.fail_after(self.timeout):
+                return await self._imported(stderr, secrets)
+        except (BaseExceptionGroup, *failures()) as error:
+            stop_if_interrupted()
+            reason = failure_reason(error, self.timeout)
+            asked = f"{self.sources[0]}: " if self._is_url else ""
+            return Unreached(self._default_name, secrets.redact(asked + reason + stderr.last_lines))
 
-    async def _imported(self, stderr: IO[bytes], secrets: Secrets) -> Imported:
+    async def _imported(self, stderr: Stderr, secrets: Secrets) -> Imported:
         seen: list[Record] = []
         async with connected(self._place, stderr, seen) as client:
             doubts = list[str]()
