@@ -26,7 +26,7 @@ from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.server.exchange import Refusal
-from mcp_sim.server.oauth.grants import Grant, Grants
+from mcp_sim.server.oauth.grants import MOST_TOKENS, Grant, Grants
 from mcp_sim.server.oauth.provider import MOST_CLIENTS, Provider
 from mcp_sim.server.oauth.service import Authorization, resource_of
 from mcp_sim.types.oauth import OAuth
@@ -134,6 +134,17 @@ def registered(number: int, **more: Any) -> OAuthClientInformationFull:
     return OAuthClientInformationFull.model_validate({"client_id": f"c{number}", "redirect_uris": [BACK], **more})
 
 
+PARAMS = AuthorizationParams.model_validate(
+    {
+        "state": None,
+        "scopes": [],
+        "code_challenge": "x",
+        "redirect_uri": BACK,
+        "redirect_uri_provided_explicitly": True,
+    }
+)
+
+
 async def test_a_flood_of_registrations_and_requests_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     auth = Authorization(OAuth(consent="page"), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
     provider = Provider(auth.grants, resource_of, "/consent")
@@ -143,20 +154,32 @@ async def test_a_flood_of_registrations_and_requests_is_bounded(monkeypatch: pyt
     assert await provider.get_client("c50") is not None
     with pytest.raises(RegistrationError):
         await provider.register_client(registered(9_999, client_name="x" * 4_000))
-    asked: dict[str, Any] = {
-        "state": None,
-        "scopes": [],
-        "code_challenge": "x",
-        "redirect_uri_provided_explicitly": True,
-    }
-    params = AuthorizationParams.model_validate({**asked, "redirect_uri": BACK})
-    first, *_, last = [await provider.authorize(registered(1), params) for _ in range(MOST_CLIENTS + 1)]
+    first, *_, last = [await provider.authorize(registered(1), PARAMS) for _ in range(MOST_CLIENTS + 1)]
     assert provider.waiting(first.partition("=")[2]) is None
     assert provider.waiting(last.partition("=")[2]) is not None
     now = time.time()
     monkeypatch.setattr("mcp_sim.server.oauth.provider.time.time", lambda: now + 601)
     assert provider.waiting(last.partition("=")[2]) is None
     assert provider.decide(last.partition("=")[2], is_granted=True) is None
+
+
+async def test_a_flood_of_others_leaves_a_client_logged_in() -> None:
+    grants = Grants(OAuth(rotates=False), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
+    provider = Provider(grants, resource_of, "/consent")
+    await provider.register_client(registered(0))
+    access, refresh = grants.issue(Grant("c0", [], None, "a"), "authorized")
+    code = (await provider.authorize(registered(0), PARAMS)).partition("code=")[2]
+    flooding = Grant("c1", [], None, "b")
+    for number in range(1, MOST_CLIENTS + 50):
+        await provider.register_client(registered(number))
+        await provider.authorize(registered(1), PARAMS)
+    for _ in range(MOST_TOKENS + 1):
+        grants.issue(flooding, "refreshed")
+    assert await provider.get_client("c0") is not None
+    assert await provider.get_client("c2") is None
+    assert grants.access_token(access) is not None
+    assert grants.refresh_token(refresh or "", "c0") is not None
+    assert await provider.load_authorization_code(registered(0), code) is not None
 
 
 async def test_a_client_of_http_with_sse_logs_in(tmp_path: Path) -> None:

@@ -13,17 +13,19 @@ from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from secrets import token_hex
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
+from mcp_sim.server.oauth.shares import Shares
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.oauth import TOKEN, WITHHELD, OAuth
 
-T = TypeVar("T")
 Reason: TypeAlias = Literal["unknown", "expired", "revoked", "audience"]
 
 MOST_TOKENS = 20_000
-"""Tokens of a kind that are kept; the oldest are forgotten. A run needs a few."""
+"""Tokens of a kind that are kept. A run needs a few."""
+MOST_WORLDS = 20_000
+"""Worlds that are counted in; those that were used longest ago are forgotten."""
 MOST_EVENTS = 100
 """Events of a world that does not exist yet."""
 
@@ -69,7 +71,7 @@ class Grants:
 
     def __init__(self, settings: OAuth, now: Callable[[str], datetime]) -> None:
         self.settings, self._now = settings, now
-        self._access, self._refresh = OrderedDict[str, Token](), OrderedDict[str, Token]()
+        self._access, self._refresh = Shares[Token](MOST_TOKENS), Shares[Token](MOST_TOKENS)
         self._counts = OrderedDict[str, _Counts]()
 
     def denies(self, world: str) -> bool:
@@ -86,11 +88,11 @@ class Grants:
         counts.issued += 1
         access, refresh = f"access-{token_hex(20)}", f"refresh-{token_hex(20)}"
         is_for_another = counts.issued <= self.settings.wrong_audience
-        _keep(self._access, access, Token(grant, now, is_for_another=is_for_another))
+        self._access.add(grant.client, _digest(access), Token(grant, now, is_for_another=is_for_another))
         self.note(grant.world, event)
         if not self.settings.refresh.time:
             return access, None
-        _keep(self._refresh, refresh, Token(grant, now))
+        self._refresh.add(grant.client, _digest(refresh), Token(grant, now))
         return access, refresh
 
     @property
@@ -120,6 +122,10 @@ class Grants:
             token.is_revoked = True
         return self.issue(token.grant, "refreshed")
 
+    def has_tokens(self, client: str) -> bool:
+        """Whether a client has logged in."""
+        return bool(self._access.of(client) or self._refresh.of(client))
+
     def access_token(self, text: str) -> Token | None:
         """Return an access token, valid or not."""
         return self._access.get(_digest(text))
@@ -145,7 +151,7 @@ class Grants:
             counts.was_revoked = True
             self.note(world, "revoked", settings.revokes)
             kinds = [self._access, self._refresh] if settings.revokes == "all" else [self._access]
-            for held in (held for kind in kinds for held in kind.values() if held.grant.world == token.grant.world):
+            for held in (held for kind in kinds for held in kind if held.grant.world == token.grant.world):
                 held.is_revoked = True
             return "revoked"
         return None
@@ -155,7 +161,7 @@ class Grants:
         token = self._access.get(_digest(text)) or self._refresh.get(_digest(text))
         if token is None or token.grant.client != client:
             return
-        for held in [*self._access.values(), *self._refresh.values()]:
+        for held in [*self._access.of(client), *self._refresh.of(client)]:
             held.is_revoked = held.is_revoked or held.grant is token.grant
 
     def withheld(self, body: bytes, world: str) -> bytes:
@@ -191,12 +197,13 @@ class Grants:
         return self._now(token.grant.world) - token.issued >= lifetime.time - self.settings.skew
 
     def _is_known(self, text: str) -> bool:
-        return _digest(text) in self._access or _digest(text) in self._refresh
+        return any(kind.get(_digest(text)) is not None for kind in (self._access, self._refresh))
 
     def _of(self, world: str) -> _Counts:
-        counts = self._counts.get(world)
-        if counts is None:
-            counts = _keep(self._counts, world, _Counts(), is_token=False)
+        counts = self._counts.setdefault(world, _Counts())
+        self._counts.move_to_end(world)
+        if len(self._counts) > MOST_WORLDS:
+            self._counts.popitem(last=False)
         return counts
 
 
@@ -209,13 +216,6 @@ def _answers_in(body: bytes) -> bytes:
     messages = [as_object(message) for message in as_list(value) or [value]]
     given = [as_object(message.get("params")).get("inputResponses") for message in messages]
     return encode([given, [message.get("result") for message in messages]])
-
-
-def _keep(held: OrderedDict[str, T], text: str, value: T, *, is_token: bool = True) -> T:
-    held[_digest(text) if is_token else text] = value
-    if len(held) > MOST_TOKENS:
-        held.popitem(last=False)
-    return value
 
 
 @cache

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import TypeVar
 
 from mcp.server.auth.provider import (
     AccessToken,
@@ -22,11 +21,10 @@ from mcp.server.auth.provider import (
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from mcp_sim.server.oauth.grants import Grant, Grants
-
-T = TypeVar("T")
+from mcp_sim.server.oauth.shares import Shares
 
 MOST_CLIENTS = 5_000
-"""Clients and open requests that are kept. Those in memory register once per run."""
+"""Clients, codes and open requests that are kept. Those in memory register once per run."""
 LONGEST = 3_000
 """Bytes of the metadata of a client, or of a request for access, as JSON. Real ones have hundreds of bytes.
 
@@ -59,12 +57,17 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         self._clients = OrderedDict[str, OAuthClientInformationFull]()
         self._names = dict[str, str]()
         self._registered = 0
-        self._codes = OrderedDict[str, tuple[AuthorizationCode, Grant]]()
-        self._requests = OrderedDict[str, Request]()
+        self._codes = Shares[tuple[AuthorizationCode, Grant]](MOST_CLIENTS)
+        self._requests = Shares[Request](MOST_CLIENTS)
 
     def name_of(self, client_id: str) -> str:
         """Return the name of a client, which is the same in each run: by the order of registration."""
         return self._names.get(client_id, "client")
+
+    def used(self, client_id: str) -> None:
+        """Note that a client has used a token. Of clients that have logged in, those that do not are dropped first."""
+        if client_id in self._clients:
+            self._clients.move_to_end(client_id)
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
         return self._clients.get(client_id)
@@ -82,8 +85,9 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         self._clients[client_info.client_id] = client_info
         self._names[client_info.client_id] = f"client-{self._registered}"
         if len(self._clients) > MOST_CLIENTS:
-            oldest, _ = self._clients.popitem(last=False)
-            del self._names[oldest]
+            *older, _ = self._clients
+            dropped = next((client for client in older if not self._grants.has_tokens(client)), older[0])
+            del self._clients[dropped], self._names[dropped]
 
     # consent --------------------------------------------------------------------------------------------------------
 
@@ -100,8 +104,7 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
             raise AuthorizeError("access_denied", "The user denied the request")
         if self._grants.settings.consent == "page":
             number = token_hex(20)
-            self._requests[number] = Request(client, params, time.time() + REQUEST_SECONDS)
-            _make_room(self._requests, lambda request: request.expires_at)
+            self._requests.add(client.client_id, number, Request(client, params, time.time() + REQUEST_SECONDS))
             return f"{self._page}?request={number}"
         return self._with_code(grant, client, params)
 
@@ -115,7 +118,7 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         request = self.waiting(number)
         if request is None:
             return None
-        del self._requests[number]
+        self._requests.pop(number)
         grant = self._grant(request.client, request.params)
         if is_granted:
             return self._with_code(grant, request.client, request.params)
@@ -146,8 +149,7 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
             redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly,
             resource=params.resource,
         )
-        self._codes[code] = (given, grant)
-        _make_room(self._codes, lambda held: held[0].expires_at)
+        self._codes.add(client.client_id, code, (given, grant))
         return construct_redirect_uri(str(params.redirect_uri), code=code, state=params.state)
 
     # tokens ---------------------------------------------------------------------------------------------------------
@@ -161,7 +163,9 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
-        _, grant = self._codes.pop(authorization_code.code)
+        held = self._codes.pop(authorization_code.code)
+        assert held is not None, "it was loaded just now"
+        _, grant = held
         return self._answer(grant, *self._grants.issue(grant, "authorized"))
 
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> RefreshToken | None:
@@ -193,10 +197,3 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
 
     async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
         self._grants.revoke(token.token, token.client_id)
-
-
-def _make_room(held: OrderedDict[str, T], expires_at: Callable[[T], float]) -> None:
-    """Drop what has expired, and the oldest if there is too much. All in it lives equally long."""
-    now = time.time()
-    while held and (len(held) > MOST_CLIENTS or expires_at(next(iter(held.values()))) < now):
-        held.popitem(last=False)

@@ -174,6 +174,7 @@ class Authorization:
             if token is not None:
                 self.grants.note(token.grant.world, "refused", reason or "")
             raise _unauthorized(scope, reason)
+        self._provider.used(token.grant.client)
         return token
 
     def name_of(self, token: Token) -> str:
