@@ -76,6 +76,14 @@ def test_a_first_program_answers_plain_tools_and_leaves_the_others_to_their_plan
     assert "crm is a tool spec" in capfd.readouterr().err
 
 
+def test_a_list_that_says_only_that_it_lists_tools_is_named_after_its_folder(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "carpark").mkdir()
+    assert main(["init", saved(here / "carpark" / "tools.json", [LIST, GET]), "carpark"]) == 0
+    assert "Wrote carpark/carpark.tools.json, carpark/carpark.yaml, " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("source", ["list", "client"])
 def test_check_serve_run_and_pytest_pass_without_edits(
     source: str, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -26,7 +26,9 @@ class Tools(Importer):
 
     sources: tuple[str, ...] = Field(min_length=1, description="The files.", examples=[["crm.tools.json"]])
     name: str | None = Field(
-        default=None, description="Name of the server. Default: the name in the file, else the file's name."
+        default=None,
+        description="Name of the server. Default: the name in the file, else the file's name, or its folder's for "
+        "`tools.json`.",
     )
 
     async def imported(self) -> Sequence[Imported | Unreached]:
@@ -41,6 +43,8 @@ class Tools(Importer):
             raise UsageError(f'{path}: has no list of tools: expected {{"tools": [...]}} or a list of tools')
         declared = next((body[key] for key in ("name", "server") if isinstance(body.get(key), str)), None)
         stem = path.name.removesuffix(".json").removesuffix(".tools")
+        if stem == "tools":  # as in recordings and Docker's registry, whose folders have the name
+            stem = path.absolute().parent.name
         spec = {key: body[key] for key in _KEPT if isinstance(body.get(key), str)}
         doubts = (
             ("the list has further pages (nextCursor); only this one is imported",) if body.get("nextCursor") else ()
