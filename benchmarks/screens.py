@@ -60,7 +60,7 @@ KINDS = {"slider": "slider", "checkbox": "checkbox", "radio": "radio", "combobox
 PATIENCE = 10.0
 """Seconds for a page to become as expected: Chromium answers a step before the navigation that it caused has ended."""
 SETTLE = 50
-"""Milliseconds that the vendor's server waits after an action. Its default, 500, took most of the time of a comparison."""
+"""Milliseconds that the vendor's server waits after an action. Its default, 500, was most of the time of this check."""
 
 
 # steps ----------------------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ class Tree(Naming):
         return known[0]
 
     def _has_box(self, element: Element) -> bool:
-        """Whether an element takes place, itself or by what is in it."""
+        """Whether an element takes place, itself or for its contents."""
         if element.tag in _KEPT_EMPTY:
             return True
         if element.tag == "img":  # images are never there; what is shown instead is empty with an empty `alt`

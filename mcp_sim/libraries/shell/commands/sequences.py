@@ -22,7 +22,7 @@ _HELP = "Try 'seq --help' for more information.\n"
 
 
 def seq(run: Invocation) -> None:
-    # Negative numbers are no options.
+    # Negative numbers begin like options.
     at = next((at for at, word in enumerate(run.arguments) if _NUMBER.fullmatch(word)), len(run.arguments))
     numbers, run.arguments = run.arguments[at:], run.arguments[:at]
     options, rest = run.options("s:wf:", ["separator=", "equal-width", "format="])
