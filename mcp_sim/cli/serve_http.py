@@ -133,7 +133,7 @@ async def _serve(loaded: Loaded, args: argparse.Namespace, port: _Port, worker: 
     where = url(parse_address(args.http)[0], port.listener)
     async with simulator:
         worlds = _worlds(partial(simulator.world, seed=args.seed, clock=clock), judging, args, worker)
-        counts = simulator.base(args.seed).counts()
+        counts = simulator.counts(args.seed)
         limits, unread = _limits(args), positive_seconds("--unread", args.unread)
         server = HttpServer(
             simulator.scenario,

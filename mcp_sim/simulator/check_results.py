@@ -23,6 +23,9 @@ from mcp_sim.types.json_schema.satisfiability import NoInstance, impossible_part
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.result_templates import RESULT_SLOTS, SLOT, replaced_path
 
+_TEMPLATES = frozenset({"errors", "sim"})
+"""Parts of a tool spec with templates."""
+
 
 def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
     """Note misspelt slots and causes in `errors` and `result`.
@@ -30,7 +33,7 @@ def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
     Programs fail with causes and slots of their own, so errors of their specs are not checked.
     """
     for spec in specs:
-        if spec.root is None or not spec.root.is_mapping:
+        if spec.root is None or _TEMPLATES.isdisjoint(spec.root.mapping):
             continue
         names = {id_: frozenset(_properties(tool.input_schema)) for id_, tool in spec.tools.items()}
         every = frozenset[str]().union(*names.values())

@@ -28,6 +28,7 @@ OPTIONAL: Mapping[str, tuple[type, str]] = {
     "_meta": (dict, "a mapping"),
 }
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_HOLDERS = frozenset({*SCHEMA_PARTS, *SCHEMA_MAPS, *SCHEMA_LISTS})
 MOST_SCHEMA_PROBLEMS = 5  # one mistake causes several, and the first ones name it
 
 
@@ -111,10 +112,10 @@ def check_values(schema: Place, tool: str, *, is_result: bool) -> None:
     for path, subschema in schema_parts(schema.value):
         if path and subschema == NEVER:
             continue  # it forbids a property
-        _check_pattern(schema.at(*path), subschema)
-    for path, reason in impossible_parts(schema.value).items():
-        if path or not is_result:
-            schema.at(*path).warning(f"no value fits in {tool}: {reason}")
+        if "pattern" in subschema:
+            _check_pattern(schema.at(*path), subschema)
+    for path, reason in impossible_parts(schema.value, with_whole=not is_result).items():
+        schema.at(*path).warning(f"no value fits in {tool}: {reason}")
 
 
 def check_declared_schema(schema: Place) -> None:
@@ -169,6 +170,8 @@ def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]
         if isinstance(part, dict):
             body = cast("dict[str, Any]", part)
             yield path, body
+            if _HOLDERS.isdisjoint(body):  # as four of five schemas of a catalogue
+                continue
             waiting += [((*path, *place), inner) for place, inner in _inner(body)][::-1]
 
 
@@ -178,8 +181,8 @@ def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json
         if key in schema:
             yield (key,), schema[key]
     for key in SCHEMA_MAPS:
-        for name, value in as_object(schema.get(key)).items():
-            yield (key, name), value
+        if key in schema:
+            yield from (((key, name), value) for name, value in as_object(schema[key]).items())
     for key in SCHEMA_LISTS:
-        for index, value in enumerate(as_list(schema.get(key))):
-            yield (key, index), value
+        if key in schema:
+            yield from (((key, index), value) for index, value in enumerate(as_list(schema[key])))

@@ -119,14 +119,15 @@ def count_unfolded(schema: Json, back: int = 0) -> int:
 
 def _all_references(schema: Json) -> Iterator[str]:
     """Yield every reference in a document."""
-    if isinstance(schema, list):
-        for item in as_list(cast("Json", schema)):
-            yield from _all_references(item)
-    for word, value in as_object(schema).items():
-        if word in _REFERENCES and isinstance(value, str):
-            yield value
-        else:
-            yield from _all_references(value)
+    waiting: list[Json] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            body = cast("Record", part)
+            waiting += body.values()
+            yield from (value for word in _REFERENCES if word in body and isinstance(value := body[word], str))
+        elif isinstance(part, list):
+            waiting += cast("list[Json]", part)
 
 
 def _count_unfolded(schema: Json, root: Record, known: dict[str, int], back: int) -> int:

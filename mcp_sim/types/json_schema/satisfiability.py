@@ -53,8 +53,11 @@ def canonical_form(schema: Record) -> Record | None:
     return form if isinstance(form, dict) else None
 
 
-def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
-    """Return why parts of a schema allow no value, by their paths; `()` is the schema. `false` is left out."""
+def impossible_parts(schema: Record, *, with_whole: bool = True) -> dict[tuple[str, ...], str]:
+    """Return why parts of a schema allow no value, by their paths. `false` is left out.
+
+    `with_whole`: also why the schema itself allows none, at `()`.
+    """
     if _has_many_cases(schema):
         return {}
     try:
@@ -62,7 +65,9 @@ def impossible_parts(schema: Record) -> dict[tuple[str, ...], str]:
     except ValueError:
         return {}
     sentences = {_path(pointer): _sentence(pointer, reason) for pointer, reason in reasons.items()}
-    if () not in sentences and _is_satisfiable(schema) is False:
+    if not with_whole:
+        sentences.pop((), None)
+    elif () not in sentences and _is_satisfiable(schema) is False:
         sentences[()] = "a required part contains itself, without end"
     return {path: sentence for path, sentence in sentences.items() if sentence}
 
