@@ -3,12 +3,12 @@
     python benchmarks/mutants.py RECORDINGS [--programs memory,git,...] [--correct a,b] [--json FILE]
 
 RECORDINGS has a folder of sessions for each program, as `record_servers.py` writes them. Four kinds of faults are
-planted into the tools that sessions call most, two of each kind per program: a write is forgotten, the answer is a
+planted into the tools that sessions call most, three of each kind per program: a write is forgotten, the answer is a
 constant, two fields are swapped, a name of another recorded world leaks into the answer. A mutant is caught if
 `measure` scores the form or the behaviour of a tool lower than that of the program as it is. Where it does not, the
 gate judges it.
 
-`--correct`: programs, of one file, whose functions the gate must keep, with the sessions where there are some.
+`--correct`: programs whose functions the gate must keep, with the sessions where there are some.
 
 Exit status: 0, 1 if a mutant is not caught or fewer than 97 % of the correct functions are kept.
 """
@@ -40,7 +40,7 @@ from mcp_sim.spec.sources import shipped
 
 PROGRAMS = "excel,filesystem,git,memory,word"
 CORRECT = "calendar,memory,sequential_thinking,time"
-OF_A_KIND = 2
+OF_A_KIND = 3
 KEPT = 0.97  # the share of correct functions that the gate must keep
 Mutate = Callable[[ast.Module, ast.FunctionDef, "Recorded"], bool]
 """Plants a fault into a function. Returns whether it could."""
@@ -175,12 +175,18 @@ def function_of(module: ast.Module, tool: str) -> ast.FunctionDef | None:
 async def caught_by_measure(name: str, text: str | None, sessions: Sequence[Session]) -> Report:
     """Return what measure reports of a service with another text of its program; None: its own."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / name
-        shutil.copytree(shipped("tool_specs")[name].parent, folder)
-        spec = folder / f"{name}.yaml"
-        if text is not None:
-            (folder / program_of(spec)).write_text(text, encoding="utf-8")
-        return await measure(spec, sessions, trust=[folder], cold=False)
+        spec = copied(name, text, Path(scratch))
+        return await measure(spec, sessions, trust=[spec.parent], cold=False)
+
+
+def copied(name: str, text: str | None, scratch: Path) -> Path:
+    """Copy a service with the modules beside its program, and return the spec. `text`: see `caught_by_measure`."""
+    folder = scratch / name
+    shutil.copytree(shipped("tool_specs")[name].parent, folder)
+    spec = folder / f"{name}.yaml"
+    if text is not None:
+        (folder / program_of(spec)).write_text(text, encoding="utf-8")
+    return spec
 
 
 def program_of(spec: Path) -> str:
@@ -199,8 +205,8 @@ def is_lower(report: Report, original: Report) -> bool:
 def judged(name: str, text: str, recordings: Path | None) -> dict[str, Any]:
     """Return the gate's report of a program: with sessions if there are some, else on the list of tools."""
     with tempfile.TemporaryDirectory() as scratch:
-        reply = Path(scratch) / "reply.md"
-        reply.write_text(f"```python\n{text}\n```\n", encoding="utf-8")
+        service = copied(name, text, Path(scratch))
+        reply = service.parent / program_of(service)
         output = io.StringIO()
         with redirect_stdout(output):
             if recordings is not None:
@@ -224,7 +230,7 @@ def without_program(name: str, scratch: Path) -> Path:
 
 
 def is_kept(name: str, tool: str, text: str, recordings: Path) -> bool:
-    """Whether the gate keeps the function of a tool. It judges programs of one file only."""
+    """Whether the gate keeps the function of a tool."""
     return bool(judged(name, text, recordings / name)["tools"].get(tool, {}).get("kept"))
 
 

@@ -215,6 +215,36 @@ def test_hooks_and_resources_are_tried_and_those_that_crash_are_taken_out(
     assert ("@resource(" in Path("pantry.py").read_text()) != is_broken
 
 
+MEMO = """```python
+from mcp_sim.programs import resource, tool
+
+tables = {"insight": {"ids": 1, "fields": {"text": ""}}}
+
+
+@tool(verb="create", entity="insight")
+def append_insight(world, insight):
+    world.insight.add(text=insight)
+    return "Insight added to memo"
+
+
+@resource("memo://insights")
+def memo(world):
+    return "\\n".join(row["text"] for row in world.insight)
+```"""
+
+
+@pytest.mark.parametrize("is_forgetful", [False, True])
+def test_a_tool_writes_what_only_a_resource_shows(
+    is_forgetful: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    schema = {"type": "object", "properties": {"insight": {"type": "string"}}, "required": ["insight"]}
+    Path("memo.json").write_text(json.dumps({"tools": [{"name": "append_insight", "inputSchema": schema}]}))
+    reply = MEMO.replace("    world.insight.add(text=insight)\n", "") if is_forgetful else MEMO
+    found = judged(capfd, reply, "compile", "memo.json")
+    assert dropped(found) == (["append_insight"] if is_forgetful else [])
+
+
 COUNTER = """```python
 from mcp_sim.programs import tool
 

@@ -111,12 +111,8 @@ def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
 
 
 async def check_writes(probe: Probe, plan: Plan) -> None:
-    """Check that a tool writes something if its name says that it creates what other tools read or delete."""
-    parsed = probe.names[plan.tool]
-    others = [name for tool, name in probe.names.items() if tool != plan.tool and name.noun == parsed.noun]
-    if not (parsed.verb == "create" and parsed.sure and not parsed.after and plan.tool in probe.succeeded):
-        return
-    if not any(other.sure and other.verb in {"get", "list", "search", "delete"} for other in others):
+    """Check that a tool writes something if it creates what other tools or resources show."""
+    if plan.tool not in probe.succeeded or not (_creates_by_name(probe, plan) or _creates_for_resource(probe, plan)):
         return
     for arguments in probe.arguments.sets(plan, "create", "new"):
         world = probe.world.fork()
@@ -125,5 +121,20 @@ async def check_writes(probe: Probe, plan: Plan) -> None:
             continue
         if not is_changed(probe.world.view, world.view):
             message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, but has written nothing"
-            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(parsed.noun)}")
+            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(probe.names[plan.tool].noun)}")
         return
+
+
+def _creates_by_name(probe: Probe, plan: Plan) -> bool:
+    """Whether the name of a tool says that it creates what others read or delete by their names."""
+    parsed = probe.names[plan.tool]
+    others = [name for tool, name in probe.names.items() if tool != plan.tool and name.noun == parsed.noun]
+    has_others = any(other.sure and other.verb in {"get", "list", "search", "delete"} for other in others)
+    return parsed.verb == "create" and parsed.sure and not parsed.after and has_others
+
+
+def _creates_for_resource(probe: Probe, plan: Plan) -> bool:
+    """Whether a tool creates records of a table that a resource shows."""
+    resources = [resource for server in probe.world.scenario.servers.values() for resource in server.resources]
+    functions = [resource.function for resource in resources if resource.function is not None]
+    return plan.verb == "create" and any(plan.entity in function.effects.reads for function in functions)
