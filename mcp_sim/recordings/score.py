@@ -80,7 +80,8 @@ _BEHAVIOUR = frozenset(column.name for column in COLUMNS if column.half == "beha
 def _constant_tools(scores: Sequence[CallScore]) -> Iterator[str]:
     """Yield the tools with one answer to all successful calls, where the recorded ones differ.
 
-    Recorded answers that differ only in what their arguments give are equal.
+    Recorded answers that differ only in what their arguments give are equal. A refusal of all calls is wrong call by
+    call, whether or not its text names the arguments.
     """
     by_tool = defaultdict[str, list[CallScore]](list)
     for score in scores:
@@ -88,10 +89,11 @@ def _constant_tools(scores: Sequence[CallScore]) -> Iterator[str]:
             by_tool[score.tool].append(score)
     for tool, calls in by_tool.items():
         recorded, bare = {canonical(call.recorded) for call in calls}, {_without_arguments(call) for call in calls}
-        served = {canonical(call.answered) for call in calls if call.answered is not None}
+        served = {canonical(call.answered): call.answered for call in calls if call.answered is not None}
         if (
             min(len(recorded), len(bare)) > 1
             and len(served) == 1
+            and not any(observe(answer).failed for answer in served.values())
             and len({canonical(call.arguments) for call in calls}) > 1
         ):
             yield tool

@@ -245,6 +245,38 @@ def test_a_tool_writes_what_only_a_resource_shows(
     assert dropped(found) == (["append_insight"] if is_forgetful else [])
 
 
+CONFIGURATIONS = """```python
+from mcp_sim.programs import Refused, tool
+
+tables = {"server": {"key": "name", "natural": True, "fields": {"name": "", "config": {}}}}
+
+
+@tool
+def add_server(world, name, config):
+    world.server.add(name=name, config=config)
+    return f"Added {name}"
+
+
+@tool
+def get_server(world, name):
+    server = world.server.get(name)
+    if server is None:
+        raise Refused(f"No server {name}")
+    return server["config"]
+```"""
+
+
+def test_a_read_may_show_one_field_of_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    both = {**name, "properties": {**name["properties"], "config": {"type": "object"}}, "required": ["name", "config"]}
+    tools = [{"name": "add_server", "inputSchema": both}, {"name": "get_server", "inputSchema": name}]
+    Path("servers.json").write_text(json.dumps({"tools": tools}))
+    assert dropped(judged(capfd, CONFIGURATIONS, "compile", "servers.json")) == []
+
+
 COUNTER = """```python
 from mcp_sim.programs import tool
 

@@ -216,6 +216,14 @@ async def test_the_overall_score_is_the_lower_of_form_and_behaviour() -> None:
     assert Report(await score_session(session(*same), Answers([same[0][2]] * 2))).overall.score == 1.0
 
 
+async def test_a_refusal_of_all_calls_is_right_where_the_real_server_refuses_too() -> None:
+    calls = [("get", {"id": name}, text({"id": name, "rows": rows})) for name, rows in (("a1", 3), ("b2", 5))]
+    lost, refusals = ("get", {"id": "c3"}, text("Not found", is_error=True)), ("Not found", "{} not found")
+    answers = [[text(refusal.format(name), is_error=True) for name in ("a1", "b2", "c3")] for refusal in refusals]
+    scores = [columns(await score_session(session(*calls, lost), Answers(served))) for served in answers]
+    assert [score["outcome"] for score in scores] == [0.5, 0.5]
+
+
 async def test_values_of_other_recorded_worlds_are_leaks() -> None:
     other = session(("get", {"id": "1"}, text("Ada Lovelace")), state={"people": ["Ada Lovelace", "Grace Hopper"]})
     here = session(("get", {"id": "1"}, text("Ada Lovelace")), state={"people": ["Ada Lovelace"]})

@@ -244,7 +244,8 @@ class _Life:
         if plan.tool in self._probe.writers or not is_about(self._probe, plan, self._entity):
             return
         wrong = self._wrong_id(subject, seen)
-        if wrong is not None or not _shows(seen, subject.texts()):
+        is_field = seen.value in subject.record.values()  # a configuration without entries is shown as {}
+        if wrong is not None or not (is_field or _shows(seen, subject.texts())):
             expected = f"expected the {self._entity.name} {subject.key!r}, {subject.source}: {short(subject.record)}"
             self._probe.note(plan.tool, "lifecycle", f"{made_call}; {expected}")
 

@@ -25,8 +25,9 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.world.world import World
 
-Kind = Literal["crash", "schema", "varies", "lifecycle", "defect", "advice"]
-"""`defect` and `advice` are for the author, and no reason to drop a function. Advice may be wrong."""
+Kind = Literal["crash", "schema", "varies", "lifecycle", "resource", "defect", "advice"]
+"""`resource` is about what resources show, of which recorded calls say nothing. `defect` and `advice` are for the
+author, and no reason to drop a function. Advice may be wrong."""
 
 INITIAL = "@initial"
 """The tool of findings about the first records."""

@@ -112,7 +112,8 @@ def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
 
 async def check_writes(probe: Probe, plan: Plan) -> None:
     """Check that a tool writes something if it creates what other tools or resources show."""
-    if plan.tool not in probe.succeeded or not (_creates_by_name(probe, plan) or _creates_for_resource(probe, plan)):
+    is_shown = _creates_for_resource(probe, plan)
+    if plan.tool not in probe.succeeded or not (is_shown or _creates_by_name(probe, plan)):
         return
     for arguments in probe.arguments.sets(plan, "create", "new"):
         world = probe.world.fork()
@@ -121,7 +122,8 @@ async def check_writes(probe: Probe, plan: Plan) -> None:
             continue
         if not is_changed(probe.world.view, world.view):
             message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, but has written nothing"
-            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(probe.names[plan.tool].noun)}")
+            expected = f"expected a new {' '.join(probe.names[plan.tool].noun)}"
+            probe.note(plan.tool, "resource" if is_shown else "lifecycle", f"{message}; {expected}")
         return
 
 
