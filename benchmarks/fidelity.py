@@ -10,7 +10,7 @@ that the catalogue lacks, the program is what `compile` makes of the reply to it
 `--validity`: run the tasks in `validity_tasks/` instead, against the servers that `record_servers.py` has installed
 into SCRATCH; the learnt spec is one of all sessions. `--json` keeps the figures: what is not run again keeps its own.
 
-Exit status: 0, or 2 if the usage is invalid.
+Exit status: 0, 1 if a learnt spec behaves worse than what is inferred, or 2 if the usage is invalid.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mcp_sim.cli import main as mcp_sim
 from mcp_sim.cli.validity import VALID
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import learn
-from mcp_sim.recordings.learning.selection import folds_of, score
+from mcp_sim.recordings.learning.selection import TOLERANCE, folds_of, score
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import recorded_answers
@@ -126,6 +126,12 @@ def is_simulated(service: str, sessions: Sequence[Session]) -> bool:
         return False
     tools = {tool.name for tool in load(service).domain.tools.values()}
     return {str(tool["name"]) for session in sessions for tool in session.tools} <= tools
+
+
+def is_worse(row: Row) -> bool:
+    """Whether what is learnt behaves worse than what is inferred."""
+    (_, before), (_, after) = (row.get(kind) or (None, None) for kind in ("inferred", "learnt"))
+    return (after or 0.0) < (before or 0.0) - TOLERANCE
 
 
 def _halves(report: Report) -> list[float | None]:
@@ -274,7 +280,9 @@ def main() -> int:
     lines = page(dict(sorted(kept["servers"].items())), dict(sorted(kept["validity"].items())))
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"wrote {PAGE}")
-    return 0
+    worse = [name for name, row in kept["servers"].items() if is_worse(row)]
+    print(f"learnt behaves worse than inferred: {', '.join(worse) or 'nowhere'}")
+    return int(bool(worse))
 
 
 if __name__ == "__main__":

@@ -114,6 +114,28 @@ def test_a_function_that_waits_in_a_loop_costs_its_tool_alone(pantry: Path, capf
     assert "programs wait for nothing" in found["tools"]["get_item"]["why"][0]
 
 
+def test_a_helper_that_is_not_allowed_costs_the_functions_that_use_it_alone(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    helpers = """
+
+class Reader:
+    def field(self, row, name):
+        return getattr(row, name)
+
+
+def shelf_of(item):
+    return Reader().field(item, "shelf")
+
+
+def known("""
+    reply = REPLY.replace("\ndef known(", helpers, 1).replace("dict(known(world, item_id))", "shelf_of({})")
+    found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == ["get_item"]
+    assert "uses getattr" in found["tools"]["get_item"]["why"][0]
+    assert "shelf_of" not in Path("pantry.py").read_text()
+
+
 def test_calls_that_can_only_fail_are_said_though_no_trial_reaches_them(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,11 +15,13 @@ from mcp_sim.recordings.compiling.evidence import representative_sessions
 from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
 from mcp_sim.recordings.compiling.removal import (
-    enclosing_function,
+    definition_at,
+    dependents,
     functions_in,
     import_lines,
+    is_decorated,
+    without_definitions,
     without_imports,
-    without_tools,
     without_waiting,
 )
 from mcp_sim.recordings.compiling.static_checks import misfitting_calls, static_problems
@@ -286,7 +288,7 @@ class Gate:
         return replace(self._tried(text, folder, functions), hooks=hooks)
 
     def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:
-        """Return what is wrong with a program without the imports and the functions of tools that have problems."""
+        """Return what is wrong with a program without what has problems, and what uses that."""
         lines = [line for line, _ in problems]
         rest, users = without_imports(text, lines)
         if rest != text:
@@ -295,16 +297,18 @@ class Gate:
             judged = self._without(rest, left) if left else self.judge(rest)
             removed = [f"{PROGRAM}:{line}: {why}" for line, why in problems if (line, why) not in others]
             return replace(judged, removed=[*removed, *judged.removed])
-        functions, names = functions_in(text), [enclosing_function(text, line) for line, _ in problems]
-        lost: dict[str, list[str]] = {}
-        for tool, function in functions.items():
-            of_function = [at for name, at in zip(names, problems, strict=True) if name == function.name]
-            lost |= {tool: [f"{PROGRAM}:{line}: {why}" for line, why in of_function]} if of_function else {}
-        answering = {function.name for function in functions.values()}
-        if {*names} - answering or not functions.keys() - lost.keys():
+        lost, functions = dict[str, list[str]](), functions_in(text)
+        for line, why in problems:
+            name = definition_at(text, line)
+            for user in dependents(text, name) if name else [""]:
+                lost.setdefault(user, []).append(f"{PROGRAM}:{line}: {why}")
+        left_out = {tool: lost[function.name] for tool, function in functions.items() if function.name in lost}
+        helpers = lost.keys() - {function.name for function in functions.values()}
+        is_whole = any(name in {"", "tables"} or is_decorated(text, name) for name in helpers)
+        if is_whole or not functions.keys() - left_out.keys():
             return Judged(text, whole=[f"{PROGRAM}:{line}: {why}" for line, why in problems])
-        rest = self.judge(without_tools(text, functions, lost))
-        return replace(rest, left_out={**lost, **rest.left_out})
+        rest = self.judge(without_definitions(text, lost))
+        return replace(rest, left_out={**left_out, **rest.left_out})
 
     def _functions(self, folder: Path) -> tuple[dict[str, ProgramFunction], dict[str, ProgramFunction]]:
         """Return the functions of tools, and the hooks."""

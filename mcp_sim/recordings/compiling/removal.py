@@ -46,12 +46,57 @@ def functions_in(text: str) -> dict[str, ProgramFunction]:
     }
 
 
-def enclosing_function(text: str, line: int) -> str | None:
-    """Return the name of the function at the top of a file that a line belongs to, or None."""
+def definition_at(text: str, line: int) -> str:
+    """Return the name that the statement of a line defines at the top of a file; '' if it defines none."""
     for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and _first_line(node) <= line <= (node.end_lineno or node.lineno):
-            return node.name
-    return None
+        if _first_line(node) <= line <= (node.end_lineno or node.lineno):
+            return min(_defined(node), default="")
+    return ""
+
+
+def dependents(text: str, name: str) -> set[str]:
+    """Return the names at the top of a file whose definitions use a name, directly or not, and the name itself.
+
+    '': a statement that defines nothing uses one of them.
+    """
+    statements = [(_defined(node) or {""}, _used(node)) for node in ast.parse(text).body]
+    names, size = {name}, 0
+    while len(names) > size:
+        size = len(names)
+        names |= {user for users, used in statements if not used.isdisjoint(names) for user in users}
+    return names
+
+
+def is_decorated(text: str, name: str) -> bool:
+    """Whether a name is that of a function with a decorator at the top of a file."""
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return any(node.name == name and node.decorator_list for node in functions)
+
+
+def without_definitions(text: str, names: Collection[str]) -> str:
+    """Return a program without the statements at its top that define some names."""
+    lines = text.split("\n")
+    for node in reversed(ast.parse(text).body):
+        if any(name in names for name in _defined(node)):
+            del lines[_first_line(node) - 1 : node.end_lineno or node.lineno]
+    return "\n".join(lines)
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    """Return the names that a statement at the top of a file defines. Imports are not removed with their users."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return set()
+
+
+def _used(node: ast.stmt) -> set[str]:
+    """Return the names that a statement reads and does not give to a parameter or a variable of its own."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+    own |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)} - own
 
 
 def import_lines(text: str) -> dict[int, ast.Import | ast.ImportFrom]:
@@ -119,8 +164,9 @@ def _cuts(
             yield _Cut(decorator.lineno, decorator.end_lineno or decorator.lineno)
 
 
-def _first_line(node: ast.FunctionDef) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+def _first_line(node: ast.stmt) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _tool_of(decorator: ast.expr, function: str) -> str:
