@@ -161,6 +161,10 @@ class World:
             return self._table(entity, name)
         return self._library(name)
 
+    def __getitem__(self, name: str) -> Any:
+        """Return the table or library with a name that a program computes."""
+        return self.__getattr__(name)
+
     def changes(self) -> tuple[Change, ...]:
         """Return what the call has written."""
         entities = self._domain.entities

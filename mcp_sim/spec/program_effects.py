@@ -270,11 +270,16 @@ class _Scan(ast.NodeVisitor):
         self.effects.uses_libraries |= name not in _OWN and name != "imagine"
         return None
 
+    def _of_world_named(self, world: _Value, name: _Value | None) -> _Value | None:
+        return self._of_world(name.name) if name is not None and name.kind == "text" else self._unknown([world])
+
     def visit_Subscript(self, node: ast.Subscript) -> _Value | None:
         owner, key = self.visit(node.value), node.slice
-        self.visit(key)
+        name = self.visit(key)
         if owner is None or isinstance(key, ast.Slice):
             return owner
+        if owner.kind == "world":
+            return self._of_world_named(owner, name)
         if owner.kind == "argument" and isinstance(key, ast.Constant) and isinstance(key.value, str):
             return owner._replace(name=f"{owner.name}.{key.value}".removeprefix("."))
         if owner.kind == "table":
@@ -316,8 +321,7 @@ class _Scan(ast.NodeVisitor):
             return self._method(owner, name, given, named)
         first = given[0] if given else None
         if name == "getattr" and first is not None and first.kind == "world" and len(given) > 1:
-            table = given[1]
-            return self._of_world(table.name) if table is not None and table.kind == "text" else self._unknown(given)
+            return self._of_world_named(first, given[1])
         called = self.functions.find(self.module, function) if owner is None else None
         if called is not None:
             return self._called(called, given, named)

@@ -60,6 +60,7 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("row = None\nfor row in world.loan:\n    pass\nrow['returned'] = True", ("update", "loan", None)),
         ("world.settings['theme'] = 'dark'", ("update", "settings", None)),
         ("getattr(world, 'loan').add()", ("create", "loan", None)),
+        ("world['loan'].add()", ("create", "loan", None)),
         ("made = [world.loan.add(member=one) for one in ids]\nreturn made", ("create", "loan", None)),
         ("by = {row['isbn']: row for row in world.book}\nby[isbn]['title'] = 'x'", ("update", "book", None)),
     ],
@@ -91,7 +92,7 @@ def test_lists_and_copies_of_a_function_may_change_without_writing(tmp_path: Pat
 
 HELPERS = """\
 def known(world, table, key=None):
-    row = getattr(world, table).get(key)
+    row = world[table].get(key)
     if row is None:
         raise Refused(f"no {key}")
     return row

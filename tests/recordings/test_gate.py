@@ -128,12 +128,21 @@ def shelf_of(item):
     return Reader().field(item, "shelf")
 
 
+def table_of(world, name):
+    return getattr(world, name)
+
+
 def known("""
-    reply = REPLY.replace("\ndef known(", helpers, 1).replace("dict(known(world, item_id))", "shelf_of({})")
+    reply = (
+        REPLY.replace("\ndef known(", helpers, 1)
+        .replace("world.item.get(", "table_of(world, 'item').get(")
+        .replace("dict(known(world, item_id))", "shelf_of({})")
+    )
     found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
     assert dropped(found) == ["get_item"]
     assert "uses getattr" in found["tools"]["get_item"]["why"][0]
     assert "shelf_of" not in Path("pantry.py").read_text()
+    assert "return world[name]" in Path("pantry.py").read_text()
 
 
 def test_calls_that_can_only_fail_are_said_though_no_trial_reaches_them(

@@ -53,7 +53,7 @@ def not_found():
 
 def name_of(world, kind, row):
     """Return the name of the artist or the album of a row, by default an empty text."""
-    other = getattr(world, kind).get(row.get(kind))
+    other = world[kind].get(row.get(kind))
     return "" if other is None else other["name"]
 
 

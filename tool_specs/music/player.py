@@ -67,7 +67,7 @@ def left(world, tracks, past):
 
 def tracks_of(world, kind, key):
     """Return the ids of the tracks of an item. Raises `Refused` if it does not exist."""
-    row = getattr(world, kind).get(key) if kind in {"track", "album", "artist", "playlist"} else None
+    row = world[kind].get(key) if kind in {"track", "album", "artist", "playlist"} else None
     if row is None:
         raise Refused(not_found())
     if kind in {"album", "artist"}:

@@ -20,7 +20,7 @@ def now(world):
 
 def known(world, table, key, doing, name=None):
     """Return a row. Refuses ids that do not exist, as the service words it."""
-    row = getattr(world, table).get(key)
+    row = world[table].get(key)
     if row is None:
         raise Refused(f"Failed to {doing}: No such {name or table.replace('_', ' ')}: '{key}'")
     return row
@@ -104,7 +104,7 @@ def found(world, query):
     clauses = CLAUSE.findall(rest)
     if rest.strip() and not clauses:
         raise Refused(f"Failed to search: We could not parse the query: {rest.strip()}")
-    rows = [row for row in getattr(world, table) if all(fits(row, clause) for clause in clauses)]
+    rows = [row for row in world[table] if all(fits(row, clause) for clause in clauses)]
     return rows[:100]
 
 

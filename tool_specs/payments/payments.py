@@ -290,7 +290,7 @@ def search_stripe_resources(world, query):
 @tool(verb="get", entity="customer", key="id")
 def fetch_stripe_resources(world, id):
     for table in tables:
-        row = getattr(world, table).get(id)
+        row = world[table].get(id)
         if row is not None:
             return parts.shown(world, row)
     raise Refused(f"Failed to fetch: No such object: '{id}'")

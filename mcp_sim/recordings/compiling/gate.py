@@ -20,6 +20,7 @@ from mcp_sim.recordings.compiling.removal import (
     functions_in,
     import_lines,
     is_decorated,
+    with_tables_by_name,
     without_definitions,
     without_imports,
     without_waiting,
@@ -243,7 +244,7 @@ class Gate:
     def judge(self, text: str) -> Judged:
         """Return what is wrong with a program."""
         try:
-            text = without_waiting(text)
+            text = with_tables_by_name(without_waiting(text))
             static = [*static_problems(text, self._beside)]
             flaws = [f"{PROGRAM}:{line}: {why}" for line, why in misfitting_calls(text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

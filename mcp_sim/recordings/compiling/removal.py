@@ -128,8 +128,8 @@ def _allowed(node: ast.Import | ast.ImportFrom) -> list[ast.alias]:
     return left if len(left) < len(node.names) else []
 
 
-def _replace(lines: list[bytes], node: ast.stmt, text: str) -> None:
-    """Replace a statement in the lines of a program, and keep what else is in its lines."""
+def _replace(lines: list[bytes], node: ast.stmt | ast.expr, text: str) -> None:
+    """Replace a part of a statement, or a whole one, in the lines of a program, and keep what else is in its lines."""
     last = node.end_lineno or node.lineno
     head, tail = lines[node.lineno - 1][: node.col_offset], lines[last - 1][node.end_col_offset :]
     instead = text or ("pass" if head.strip() or tail.strip() else "")
@@ -143,6 +143,19 @@ def without_waiting(text: str) -> str:
     for node in sorted(waiting, key=lambda node: node.col_offset, reverse=True):
         line, at = lines[node.lineno - 1], node.col_offset
         lines[node.lineno - 1] = line[:at] + _WAITING.sub(b"", line[at:], count=1)
+    return b"\n".join(lines).decode()
+
+
+def with_tables_by_name(text: str) -> str:
+    """Return a program with `world[name]` instead of `getattr(world, name)`, which could reach anything."""
+    lines = [line.encode() for line in text.split("\n")]
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset), reverse=True):
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="world"), ast.Name(id=name)], keywords=[]):
+                _replace(lines, call, f"world[{name}]")
+            case _:
+                pass
     return b"\n".join(lines).decode()
 
 

@@ -141,7 +141,7 @@ def _reaches(node: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[int, 
         case ast.Call(func=function, args=arguments) if ast.unparse(function).rpartition(".")[2] in _BY_NAME:
             texts = [arg.value for arg in arguments if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             if not texts or any(word.startswith("_") or word in _REACHED for text in texts for word in text.split(".")):
-                yield node.lineno, f"uses {ast.unparse(function)}: write the attribute itself, as in row.title"
+                yield node.lineno, f"uses {ast.unparse(function)}: write the attribute (row.title) or world[name]"
         case _:
             pass
 
