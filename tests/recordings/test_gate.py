@@ -301,9 +301,13 @@ def test_a_read_may_show_one_field_of_a_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    name = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    both = {**name, "properties": {**name["properties"], "config": {"type": "object"}}, "required": ["name", "config"]}
-    tools = [{"name": "add_server", "inputSchema": both}, {"name": "get_server", "inputSchema": name}]
+    fields = {"add_server": ["name", "config"], "get_server": ["name"]}
+    types = {"name": {"type": "string"}, "config": {"type": "object"}}
+    schemas = {
+        tool: {"type": "object", "properties": {name: types[name] for name in names}, "required": names}
+        for tool, names in fields.items()
+    }
+    tools = [{"name": tool, "inputSchema": schema} for tool, schema in schemas.items()]
     Path("servers.json").write_text(json.dumps({"tools": tools}))
     assert dropped(judged(capfd, CONFIGURATIONS, "compile", "servers.json")) == []
 
