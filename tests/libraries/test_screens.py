@@ -10,10 +10,21 @@ from typing import Any
 import pytest
 from support.library_stores import new_store
 
-from mcp_sim.libraries.screens import Browser, HtmlError, NotFound, Redirect, ScreenError, Site, parse, playwright
+from mcp_sim.libraries.screens import (
+    Browser,
+    HtmlError,
+    NotFound,
+    NotReady,
+    Redirect,
+    ScreenError,
+    Site,
+    parse,
+    playwright,
+)
 from mcp_sim.libraries.screens.accessibility import Tree
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import Form
+from mcp_sim.libraries.screens.layout import Layout, Metrics
 
 
 def shown(html: str) -> str:
@@ -242,6 +253,67 @@ def test_what_does_not_end_or_exist_is_an_error_and_the_page_stays() -> None:
     assert browser.tab.url == "https://s.example/"
 
 
+NUMBERS = ("", "²", "٣", "1_0", " +3x", "-1", "9" * 5_000, "1e400", "nan", "0.5.5", "\x00", "0x1")
+"""Attributes that Python's own functions read in another way than browsers, or not at all."""
+
+
+@pytest.mark.parametrize("text", NUMBERS, ids=range(len(NUMBERS)))
+def test_no_attribute_with_an_odd_number_stops_a_page(text: str) -> None:
+    names = ("maxlength", "minlength", "min", "max", "step", "size", "rows", "colspan", "aria-level", "width", "value")
+    given = "".join(f' {name}="{text}"' for name in names)
+    kinds = ("text", "number", "range", "date")
+    html = (
+        "".join(f"<input type={kind}{given}>" for kind in kinds)
+        + f"<textarea{given}></textarea><select{given}></select>"
+    )
+    root = parse(f"<body><form>{html}<table><tr><td{given}>x</td></tr></table><img{given}></form></body>")
+    form = Form(root, {})
+    for element in root.walk():
+        if element.tag in ("input", "textarea"):
+            form.set(element, "7")
+            form.stepped(element, 1)
+    form.first_invalid(next(element for element in root.walk() if element.tag == "form"))
+    assert Tree(form, None, "", {}, 0).build().children
+    assert Layout(form, (0, 0, 1_000, 1_000), Metrics()).height > 0
+
+
+@pytest.mark.parametrize(("most", "kept"), [(" +3x", "abc"), ("²", "abcde"), ("-1", "abcde"), ("0", "")])
+def test_the_length_of_a_text_is_limited_by_what_browsers_read_as_a_number(most: str, kept: str) -> None:
+    root = parse(f'<input maxlength="{most}">')
+    form, field = Form(root, {}), next(root.elements)
+    form.set(field, "abcde")
+    assert form.value(field) == kept
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "value"),
+    [
+        ("value=5 min=2 step=2", 1, "6"), ("value=5 min=2 step=2", -1, "4"), ("value=1234567", 1, "1234568"),
+        ("value=10 max=10 min=2 step=3", 1, "10"), ("value=0.1 step=0.1", -1, "0"), ("value=7 step=5", 1, "12"),
+    ],
+)  # fmt: skip
+def test_a_number_steps_to_values_that_its_field_takes(given: str, steps: int, value: str) -> None:
+    root = parse(f"<input type=number {given}>")
+    assert Form(root, {}).stepped(next(root.elements), steps) == value
+
+
+def test_the_legend_of_a_disabled_fieldset_stays_enabled_and_the_options_of_a_disabled_group_do_not() -> None:
+    text = shown(
+        "<body><fieldset disabled><legend><input aria-label=A></legend><p><input aria-label=B></p></fieldset>"
+        "<select aria-label=C><optgroup disabled><option>x</optgroup><option>y</select></body>"
+    )
+    assert ["[disabled]" in line for line in text.splitlines() if "textbox" in line] == [False, True]
+    assert 'option "x" [disabled]' in text
+    assert 'option "y" [selected]' in text
+
+
+def test_a_cell_is_named_by_the_option_that_its_list_shows() -> None:
+    text = shown(
+        "<body><table><tr><td>Day</td><td><select aria-label=Day><option>Mon</select></td></tr></table></body>"
+    )
+    assert 'cell "Mon" [ref=' in text
+
+
 HOSTILE = (
     '<body><form action="/sent"><label>Count <input type="number" name="n"></label><button>Go</button></form>'
     '<label>Total <output>3</output></label><a href="http://[">Broken</a><a href="/away">Away</a></body>'
@@ -345,7 +417,10 @@ def test_fields_take_and_send_what_those_of_a_browser_do() -> None:
     act(browser, 'button "Send"', "click")
     assert heard == [], "the text is shorter than minlength"
     act(browser, 'textbox "Short"', "fill", "wxyz")
-    act(browser, 'listbox "Many"', "choose", ["b", "c"])
+    for wanted in (["b", "c"], ["b", "z"]):
+        with pytest.raises(NotReady, match=r"not enabled|did not find"):
+            act(browser, 'listbox "Many"', "choose", wanted)
+    act(browser, 'listbox "Many"', "choose", ["b"])
     act(browser, 'slider "Level"', "click")
     act(browser, 'radio "Small"', "click")
     tab = browser.tab

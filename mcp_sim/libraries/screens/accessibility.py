@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import Form, is_disabled, option_value, squeezed
+from mcp_sim.libraries.screens.forms import Form, is_disabled, option_value, parsed_integer, squeezed
 from mcp_sim.libraries.screens.naming import BOXES, Naming, is_hidden, is_plain_inline
 
 _KEPT_EMPTY = (BOXES - {"img"}) | {"col", "colgroup", "hr", "li", "td", "th", "br"}
@@ -28,6 +29,7 @@ _INVALID = frozenset({
     "application", "checkbox", "columnheader", "combobox", "gridcell", "listbox", "radiogroup", "rowheader",
     "searchbox", "slider", "spinbutton", "switch", "textbox", "tree",
 })  # fmt: skip
+_LEVEL_NUMBER = re.compile(r"\+?[0-9]+")
 _LEVEL = frozenset({"heading", "listitem", "row", "treeitem"})
 _SELECTED = frozenset({"columnheader", "gridcell", "option", "row", "rowheader", "tab", "treeitem"})
 
@@ -201,9 +203,9 @@ class Tree(Naming):
 
 def _level(element: Element, role: str) -> Iterator[str]:
     level = element.tag[1:] if element.tag in ("h1", "h2", "h3", "h4", "h5", "h6") else ""
-    if not level and role in _LEVEL and element.get("aria-level").isdecimal():
-        level = element.get("aria-level")
-    if level not in ("", "0"):
+    if not level and role in _LEVEL and _LEVEL_NUMBER.fullmatch(element.get("aria-level").strip()):
+        level = str(parsed_integer(element.get("aria-level")) or "")
+    if level:
         yield f"level={level}"
 
 

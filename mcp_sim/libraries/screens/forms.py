@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import cached_property
-from math import isfinite
+from math import ceil, floor, inf, isfinite
 from pathlib import PurePosixPath
 from typing import cast
 
@@ -15,19 +15,32 @@ from mcp_sim.types import Json
 
 CONTROLS = ("input", "select", "textarea")
 BUTTONS = frozenset({"submit", "image", "button", "reset"})
+UNFILLED = BUTTONS | {"checkbox", "radio", "file", "hidden"}
+"""Types of inputs that take no text."""
 _TIMES = frozenset({"date", "time", "month", "week", "datetime-local"})
 _FORMATS = {
     "date": r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", "time": r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?",
     "month": r"\d{4}-(0[1-9]|1[0-2])", "week": r"\d{4}-W(0[1-9]|[1-4]\d|5[0-3])",
     "datetime-local": r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?",
-    "color": r"#[0-9a-f]{6}", "number": r"-?\d*\.?\d+(?:[eE][-+]?\d+)?",
+    "color": r"#[0-9a-f]{6}",
 }  # fmt: skip
-"""Type of a field -> the form of its texts."""
+"""Type of a field -> the form of its texts, besides numbers."""
+_NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?")
+_INTEGER = re.compile(r"[ \t\n\f\r]*([-+]?)0*([0-9]{1,10})(?![0-9])")
+_GREATEST_INTEGER = 2**31 - 1
+"""Browsers ignore a greater one."""
 _MOST_TYPED = 100_000
 """Characters of a value. A field of a form takes more, but no task needs it."""
 _EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0\u2002-\u200a\u202f\u205f\u3000]+")
+
+
+def parsed_integer(text: str) -> int | None:
+    """Parse an integer as browsers read attributes: spaces before it and anything after it are ignored."""
+    match = _INTEGER.match(text)
+    number = 0 if match is None else int(f"{match[1]}{match[2]}")
+    return None if match is None or abs(number) > _GREATEST_INTEGER else number
 
 
 def squeezed(text: str) -> str:
@@ -63,9 +76,9 @@ class Form:
 
     def set(self, control: Element, value: Json) -> None:
         """Enter a value, as much as fits. A radio button that is chosen turns off the others of its name."""
-        most = control.get("maxlength")
         if isinstance(value, str) and is_text_control(control):
-            value = value[: min(int(most) if most.isdigit() else _MOST_TYPED, _MOST_TYPED)]
+            most = parsed_integer(control.get("maxlength"))
+            value = value[: _MOST_TYPED if most is None or most < 0 else min(most, _MOST_TYPED)]
         if control.get("type") == "radio":
             for other in self.group(control):
                 self.values[str(other.place)] = False
@@ -81,11 +94,15 @@ class Form:
 
     def stepped(self, control: Element, steps: int) -> str:
         """Return the value of a number or slider after some steps, within its limits."""
-        low, high, step = (_number(control.get(name)) for name in ("min", "max", "step"))
-        number = (_number(str(self.value(control))) or 0.0) + steps * (step or 1.0)
+        low, high = _number(control.get("min")), _number(control.get("max"))
+        base, width = _scale(control)
+        value = _number(str(self.value(control)))
+        at = round(((value or 0.0) - base) / width, 9)
+        at = at + steps if at % 1 == 0 else (floor(at) if steps < 0 else ceil(at))  # the first step only aligns
+        number = base + width * (at if high is None else min(at, floor(round((high - base) / width, 9))))
         number = number if low is None else max(low, number)
-        number = number if high is None else min(high, number)
-        return f"{number:g}"
+        number = value if value is not None and (number - value) * steps < 0 else number  # never the other way
+        return f"{number + 0.0:.15g}"
 
     def reset(self, form: Element) -> None:
         """Forget what was entered into the controls of a form."""
@@ -163,8 +180,8 @@ class Form:
         value = self.value(control)
         if kind == "checkbox" or not value:
             return control.has("required") and not value
-        least = control.get("minlength")
-        if least.isdigit() and len(str(value)) < int(least) and str(control.place) in self.values:
+        least = parsed_integer(control.get("minlength")) or 0
+        if len(str(value)) < least and str(control.place) in self.values:
             return True  # what the page gave may be shorter
         return _breaks_rules(control, kind, str(value))
 
@@ -213,29 +230,34 @@ def _breaks_rules(control: Element, kind: str, text: str) -> bool:
 
 def _breaks_limits(control: Element, text: str) -> bool:
     """Whether a field refuses a text, which should be a number. As in browsers, an invalid limit is ignored."""
-    number, low, high, step = (_number(bound) for bound in (text, *map(control.get, ("min", "max", "step"))))
+    number, low, high = (_number(bound) for bound in (text, control.get("min"), control.get("max")))
     if number is None:
         return True  # keys enter any text
-    base = (_number(control.get("value")) or 0.0) if low is None else low
-    width = step if step is not None and step > 0 else 1.0
+    base, width = _scale(control)
     is_off = control.get("step") != "any" and round((number - base) / width, 9) % 1 != 0
     return (low is not None and number < low) or (high is not None and number > high) or is_off
 
 
+def _scale(control: Element) -> tuple[float, float]:
+    """Return the value from which a field counts its steps, and their width."""
+    low, value, step = (_number(control.get(name)) for name in ("min", "value", "step"))
+    base = low if low is not None else value or 0.0
+    return base, step if step is not None and step > 0 else 1.0
+
+
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
+    number = float(text) if _NUMBER.fullmatch(text) else inf
     return number if isfinite(number) else None
 
 
 def is_well_formed(control: Element, text: str) -> bool:
     """Whether a field can have a text, whatever its limits."""
     kind = control.get("type") if control.tag == "input" else ""
-    if not text or kind not in _FORMATS:
+    if not text or kind == "number":
+        return not text or _number(text) is not None
+    if kind not in _FORMATS:
         return True
-    if not re.fullmatch(_FORMATS[kind], text):
+    if not re.fullmatch(_FORMATS[kind], text, re.ASCII):
         return False
     if kind in ("date", "datetime-local"):
         try:
@@ -254,12 +276,21 @@ def is_disabled(element: Element) -> bool:
     """Whether a control is disabled, itself or by a fieldset around it."""
     if element.tag not in (*CONTROLS, "button", "option"):
         return False
-    return element.has("disabled") or any(
-        other.tag == "fieldset" and other.has("disabled") for other in element.above()
-    )
+    group = element.parent if element.tag == "option" else None
+    if group is not None and group.tag == "optgroup" and group.has("disabled"):
+        return True
+    return element.has("disabled") or any(map(_disables, element.above()))
+
+
+def _disables(inner: Element) -> bool:
+    """Whether the fieldset that an element is directly in disables it. The legend of a fieldset stays enabled."""
+    fieldset = inner.parent
+    if fieldset is None or fieldset.tag != "fieldset" or not fieldset.has("disabled"):
+        return False
+    return inner is not next((child for child in fieldset.elements if child.tag == "legend"), None)
 
 
 def is_text_control(element: Element) -> bool:
     """Whether text can be typed into an element."""
-    kinds = BUTTONS | {"checkbox", "radio", "file", "hidden", "range"}
+    kinds = UNFILLED | {"range"}
     return element.tag == "textarea" or (element.tag == "input" and element.get("type", "text") not in kinds)

@@ -13,13 +13,15 @@ from math import ceil
 from typing import TypeAlias
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import BUTTONS, CONTROLS, Form, squeezed
+from mcp_sim.libraries.screens.forms import BUTTONS, CONTROLS, Form, parsed_integer, squeezed
 from mcp_sim.libraries.screens.naming import is_hidden, is_inline
 
 _POSITION = re.compile(r"(?:^|;)\s*position\s*:\s*(fixed|sticky)")
 _EDGE = re.compile(r"(?:^|;)\s*(top|bottom|left|right)\s*:\s*(\d{1,4})(?:px)?\s*(?=;|$)")
 _TARGETS = frozenset({"a", "button", "summary", "label", *CONTROLS})
 """Elements that are large enough to be hit."""
+_MOST_COLUMNS = 1_000
+"""As browsers (HTML)."""
 _FIELD = 30
 """Characters that a field shows."""
 _FLOW, _STICKY, _FIXED = range(3)
@@ -159,7 +161,7 @@ class Layout:
     def _row(self, box: Box) -> float:
         """Place the cells of a row in columns of equal widths."""
         cells = [child for child in self._children(box.element) if not isinstance(child, str)]
-        spans = [int(span) if (span := cell.get("colspan")).isdecimal() and len(span) < 4 else 1 for cell in cells]
+        spans = [min(max(1, parsed_integer(cell.get("colspan")) or 1), _MOST_COLUMNS) for cell in cells]
         table = box.element.closest("table")
         column = box.width / max(1, self._columns(table) if table is not None else sum(spans))
         x = box.x
@@ -272,4 +274,6 @@ def _contains(area: Area, x: float, y: float) -> bool:
 
 
 def _number(text: str) -> float:
-    return float(text) if text.isdecimal() and len(text) < 5 else 0.0
+    """Return the number of an attribute; 0 without one, or with one that no page means."""
+    number = parsed_integer(text) or 0
+    return float(number) if 0 < number < 10_000 else 0.0

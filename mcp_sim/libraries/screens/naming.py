@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import BUTTONS, Form, is_disabled, option_value, squeezed
+from mcp_sim.libraries.screens.forms import BUTTONS, Form, is_disabled, option_value, parsed_integer, squeezed
 from mcp_sim.types.json_schema.shapes import as_list
 
 ROLES: Mapping[str, str] = {
@@ -75,8 +75,6 @@ INLINE = frozenset({
 BOXES = frozenset({"button", "input", "select", "textarea", "img", "progress", "meter"})
 """Elements that take place without content."""
 _INVISIBLE = frozenset({"datalist", "head", "link", "meta", "source", "title"})
-_ABOVE_ONE = re.compile(r"[ \t\n\f\r]*\+?0*(?:[2-9]|1[0-9])")
-"""The `size` of a list that shows several options. What is not a number counts as 1 (HTML)."""
 _DISPLAY = re.compile(r"(?:^|;)\s*display\s*:\s*([\w-]+)")
 
 
@@ -198,7 +196,8 @@ class Naming:
             case "input":
                 return self._input_role(element)
             case "select":
-                return "listbox" if element.has("multiple") or _ABOVE_ONE.match(element.get("size")) else "combobox"
+                is_list = element.has("multiple") or (parsed_integer(element.get("size")) or 1) > 1
+                return "listbox" if is_list else "combobox"
             case "img":
                 is_plain = element.has("alt") and not element.get("alt") and not element.get("title")
                 return "presentation" if is_plain and not _has_global_attribute(element) else "img"
@@ -253,7 +252,8 @@ class Naming:
             value = self._native_text(element, within)
         if value is not None:
             within.visited.add(element)
-            within.sources.update({element} if value.strip() else ())
+            is_choice = is_part and element.tag == "select"
+            within.sources.update((self._chosen_options(element) if is_choice else [element]) if value.strip() else ())
             return value
         return self._content_or_title(element, role, within)
 
@@ -272,18 +272,18 @@ class Naming:
         if role in ("combobox", "listbox"):
             if element.tag == "input":
                 return str(self._form.value(element) or "")
-            return " ".join(squeezed(option.text) for option in self.chosen_options(element))
+            return " ".join(squeezed(option.text) for option in self._chosen_options(element))
         if role in _VALUED:
             return element.get("aria-valuetext") or element.get("aria-valuenow") or element.get("value")
         return "" if role == "menu" else None
 
-    def chosen_options(self, select: Element) -> list[Element]:
+    def _chosen_options(self, select: Element) -> list[Element]:
         """Return the options of a list that are chosen."""
         options = [option for option in select.walk() if self.role(option) == "option"]
         if select.tag != "select":
             return [option for option in options if option.get("aria-selected") == "true"]
         values = as_list(self._form.value(select)) or [self._form.value(select)]
-        return [option for option in options if option_value(option) in values]
+        return [option for option in options if option_value(option) in values] or options[:1]
 
     def _native_text(self, element: Element, within: _Within) -> str | None:
         """Return the name that HTML gives an element; None if its content or title is."""

@@ -14,6 +14,7 @@ from mcp_sim.libraries.screens.dom import CONFIRM, SUBMIT, Element, parse
 from mcp_sim.libraries.screens.forms import (
     BUTTONS,
     CONTROLS,
+    UNFILLED,
     Form,
     is_disabled,
     is_text_control,
@@ -227,7 +228,10 @@ class Tab:
         target = element
         if element.tag == "label":
             target = Tree(self.form, None, "", {}, 0).labelled(element) or element
-        if target.get("type") != "range" and not is_text_control(target):
+        kind = target.get("type") if target.tag == "input" else ""
+        if kind in UNFILLED:
+            raise ScreenError(f'Input of type "{kind}" cannot be filled')
+        if kind != "range" and not is_text_control(target):
             raise ScreenError(
                 "Element is not an <input>, <textarea>, <select> or [contenteditable] and does not have a role "
                 "allowing [aria-readonly]"
@@ -235,10 +239,11 @@ class Tab:
         if is_disabled(target) or target.has("readonly"):
             raise NotReady("element is not enabled" if is_disabled(target) else "element is not editable")
         if not is_well_formed(target, text):
+            if kind == "number":
+                raise ScreenError("Cannot type text into input[type=number]")
             self.form.set(target, "")
             self._focus(target)
-            number = target.get("type") == "number"
-            raise ScreenError("Cannot type text into input[type=number]" if number else "Malformed value")
+            raise ScreenError("Malformed value")
         self.form.set(target, text)
         self._focus(target)
 
@@ -270,12 +275,17 @@ class Tab:
         """Choose options of a list by their values or texts; one, if it takes only one."""
         if element.tag != "select":
             raise ScreenError("Element is not a <select> element")
-        options = [option for option in element.walk() if option.tag == "option"]
-        chosen = [option for option in options if {option_value(option), squeezed(option.text)} & {*values}]
-        if not chosen:
+        is_many = element.has("multiple")
+        options = {
+            option: {option_value(option), squeezed(option.text)} for option in element.walk() if option.tag == "option"
+        }
+        chosen = [option for option, names in options.items() if names & {*values}][: None if is_many else 1]
+        if any(map(is_disabled, chosen)):
+            raise NotReady("option being selected is not enabled")
+        if not chosen or (is_many and {*values}.difference(*(options[option] for option in chosen))):
             raise NotReady("did not find some options")
         named = [option_value(option) for option in chosen]
-        self.form.set(element, named if element.has("multiple") else named[0])
+        self.form.set(element, named if is_many else named[0])
         self._changed(element)
 
     def press(self, key: str) -> None:

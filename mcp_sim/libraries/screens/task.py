@@ -100,7 +100,7 @@ class Task(Tab):
         """Return the page with the options of a list."""
         chosen, rows = self.form.value(select), list[str]()
         for option in select.walk():
-            if option.tag == "option" and not option.has("disabled"):
+            if option.tag == "option" and not is_disabled(option):
                 value = option_value(option)
                 selected = ' aria-selected="true"' if value == chosen or value in as_list(chosen) else ""
                 attributes = f'id="android:id/text1" role="option" style="display: block" href="{escape(value)}"'
