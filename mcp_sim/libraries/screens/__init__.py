@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_sim.libraries.screens import android, atspi, picture, playwright
+from mcp_sim.libraries.screens import android, atspi, browsergym, picture, playwright
 from mcp_sim.libraries.screens.browser import PAGE, TAB, Browser
 from mcp_sim.libraries.screens.desktop import Desktop
 from mcp_sim.libraries.screens.device import App, Device
@@ -25,8 +25,8 @@ from mcp_sim.types.domain import Entity, Field
 
 __all__ = [
     "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "App", "Browser", "Desktop", "Device", "Element", "HtmlError",
-    "NotFound", "NotReady", "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "atspi", "entities",
-    "layout_record", "library", "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "screens",
+    "NotFound", "NotReady", "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "atspi", "browsergym",
+    "entities", "layout_record", "library", "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "screens",
     "usual_notices",
 ]  # fmt: skip
 

@@ -124,6 +124,9 @@ class _Within:
 class Naming:
     """The roles and names of the elements of a page in a state."""
 
+    unread: frozenset[str] = frozenset()
+    """Elements whose content is not part of the name of an element around them."""
+
     def __init__(self, form: Form) -> None:
         self._form = form
         self._roles = dict[int, str]()
@@ -179,7 +182,7 @@ class Naming:
         return known
 
     def _role(self, element: Element) -> str:
-        given = _given_role(element)
+        given = given_role(element)
         if given not in ("", "none", "presentation"):
             return given
         own = self._own_role(element)
@@ -209,7 +212,7 @@ class Naming:
                 return ("region" if element.tag == "section" else "form") if is_named else ""
             case "td":
                 table = element.closest("table")
-                is_grid = table is not None and _given_role(table) in ("grid", "treegrid")
+                is_grid = table is not None and given_role(table) in ("grid", "treegrid")
                 return "gridcell" if is_grid else "cell"
             case "th":
                 return _header_role(element)
@@ -237,6 +240,8 @@ class Naming:
     def _text_of(self, element: Element, within: _Within) -> str:
         """Return the text that stands for an element in a name."""
         if element in within.visited or (not within.shows_hidden and self._is_silent(element)):
+            return ""
+        if element.tag in self.unread and within.target == "descendant":
             return ""
         references = self._references(element)
         if references and not within.is_reference:
@@ -356,7 +361,7 @@ def _usual_button(kind: str, title: str) -> str:
     return {"submit": "Submit", "reset": "Reset"}.get(kind, title)
 
 
-def _given_role(element: Element) -> str:
+def given_role(element: Element) -> str:
     """Return the first role of an element that exists, '' if none is given."""
     return next((role for role in element.get("role").split() if role in _VALID_ROLES), "")
 
@@ -370,7 +375,7 @@ def _presenting(element: Element) -> Iterable[Element]:
 
 
 def _is_presentation(element: Element) -> bool:
-    return _given_role(element) in ("none", "presentation") and not _is_more_than_presentation(element)
+    return given_role(element) in ("none", "presentation") and not _is_more_than_presentation(element)
 
 
 def _is_more_than_presentation(element: Element) -> bool:
