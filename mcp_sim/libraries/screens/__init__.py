@@ -26,8 +26,8 @@ from mcp_sim.types.domain import Entity, Field
 __all__ = [
     "BLANK", "LAYOUT", "NOTICE", "PAGE", "TAB", "App", "Browser", "Desktop", "Device", "Element", "HtmlError",
     "NotFound", "NotReady", "Redirect", "ScreenError", "Screens", "Site", "Tab", "android", "atspi", "browsergym",
-    "entities", "layout_record", "library", "new_tab", "notice_record", "parse", "picture", "playwright", "reason", "screens",
-    "usual_notices",
+    "entities", "layout_record", "library", "new_tab", "notice_record", "parse", "picture", "playwright", "reason",
+    "screens", "usual_notices",
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Screens for a person: the page that an agent sees, as HTML that only shows.
+"""Screens for a person: the page that an agent sees, as HTML that only shows, or in the form of a printer.
 
-It is written anew from the parsed page. Scripts, addresses and styles are left out, and every text is escaped, so that
-nothing in a record runs or loads.
+The HTML is written anew from the parsed page. Scripts, addresses and styles are left out, and every text is escaped, so
+that nothing in a record runs or loads.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import escape
+from typing import Literal
 
+from mcp_sim.libraries.screens import browsergym, playwright
 from mcp_sim.libraries.screens.browser import PAGE, TAB
 from mcp_sim.libraries.screens.dom import VOID, Element, parse
 from mcp_sim.libraries.screens.forms import Form, option_value
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, shown_page
 from mcp_sim.libraries.screens.naming import is_hidden
+from mcp_sim.libraries.screens.tab import tree_of
 from mcp_sim.types import Record
 
 _KEPT = frozenset({
@@ -27,21 +30,25 @@ Rows = Callable[[str], Iterable[Record]]
 """Returns the records of a table."""
 
 
-def screens(names: Iterable[str], rows: Rows) -> Iterator[str]:
-    """Yield what each screen among these tables shows, as HTML. In worlds with `namespaces` each server has its own."""
+FormOfScreen = Literal["html", "playwright", "browsergym"]
+"""HTML, or the lines of a printer."""
+
+
+def screens(names: Iterable[str], rows: Rows, form: FormOfScreen = "html") -> Iterator[str]:
+    """Yield what each screen among these tables shows. In worlds with `namespaces` each server has its own."""
     for name in sorted(names):
         server, _, table = name.rpartition(".")
         if table == TAB:
-            html = _screen(partial(_rows_of, rows, f"{server}." if server else ""))
-            if html:
-                yield html
+            shown = _screen(partial(_rows_of, rows, f"{server}." if server else ""), form)
+            if shown:
+                yield shown
 
 
 def _rows_of(rows: Rows, prefix: str, table: str) -> Iterable[Record]:
     return rows(f"{prefix}{table}")
 
 
-def _screen(rows: Rows) -> str:
+def _screen(rows: Rows, shown_as: FormOfScreen) -> str:
     """Return what is in front: the open notice, else the page of the current tab; '' if there is no tab."""
     tab = next((tab for tab in rows(TAB) if tab["current"]), None)
     notice = next((notice for notice in rows(NOTICE) if notice["answer"] is None), None)
@@ -53,10 +60,21 @@ def _screen(rows: Rows) -> str:
     else:
         html = next((page["html"] for page in rows(PAGE) if page["id"] == front["page"]), "")
         root = shown_page(html, front["update"], next(iter(rows(LAYOUT)), None))
-    bar = "" if tab is None else f"<p><code>{escape(tab['url'])}</code></p><hr>"
+    form, url = Form(root, front["values"]), "" if tab is None else tab["url"]
+    match shown_as:
+        case "html":
+            return _html(form, front, url)
+        case "playwright":
+            return playwright.snapshot(tree_of(form, front).build())
+        case "browsergym":
+            return browsergym.flattened(form, front["title"], url, front["focus"], with_clickable=True)
+
+
+def _html(form: Form, front: Record, url: str) -> str:
+    bar = f"<p><code>{escape(url)}</code></p><hr>" if url else ""
     dialog: Record = front["dialog"] or Record()
     question = f'<p role="alert"><strong>{escape(str(dialog["message"]))}</strong></p>' if "message" in dialog else ""
-    body = "".join(_written(root.first("body") or root, Form(root, front["values"])))
+    body = "".join(_written(form.root.first("body") or form.root, form))
     return f"<!doctype html><meta charset=utf-8><title>{escape(front['title'])}</title>{bar}{question}{body}"
 
 

@@ -57,6 +57,13 @@ def new_tab(number: int) -> Record:
     }  # fmt: skip
 
 
+def tree_of(form: Form, record: Record) -> Tree:
+    """Return the accessibility tree of what a tab or notice shows, which continues the references of its record."""
+    prefix = f"f{record['loads'] - 1}" if record["loads"] > 1 else ""
+    known = {place: (entry[0], entry[1], entry[2]) for place, entry in record["references"].items()}
+    return Tree(form, record["focus"], prefix, known, record["given"])
+
+
 class Tab:
     """A tab during one call: its record, and the page that it shows."""
 
@@ -127,9 +134,7 @@ class Tab:
     def tree(self) -> Item:
         """Return the accessibility tree; its references are known from then on."""
         record = self.shown
-        prefix = f"f{record['loads'] - 1}" if record["loads"] > 1 else ""
-        known = {place: (entry[0], entry[1], entry[2]) for place, entry in record["references"].items()}
-        tree = Tree(self.form, record["focus"], prefix, known, record["given"])
+        tree = tree_of(self.form, record)
         top = tree.build()
         record["references"] = {place: [*entry] for place, entry in tree.references.items()}
         record["given"] = tree.count

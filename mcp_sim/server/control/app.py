@@ -21,6 +21,7 @@ from mcp_sim.server.access import Access, NotAdmitted
 from mcp_sim.server.control.controls import Controls
 from mcp_sim.server.control.errors import ControlError, of_model
 from mcp_sim.server.control.following import Followed
+from mcp_sim.server.control.models import ScreenQuery
 from mcp_sim.server.control.openapi import document
 from mcp_sim.server.control.operations import OPERATIONS, Operation
 from mcp_sim.server.control.tokens import ControlToken
@@ -109,7 +110,8 @@ class ControlServer:
         if operation.returns is None:
             return Response(status_code=operation.status)
         if operation.shows:
-            return Response(answer, operation.status, media_type="text/html", headers=_PAGE)
+            kind = "text/plain" if isinstance(given, ScreenQuery) and given.form != "html" else "text/html"
+            return Response(answer, operation.status, media_type=kind, headers=_PAGE)
         content = TypeAdapter(operation.returns).dump_json(answer)
         return Response(content, operation.status, media_type="application/json", headers={"cache-control": "no-store"})
 

@@ -225,7 +225,7 @@ class Controls:
         return await self._apart(partial(read_records, self.world(name), query))
 
     async def screen(self, name: str, query: m.ScreenQuery) -> str:
-        """Return what the screens of a world show, as HTML that only shows."""
+        """Return what the screens of a world show, as HTML that only shows or in another form."""
         return await self._apart(partial(read_screens, self.world(name), query))
 
     async def call(self, name: str, request: m.ActorCall) -> m.CallAnswer:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
+from mcp_sim.libraries.screens.person import FormOfScreen
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.grades import Exercised, GradeOutcome
 from mcp_sim.types.options import PositiveDuration
@@ -190,6 +191,9 @@ class ScreenQuery(Model):
     """Which screens are read."""
 
     step: Step = None
+    form: FormOfScreen = Field(
+        default="html", description="HTML that only shows, or the lines of Playwright's server or of BrowserGym."
+    )
 
 
 class GradeQuery(Model):

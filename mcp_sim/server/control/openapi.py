@@ -49,7 +49,8 @@ def _operation(operation: Operation, schemas: Record) -> Record:
     if operation.streams:
         answered = {"description": "The entries.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
     elif operation.shows:
-        answered = {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}}
+        kinds = ("text/html", "text/plain")
+        answered = {"description": "The page.", "content": {kind: {"schema": {"type": "string"}} for kind in kinds}}
     elif operation.returns is not None:
         answered |= _content(_schema(operation.returns, schemas, "serialization"))
     refused = {"description": "The request is refused.", **_content(_schema(Refused, schemas, "serialization"))}

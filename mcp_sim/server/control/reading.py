@@ -94,7 +94,9 @@ def read_records(world: World, query: m.RecordQuery) -> m.RecordList:
 def read_screens(world: World, query: m.ScreenQuery) -> str:
     """Return what the screens of a world show, one below the other. Raises `Conflict` for a step that is not kept."""
     view = _state_at(world, query.step)
-    shown = screens(view.entities(), lambda name: (record for _, record in view.rows(name)))
+    shown = screens(view.entities(), lambda name: (record for _, record in view.rows(name)), query.form)
+    if query.form != "html":
+        return "\n\n".join(shown)
     return "<hr>".join(shown) or "<!doctype html><p>No screen is open.</p>"
 
 

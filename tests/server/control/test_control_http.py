@@ -227,11 +227,21 @@ def test_a_person_acts_with_the_tools_as_another_actor_and_no_fault_applies() ->
         assert {change["entity"] for change in steps[-1]["committed"]} >= {"tab", "cart", "screen_page"}
         assert "Cart (1)" in operator.send("GET", "/worlds/w/screen").text
         assert "Cart (1)" not in operator.send("GET", f"/worlds/w/screen?step={steps[-2]['n']}").text
+        lines = printed_screens(operator)
+        assert '- link "Cart (1)" [ref=' in lines["playwright"]
+        assert "link 'Cart (1)', clickable, url='https://wheelhouse.example/cart'" in lines["browsergym"]
         act("browser_navigate", url=f"{SHOP}/parts/7")
         refused = call(served, "w", "browser_click", {"target": "e1"})
         assert "503" in refused["content"][0]["text"]
         seen = call(served, "w", "browser_tabs", {"action": "list"})
         assert f"({SHOP}/parts/7)" in seen["content"][0]["text"]
+
+
+def printed_screens(operator: Operator) -> dict[str, str]:
+    """Return the screen in the forms of printers."""
+    shown = {form: operator.send("GET", f"/worlds/w/screen?form={form}") for form in ("playwright", "browsergym")}
+    assert {answer.headers["content-type"] for answer in shown.values()} == {"text/plain; charset=utf-8"}
+    return {form: answer.text for form, answer in shown.items()}
 
 
 def test_calls_of_a_person_are_refused_with_their_problems(plane: tuple[Served, Operator]) -> None:
