@@ -3,7 +3,7 @@
     python .ci/logins.py FOLDER      FOLDER receives the packages, the scenarios and the reports
 
 The official Python client does the same in tests/server/test_oauth.py. The inspector prints a link, which is followed
-here as a browser would.
+here as a browser would. Its page is used in a headless Chromium, if there is one, by a person who consents.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -21,7 +22,9 @@ from threading import Timer
 from typing import Any
 
 from clients import CLIENTS, LONGEST, Place, make_programs
-from conformance import serving
+from conformance import NODE, serving
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import sync_playwright
 
 FAULTS: dict[str, tuple[dict[str, Any], int, int, str]] = {
     "nothing": ({}, 1, 0, "vacuous"),
@@ -37,6 +40,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, int, str]] = {
 }
 """Fault -> options, logins, denied logins, and the verdict of `reauthenticated`."""
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/authorize\?[^\s\x07\x1b\"]+")
+PAGE = re.compile(r"http://127\.0\.0\.1:\d+\?\S+")
 TOKEN = re.compile(rb"(?:access|refresh)-[0-9a-f]{40}")
 
 
@@ -50,7 +54,12 @@ def main(folder: Path) -> int:
     problems = [problem for name in FAULTS if (problem := problem_of(name, sdk, folder))]
     tools = ask_inspector(inspector, folder)
     problems += [] if "get_deal" in tools else [f"the inspector lists {tools}"]
-    print(f"{len(FAULTS) + 1} logins, {len(problems)} problems", *problems, sep="\n  ")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        print("the inspector's page: skipped, there is no Chromium")
+    elif problem := problem_of_page(inspector, folder, chromium):
+        problems.append(f"the inspector's page: {problem}")
+    print(f"{len(FAULTS) + 1 + bool(chromium)} logins, {len(problems)} problems", *problems, sep="\n  ")
     return 1 if problems else 0
 
 
@@ -97,6 +106,36 @@ def ask_inspector(place: Place, folder: Path) -> str:
                         urllib.request.urlopen(link[0], timeout=LONGEST).close()
             limit.cancel()
     return "".join(lines)
+
+
+def problem_of_page(place: Place, folder: Path, chromium: str) -> str | None:
+    """Return what fails where a person connects the inspector's page, consents and lists the tools."""
+    launcher = place.folder / "node_modules" / "@modelcontextprotocol" / "inspector" / "clients" / "launcher"
+    settings = {"HOME": str(place.folder), "MCP_AUTO_OPEN_ENABLED": "false", "MCP_INSPECTOR_SECRET_STORE": "memory"}
+    with serving(locked(folder, {"consent": "page"})) as url, sync_playwright() as playwright:
+        options = ["--web", "--transport", "http", "--server-url", f"{url}a/mcp"]
+        command = [NODE / "bin" / "node", launcher / "build" / "index.js", *options]
+        with subprocess.Popen(
+            list(map(str, command)), env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True
+        ) as running:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            try:
+                assert running.stdout is not None
+                address = next(link[0] for line in running.stdout if (link := PAGE.search(line)))
+                page = browser.new_page()
+                page.set_default_timeout(1000 * LONGEST)
+                page.goto(address)
+                page.get_by_role("switch").dispatch_event("click")
+                page.get_by_role("button", name="Grant").click()
+                page.get_by_text("Connected", exact=True).wait_for()
+                page.get_by_text("Tools", exact=True).first.click()
+                page.get_by_text("get_deal").first.wait_for()
+            except (PlaywrightError, StopIteration) as failure:
+                return repr(failure)
+            finally:
+                browser.close()
+                running.terminate()
+    return None
 
 
 if __name__ == "__main__":
