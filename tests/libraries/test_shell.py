@@ -77,6 +77,16 @@ async def test_nothing_shows_what_runs_the_commands(tmp_path: Path) -> None:
         assert "bash: line 1: gti: command not found" in text
 
 
+async def test_files_are_written_and_removed_in_the_order_of_their_paths(tmp_path: Path) -> None:
+    files = [f"/app/logs/{number}.log" for number in range(8)]
+    async with simulator(tmp_path).open(seed=1) as world:
+        await run(world, f"mkdir -p logs && touch {' '.join(reversed(files))}", workdir="/app")
+        await run(world, "rm -r logs", workdir="/app")
+        written, removed = ([change["key"] for change in entry["step"]["committed"]] for entry in [*world.ledger][-2:])
+    assert [key for key in written if key in files] == files
+    assert [key for key in removed if key in files] == files
+
+
 async def test_a_session_remembers_and_a_fork_goes_on_from_it(tmp_path: Path) -> None:
     async with simulator(tmp_path).open(seed=1) as world:
         await run(world, "cd /app; export A='a b'; n=(x 'y z'); f() { echo \"f $1 $A\"; }; alias ll='ls -l'")

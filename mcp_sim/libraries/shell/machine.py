@@ -245,11 +245,14 @@ class Machine:
     # writing back
 
     def collect(self, within: Sequence[str] | None = None, fs: FileSystem | None = None) -> None:
-        """Write the files that changed since the last time as records: those at and below some paths, or all."""
+        """Write the files that changed since the last time as records: those at and below some paths, or all.
+
+        They are written in the order of their paths: the library lists a directory in another order each time.
+        """
         files = fs or self.fs
         now, gone = self._below(files, within) if self._is_plain(within) else self._everything(files)
-        changed = [path for path, version in now.items() if self._seen.get(path) != version]
-        for path in gone:
+        changed = sorted(path for path, version in now.items() if self._seen.get(path) != version)
+        for path in sorted(gone):
             self._forget(path)
             del self._seen[path]
         for path in changed:
