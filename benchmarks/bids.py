@@ -44,7 +44,7 @@ async def pages_of(name: str) -> dict[str, str]:
             snapshot = parts_of(False, "", str(body.value)).snapshot
             tabs = [tab for _, tab in world.view.rows("tab") if tab["current"]]
             html = {page["id"]: page["html"] for _, page in world.view.rows("screen_page")}
-            pages |= {html[tab["page"]]: tab["url"] for tab in tabs if tab["page"] in html}
+            pages |= {html[tab["page"]]: tab["url"].partition("#")[0] for tab in tabs if tab["page"] in html}
     return pages
 
 

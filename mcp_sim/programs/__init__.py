@@ -64,6 +64,7 @@ def tool(
     conforms: bool = ...,
     idempotency: str = ...,
     expires: str = ...,
+    gesture: str = ...,
 ) -> Callable[[F], F]: ...
 
 
@@ -74,6 +75,9 @@ def tool(name: Any = "", /, **_options: Any) -> Any:
     violate the inputSchema. `conforms=False`: results may violate the outputSchema, as those of the real server do.
     `idempotency` names the argument with the idempotency key, and `expires` ("24h") says how long the server remembers
     a key: a repeated call gets the first answer, and the function does not run.
+
+    `gesture` (click, fill, choose): a person who does this on a screen makes a call of the tool; its first parameters
+    get the reference of the element, and the text or the list of options.
 
     The rest says what faults and reports should know if it cannot be read from the function:
     `reads=True` (nothing is written), `verb` (create, get, list, search, update, delete, compute, none), `entity` (a

@@ -26,6 +26,7 @@ from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.options import duration
 from mcp_sim.types.programs import (
     EXTRAS,
+    GESTURES,
     LIBRARIES,
     Program,
     ProgramFunction,
@@ -51,6 +52,7 @@ _OPTIONS: Mapping[str, Mapping[str, type]] = {
         "rows": str,
         "idempotency": str,
         "expires": str,
+        "gesture": str,
     },
     "resource": {"name": str, "description": str, "mime_type": str},
 }
@@ -436,6 +438,12 @@ class _Reader:
             self._note(function.line, function.name, f"verb {options['verb']!r}{did_you_mean(options['verb'], _VERBS)}")
         if options.get("reads") and options.get("verb") in {"create", "update", "delete"}:
             self._note(function.line, function.name, f"reads=True contradicts verb={options['verb']!r}")
+        gesture = options.get("gesture", "click")
+        if gesture not in GESTURES:
+            self._note(function.line, function.name, f"gesture {gesture!r}{did_you_mean(gesture, GESTURES)}")
+        elif "gesture" in options and len(function.parameters) < GESTURES[gesture]:
+            message = f"gesture={gesture!r} needs {GESTURES[gesture]} parameters: the reference, and what is entered"
+            self._note(function.line, function.name, message)
         if tables and not libraries and options.get("entity", next(iter(tables))) not in tables:
             name = options["entity"]
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")

@@ -46,6 +46,10 @@ class TableEffects:
     """Whether it gives the world to something that could not be followed."""
 
 
+GESTURES: Mapping[str, int] = {"click": 1, "fill": 2, "choose": 2}
+"""What a person does on a screen -> how many parameters its tool has for it: a reference, and what is entered."""
+
+
 @frozen
 class ProgramFunction:
     """A decorated function of a program."""

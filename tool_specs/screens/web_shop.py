@@ -170,7 +170,7 @@ def around(lines, hits):
     return (lines[at] for at in sorted(shown))
 
 
-@tool(verb="update", entity="tab")
+@tool(verb="update", entity="tab", gesture="click")
 def browser_click(world, target, doubleClick=False, button="left", modifiers=()):
     session = opened(world, "browser_click")
     element = act(session.tab.element, target)
@@ -305,7 +305,7 @@ def browser_network_request(world, index, part=""):
     )  # fmt: skip
 
 
-@tool(verb="update", entity="tab")
+@tool(verb="update", entity="tab", gesture="fill")
 def browser_type(world, target, text, submit=False, slowly=False):
     session = opened(world, "browser_type")
     element = act(session.tab.element, target)
@@ -349,7 +349,7 @@ def fill_field(session, field):
         act(session.tab.fill, element, value)
 
 
-@tool(verb="update", entity="tab")
+@tool(verb="update", entity="tab", gesture="choose")
 def browser_select_option(world, target, values):
     session = opened(world, "browser_select_option")
     element = act(session.tab.element, target)

@@ -6,7 +6,7 @@ that nothing in a record runs or loads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from html import escape
 from typing import Literal
@@ -25,6 +25,9 @@ _KEPT = frozenset({
     "rowspan", "scope", "size", "start", "title", "type",
 })  # fmt: skip
 """Attributes that only show. Values and choices are added as they were entered."""
+
+_TARGETS = frozenset({"a", "button", "input", "select", "summary", "textarea"})
+"""Elements that a person acts on. They carry their references, which calls of tools take."""
 
 Rows = Callable[[str], Iterable[Record]]
 """Returns the records of a table."""
@@ -74,15 +77,21 @@ def _html(form: Form, front: Record, url: str) -> str:
     bar = f"<p><code>{escape(url)}</code></p><hr>" if url else ""
     dialog: Record = front["dialog"] or Record()
     question = f'<p role="alert"><strong>{escape(str(dialog["message"]))}</strong></p>' if "message" in dialog else ""
-    body = "".join(_written(form.root.first("body") or form.root, form))
+    tree = tree_of(form, front)
+    tree.build()
+    kept = front["references"] or tree.references  # an element that got another name has none until someone looks
+    references = {int(place): entry[0] for place, entry in kept.items()}
+    body = "".join(_written(form.root.first("body") or form.root, form, references))
     return f"<!doctype html><meta charset=utf-8><title>{escape(front['title'])}</title>{bar}{question}{body}"
 
 
-def _written(element: Element, form: Form) -> Iterator[str]:
+def _written(element: Element, form: Form, references: Mapping[int, str]) -> Iterator[str]:
     if is_hidden(element):
         return
     tag = element.tag if element.tag not in ("#document", "html", "body", "form") else "div"
     attributes = {name: value for name, value in element.attributes.items() if name in _KEPT or name[:5] == "aria-"}
+    if element.tag in _TARGETS and element.place in references:
+        attributes["data-ref"] = references[element.place]
     shown = "".join(f' {name}="{escape(value)}"' for name, value in {**attributes, **_entered(element, form)}.items())
     yield f"<{tag}{shown}>"
     if tag in VOID:
@@ -94,7 +103,7 @@ def _written(element: Element, form: Form) -> Iterator[str]:
             if isinstance(child, str):
                 yield escape(child)
             else:
-                yield from _written(child, form)
+                yield from _written(child, form, references)
     yield f"</{tag}>"
 
 
@@ -103,7 +112,7 @@ def _entered(element: Element, form: Form) -> dict[str, str]:
     kind = element.get("type")
     match element.tag:
         case "a":
-            shown = {"tabindex": "0"} if element.has("href") else {}
+            shown = {"tabindex": "0", "role": element.get("role") or "link"} if element.has("href") else {}
         case "details":
             shown = {"open": ""} if form.values.get(str(element.place), element.has("open")) else {}
         case "option":

@@ -17,7 +17,7 @@ from mcp_sim import __version__
 from mcp_sim.server.control import models as m
 from mcp_sim.server.control.errors import Conflict, Invalid, NotFound, of_fault
 from mcp_sim.server.control.following import Followed, follow
-from mcp_sim.server.control.reading import about_world, fault_state, read_records, read_screens, summary
+from mcp_sim.server.control.reading import about_world, fault_state, gestures, read_records, read_screens, summary
 from mcp_sim.server.control.snapshots import Snapshots
 from mcp_sim.server.control.writing import write_records
 from mcp_sim.server.deliverability import Transport, check_deliverable
@@ -85,6 +85,7 @@ class Controls:
             servers={name: list(spec.tools) for name, spec in scenario.servers.items()},
             entities=list(scenario.domain.entities),
             expectations=[entry.id for entry in scenario.expectations],
+            gestures=gestures(scenario.domain),
             clock=self._setting.clock,
             version=__version__,
         )

@@ -233,6 +233,13 @@ class CompareQuery(Model):
 # answers --------------------------------------------------------------------------------------------------------------
 
 
+class Gesture(Model):
+    """A tool that acts on a screen."""
+
+    tool: str
+    arguments: list[str] = Field(description="The arguments for the reference of an element, and for what is entered.")
+
+
 class About(Model):
     """The scenario that is served."""
 
@@ -243,6 +250,7 @@ class About(Model):
     servers: dict[str, list[str]] = Field(description="The tools of each server.")
     entities: list[str]
     expectations: list[str]
+    gestures: dict[str, Gesture] = Field(description="The calls that a person makes by acting on a screen.")
     clock: Mode
     version: str
 

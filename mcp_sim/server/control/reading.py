@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from itertools import islice
@@ -11,8 +12,10 @@ from mcp_sim.libraries.screens import screens
 from mcp_sim.server.control import models as m
 from mcp_sim.server.control.errors import Conflict, Invalid
 from mcp_sim.types import Change, Key, Record
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.programs import GESTURES
 from mcp_sim.types.scenario import PerturbationEntry
 from mcp_sim.types.views import find_key
 from mcp_sim.world.moments import Moment
@@ -98,6 +101,22 @@ def read_screens(world: World, query: m.ScreenQuery) -> str:
     if query.form != "html":
         return "\n\n".join(shown)
     return "<hr>".join(shown) or "<!doctype html><p>No screen is open.</p>"
+
+
+def gestures(domain: Domain) -> dict[str, m.Gesture]:
+    """Return what a person can do on a screen. A gesture that several tools declare is not known."""
+    declared = [
+        (function.options["gesture"], tool, function)
+        for program in domain.programs
+        for tool, function in program.functions.items()
+        if "gesture" in function.options
+    ]
+    counts = Counter(gesture for gesture, _, _ in declared)
+    return {
+        gesture: m.Gesture(tool=tool, arguments=[*function.parameters[: GESTURES[gesture]]])
+        for gesture, tool, function in declared
+        if counts[gesture] == 1
+    }
 
 
 def _by_key(state: State, entity: str, text: str) -> list[m.StoredRecord]:

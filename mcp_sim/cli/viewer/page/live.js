@@ -1,6 +1,7 @@
 // A running server: its worlds and their ledgers, through the relay that serves this page, and what can be done to them.
 
 const LOOK_EVERY = 1500;
+const SCREEN_FIELDS = "select, textarea, input:not([type=checkbox], [type=radio], [type=submit], [type=button], [type=reset], [type=image], [type=file])";
 
 class Live {
   constructor(json) {
@@ -18,6 +19,7 @@ class Live {
       const scenario = { name: about.name, sha256: about.sha256, reference: "", note: "", task: about.task, faults: [], bases: {}, entities: about.entities, tools: Object.values(about.servers).flat() };
       this.viewer = new Viewer({ version: this.version, note: "", scenarios: [scenario], traces: [{ file: "", scenario: 0 }], worlds: [] });
       this.viewer.live = this;
+      this.gestures = about.gestures;
       await this.look();
       while (!this.viewer.worlds.length) {
         byId("panel").replaceChildren(h("p", { class: "dim" }, "There is no world yet. One begins with the first request of an agent."));
@@ -145,6 +147,40 @@ class Live {
       this.fetchScreen(world, n, screens);
     }
     return screens.get(n);
+  }
+
+  // Listen to what a person does on a screen, whose elements carry their references. What was entered into fields is
+  // sent before the next click, or with Enter: each call shows the screen anew.
+  listen(page, world, note) {
+    const entered = new Map();
+    const send = async (...last) => {
+      const acts = [...entered.values(), ...last];
+      entered.clear();
+      for (const [gesture, ...values] of acts) {
+        const { tool, arguments: names } = this.gestures[gesture] ?? {};
+        if (!tool) return `The program declares no tool for the gesture ${gesture}.`;
+        const given = Object.fromEntries(names.map((name, at) => [name, values[at]]));
+        const { observation } = await this.act("POST", `/worlds/${encodeURIComponent(world.name)}/calls`, { tool, arguments: given });
+        if (observation.is_error) return String(observation.text ?? observation.result);
+      }
+      return "";
+    };
+    const report = (sent) => sent.catch((error) => error.message).then((text) => (note.textContent = visible(text)));
+    page.addEventListener("click", (event) => {
+      const target = event.target.closest("[data-ref]");
+      if (!target || target.matches(SCREEN_FIELDS)) return;
+      event.preventDefault();
+      report(send(["click", target.dataset.ref]));
+    });
+    page.addEventListener("change", (event) => {
+      const target = event.target;
+      if (!target.matches(SCREEN_FIELDS) || !target.dataset.ref) return;
+      if (target.matches("select")) report(send(["choose", target.dataset.ref, [...target.selectedOptions].map((option) => option.value)]));
+      else entered.set(target, ["fill", target.dataset.ref, target.value]);
+    });
+    page.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target.matches("input") && event.target.matches(SCREEN_FIELDS)) setTimeout(() => report(send()));
+    });
   }
 
   async fetchScreen(world, n, screens) {

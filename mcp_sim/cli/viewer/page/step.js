@@ -21,12 +21,18 @@ function stepView(world, at, app) {
   return h("div", { class: "view" }, parts);
 }
 
-// What was on the screen after a step. The frame may run, load and send nothing, and leads nowhere.
+// What was on the screen after a step. The frame may run, load and send nothing, and leads nowhere. In the newest screen
+// of a running world a person acts: this page listens to what is done in the frame.
 function screenAt(world, n) {
   const { pages = [], steps = {} } = world.json.screens ?? {};
   const last = Math.max(...Object.keys(steps).map(Number).filter((step) => step <= n));
   const page = world.viewer.live ? world.viewer.live.screen(world, n) : pages[steps[last]];
-  return page ? section("On the screen", h("iframe", { class: "screen", sandbox: "", title: "The screen", srcdoc: page })) : null;
+  if (!page) return null;
+  const live = n === world.entries.at(-1).step?.n && !world.json.ended ? world.viewer.live : null;
+  const note = h("p", { class: "dim", role: "status" });
+  const frame = h("iframe", { class: "screen", sandbox: live ? "allow-same-origin" : "", title: "The screen", srcdoc: page });
+  if (live) frame.addEventListener("load", () => live.listen(frame.contentDocument, world, note));
+  return section("On the screen", frame, note);
 }
 
 // Why the run failed: its failed expectations, with the steps that decided them.
