@@ -135,8 +135,8 @@ ODD = {
     '<a onclick="go()">x</a>': 'line 1, column 1: onclick="go()" is not supported',
     '<form onsubmit="steal()"></form>': 'onsubmit="steal()" is not supported; expected onchange="this.form.submit()"',
     "<p>a</p>\n <iframe src='/x'></iframe>": "line 2, column 2: <iframe> is not supported",
-    "<style>p {}</style>": "<style> is not supported",
-    "<svg></svg>": "<svg> is not supported",
+    "<style>p {}</style>": "<style> is not supported; its rules may hide elements or add texts. Expected style",
+    "<svg></svg>": "<svg> is not supported; expected an <img> with an alt text",
     "<a href='/x'>x <a href='/y'>y</a></a>": "line 1, column 16: <a> within <a> is not supported",
     "<form><div><form></form></div></form>": "<form> within <form> is not supported",
     "<b>bold <i>both</b> italic</i>": "line 1, column 16: </b> before the end of <i>",
@@ -350,6 +350,17 @@ def test_odd_numbers_addresses_and_labels_are_handled_as_by_a_browser() -> None:
     label = next(element for element in browser.tab.root.walk() if element.tag == "output").parent
     assert label is not None
     browser.tab.click(label)
+
+
+def test_a_page_that_is_not_understood_is_named_with_its_address_and_place() -> None:
+    site = Site("https://svg.example")
+
+    @site.page("/")
+    def home(_world: Any) -> str:
+        return "<p>a</p>\n<svg></svg>"
+
+    with pytest.raises(HtmlError, match=r"^https://svg\.example/: line 2, column 1: <svg> is not supported"):
+        Browser(new_store(), None, [site]).tab.navigate("https://svg.example")
 
 
 def test_tabs_are_records_of_the_world() -> None:

@@ -42,6 +42,8 @@ def test_decorators_of_others_mean_nothing(tmp_path: Path, head: str) -> None:
         ("@tool\ndef act(world, c):\n    return 1\n", 3, "takes 'c', which act does not have"),
         ("@tool(reads=1 == 1)\ndef act(world):\n    return 1\n", 2, "must be written as True or False"),
         ("@tool(verb='fly')\ndef act(world):\n    return 1\n", 3, "choose from 'compute', 'create'"),
+        ("@tool(gesture='clik')\ndef act(world, a):\n    return a\n", 3, "did you mean 'click'?"),
+        ("@tool(gesture='fill')\ndef act(world, a):\n    return a\n", 3, "gesture='fill' needs 2 parameters"),
         (
             "SEEN = []\n@tool\ndef act(world, a, b):\n    SEEN.append(a)\n",
             5,

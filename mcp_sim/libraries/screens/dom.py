@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.parser import HTMLParser
@@ -69,6 +69,13 @@ _MOST = 2_000_000
 _MOST_ELEMENTS = 20_000
 _DEEPEST = 200
 """How deep elements may nest: the walks over them are recursive."""
+
+_INSTEAD: Mapping[str, str] = {
+    "style": "; its rules may hide elements or add texts. Expected style attributes",
+    "svg": "; expected an <img> with an alt text",
+    "iframe": "; expected its content in the page, or a link",
+}
+"""Unknown element -> what to write."""
 
 Node: TypeAlias = "Element | str"
 
@@ -161,7 +168,7 @@ class _Parser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in KNOWN:
-            raise self._error(f"<{tag}> is not supported")
+            raise self._error(f"<{tag}> is not supported{_INSTEAD.get(tag, '')}")
         attributes = {name: value or "" for name, value in attrs}
         self._check_attributes(attributes)
         self._check_scripts(attributes)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlencode, urlsplit
 
 from mcp_sim.libraries.screens.accessibility import Item, Tree
-from mcp_sim.libraries.screens.dom import CONFIRM, SUBMIT, Element, parse
+from mcp_sim.libraries.screens.dom import CONFIRM, SUBMIT, Element, HtmlError, parse
 from mcp_sim.libraries.screens.forms import (
     BUTTONS,
     CONTROLS,
@@ -487,7 +487,10 @@ class Tab:
         before = len(self._browser.sent)
         url, answer = self._browser.request(method, url, form)
         self.record["requests"] = [*self.record["requests"], *self._browser.sent[before:]][-_MOST_REQUESTS:]
-        title = parse(answer.html).first("title")
+        try:
+            title = parse(answer.html).first("title")
+        except HtmlError as error:
+            raise HtmlError(f"{url}: {error}") from None
         is_own = self._browser.sent[-1][0] == "POST"  # what was sent belongs to the answer; others share an address
         number = f" {self.record['loads']}" if is_own else ""
         return url, {
