@@ -31,6 +31,7 @@ from mcp_sim.server.oauth.provider import MOST_CLIENTS, Provider
 from mcp_sim.server.oauth.service import Authorization, resource_of
 from mcp_sim.types.oauth import OAuth
 
+PUNYCODE = "Multipart/form-data; boundary=b; charset=punycode"
 GRANTS = ["authorization_code", "refresh_token"]
 TOKEN = re.compile(rb"(?:access|refresh)-[0-9a-f]{40}|Bearer [A-Za-z]*-[0-9a-f]{20}")
 
@@ -284,16 +285,18 @@ async def test_what_is_no_valid_token_is_challenged(tmp_path: Path) -> None:
             assert (await raw.get(about)).json()["resource"] == url
             server = (await raw.get(f"{served.url}/.well-known/oauth-authorization-server")).json()
             assert server["issuer"] == served.url
-            bad = {"redirect_uris": ["javascript:alert(1)"], "client_name": "x"}
-            assert (await raw.post(server["registration_endpoint"], json=bad)).status_code == 400
+            for redirect in ("javascript:alert(1)", f"{BACK}#fragment"):
+                bad = {"redirect_uris": [redirect], "client_name": "x"}
+                assert (await raw.post(server["registration_endpoint"], json=bad)).status_code == 400
             assert (await raw.get(server["token_endpoint"])).status_code == 405
             for name, status in (("x" * 5_000, 400), ("x" * 70_000, 413)):
                 long = {"redirect_uris": [BACK], "client_name": name}
                 assert (await raw.post(server["registration_endpoint"], json=long)).status_code == status
             for path in ("/token", "/consent", "/revoke"):
-                for kind in ("multipart/form-data", "multipart/form-data; boundary=b"):
-                    form = await raw.post(served.url + path, content=b"--c\r\n", headers={"content-type": kind})
-                    assert form.status_code in (400, 401, 404)
+                for kind in ("multipart/form-data", "multipart/form-data; boundary=b", PUNYCODE):
+                    body = b'--b\r\ncontent-disposition: form-data; name="client_id"\r\n\r\na-9\r\n--b--\r\n'
+                    form = await raw.post(served.url + path, content=body, headers={"content-type": kind})
+                    assert form.status_code == 400
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,8 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         for uri in client_info.redirect_uris or ():
             if uri.scheme in UNSAFE_SCHEMES:
                 raise RegistrationError("invalid_redirect_uri", f"redirects to {uri.scheme}: are not allowed")
+            if uri.fragment is not None:  # RFC 6749, 3.1.2
+                raise RegistrationError("invalid_redirect_uri", "redirects with a fragment are not allowed")
         self._registered += 1
         self._clients[client_info.client_id] = client_info
         self._names[client_info.client_id] = f"client-{self._registered}"
