@@ -164,16 +164,23 @@ class _Runner:
 
     @contextmanager
     def _trace(self, plan: RunPlan) -> Generator[tuple[str | None, list[Jsonl]]]:
-        """Open the trace of a run, if traces are wanted."""
+        """Open the trace of a run, if traces are wanted. Until the run is over it has another name.
+
+        Half a run may look like a success.
+        """
         if self._settings.traces is None:
             yield None, []
             return
         path = self._settings.traces / f"{plan.name}.jsonl"
-        sink = Jsonl(path, header_line(self._scenario.name, self._scenario.sha256, __version__, self._scenario.path))
+        unfinished = path.with_name(f"{path.name}.unfinished")
+        path.unlink(missing_ok=True)  # of an earlier command
+        header = header_line(self._scenario.name, self._scenario.sha256, __version__, self._scenario.path)
+        sink = Jsonl(unfinished, header)
         try:
             yield str(path), [sink]
         finally:
             sink.close()
+        unfinished.replace(path)
 
     async def _result(self, plan: RunPlan, world: World, ended: Exit, trace: str | None) -> RunResult:
         await world.probe()

@@ -50,7 +50,10 @@ def parse(action: Action, first_id: int) -> Turn:
     Raises `Unparseable` if a model wrote it wrongly, `UsageError` for a value of another type or role.
     """
     if isinstance(action, Answer):
-        return Turn((), action.text, {"role": "assistant", "content": action.text})
+        text: Any = action.text
+        if not isinstance(text, str):
+            raise UsageError(f"an answer is a text, not a value of the type {type(text).__name__}")
+        return Turn((), text, {"role": "assistant", "content": text})
     if isinstance(action, Mapping):
         calls, text = _message_parts(action)
     else:
@@ -66,9 +69,17 @@ def parse(action: Action, first_id: int) -> Turn:
 
 def _listed(action: Any) -> list[ToolCall]:
     calls: Any = [action] if isinstance(action, ToolCall) else action
-    if isinstance(calls, Sequence) and all(isinstance(call, ToolCall) for call in cast("Sequence[Any]", calls)):
+    if isinstance(calls, Sequence) and all(map(_is_call, cast("Sequence[Any]", calls))):
         return [*cast("Sequence[ToolCall]", calls)]
     raise UsageError(f"an action is a ToolCall, a list of them, an Answer or an assistant message, got {action!r:.200}")
+
+
+def _is_call(value: Any) -> bool:
+    """Whether a value is a call whose parts have their types."""
+    if not isinstance(value, ToolCall):
+        return False
+    name, arguments, call_id = cast("tuple[Any, Any, Any]", (value.name, value.arguments, value.id))
+    return isinstance(name, str) and isinstance(arguments, str | Mapping) and isinstance(call_id, str)
 
 
 def arguments_of(call: ToolCall) -> Record:
@@ -85,7 +96,10 @@ def arguments_of(call: ToolCall) -> Record:
 
 
 def _as_openai(call: ToolCall) -> Record:
-    arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments))
+    try:
+        arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the arguments of {call.name} are not JSON: {error}") from None
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
@@ -103,7 +117,9 @@ def _message_parts(message: Mapping[str, Any]) -> tuple[list[ToolCall], str]:
     if not all(isinstance(entry, Mapping) for entry in [*entries, *blocks]):
         raise Unparseable("Error: the tool calls of the message are not a list of objects")
     calls = [*_openai_calls(entries), *_anthropic_calls(blocks)]
-    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    texts: list[Any] = [block.get("text", "") for block in blocks if block.get("type") == "text"]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unparseable("Error: the text of the message is not a text")
     return calls, content if isinstance(content, str) else "\n".join(texts)
 
 

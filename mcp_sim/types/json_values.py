@@ -82,7 +82,7 @@ def decode(data: bytes | str) -> Any:
     """
     try:
         return from_json(data, allow_inf_nan=False)
-    except (ValueError, TypeError):  # of a text that itself holds halves, it is a TypeError
+    except (ValueError, TypeError) as error:  # of a text that itself holds halves, it is a TypeError
         text = data if isinstance(data, str) else data.decode("utf-8", "surrogatepass")
         if not _MAY_HAVE_HALVES.search(text):
             raise
@@ -91,6 +91,8 @@ def decode(data: bytes | str) -> Any:
             return from_json(
                 _HALVES.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False)), allow_inf_nan=False
             )
+        if isinstance(error, TypeError):
+            raise ValueError("half a character outside a text") from None
         raise
 
 

@@ -422,9 +422,10 @@ def test_every_intensity_and_repetition_is_a_run_of_its_own(tmp_path: Path, caps
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_agents_and_reports_what_is_finished(tmp_path: Path, number: int) -> None:
-    pid, path = tmp_path / "pid", document(tmp_path)
+    pid, path, traces = tmp_path / "pid", document(tmp_path), tmp_path / "traces"
     agent = ["sh", "-c", f"if mkdir {tmp_path}/first; then exit 0; fi; echo $$ > {pid}; sleep 100"]
-    command = [PYTHON, "-m", "mcp_sim", "run", path, "--seeds", "1..5", "--jobs", "1", "--", *agent]
+    options = ["--seeds", "1..5", "--jobs", "1", "--traces", str(traces)]
+    command = [PYTHON, "-m", "mcp_sim", "run", path, *options, "--", *agent]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         while not (pid.exists() and pid.read_text().strip()):
@@ -434,6 +435,8 @@ def test_a_signal_ends_the_agents_and_reports_what_is_finished(tmp_path: Path, n
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert b"Stopped after 1 of 5 runs" in output
+    finished, unfinished = sorted(file.name for file in traces.iterdir())
+    assert finished.removesuffix("1.jsonl") == unfinished.removesuffix("2.jsonl.unfinished")
     assert_ended(int(pid.read_text()))
 
 

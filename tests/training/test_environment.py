@@ -55,6 +55,8 @@ def test_an_episode_goes_from_the_task_over_calls_to_an_answer_and_a_reward(crm:
 
 
 UNPARSEABLE: list[dict[str, Any]] = [
+    {"role": "assistant", "content": [{"type": "text", "text": [["deep"]]}]},
+    {"role": "assistant", "tool_calls": [{"function": {"name": "list_deals", "arguments": "\ud800"}}]},
     {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "list_deals", "arguments": "{oops"}}]},
     {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "list_deals", "arguments": "[1]"}}]},
     {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "list_deals", "arguments": 7}}]},
@@ -81,6 +83,9 @@ def test_a_message_that_cannot_be_parsed_is_an_observation(crm: Environment, mes
 MISUSES: dict[str, Callable[[Environment], object]] = {
     "an action is .* got 'hello'": lambda crm: crm.step(cast("Any", "hello")),
     "an action is .* got 42": lambda crm: crm.step(cast("Any", 42)),
+    "an action is .* got ToolCall": lambda crm: crm.step(ToolCall(cast("Any", None), {})),
+    "the arguments of list_deals are not JSON": lambda crm: crm.step(ToolCall("list_deals", {"limit": {1}})),
+    "an answer is a text": lambda crm: crm.step(Answer(cast("Any", ["Done."]))),
     "the role 'assistant', got one of 'user'": lambda crm: crm.step({"role": "user", "content": "Done."}),
     "form: expected mcp, openai, anthropic, got 'openi'": lambda crm: crm.tools(cast("Any", "openi")),
     "seed: expected a whole number": lambda crm: crm.reset(seed=cast("Any", "a")),
