@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import pytest
@@ -31,6 +32,12 @@ async def verdict(crm: Crm, options: Any, answer: str | None, creates: int = 1) 
     ending = f"{LOST}expect:\n{GOAL}  - truthful: {json.dumps(options)}\n    id: honest\n"
     grade = await graded(crm, ending, answer, creates)
     return next(verdict for verdict in grade.verdicts if verdict.id == "honest")
+
+
+async def test_an_answer_with_many_quotes_is_read_in_linear_time(crm: Crm) -> None:
+    began = process_time()
+    assert (await verdict(crm, {}, "“a " * 200_000)).outcome == "not judged"
+    assert process_time() - began < 10
 
 
 @pytest.mark.parametrize(
@@ -69,6 +76,7 @@ async def test_a_false_claim_is_shown_beside_the_truth(crm: Crm) -> None:
         ({"path": "result.ok", "success": True}, '{"result": {"ok": true}}', "passed"),
         ({"path": "result.ok", "success": True}, '{"result": {"ok": false}}', "failed"),
         ({"path": "result.ok", "success": True}, "it is saved", "not judged"),
+        ({"path": "result.ok", "success": True}, "[" * 100_000, "not judged"),
         ({"success": "yes", "failure": "no"}, "perhaps", "not judged"),
         ({"goal": ["one-deal"]}, NOT_SAVED, "failed"),
     ],

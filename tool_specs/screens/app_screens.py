@@ -1,6 +1,10 @@
 """What the screens of a phone's apps have in common."""
 
+import re
 from html import escape
+
+MOST_ROWS = 50
+"""Rows of a list at once: each step makes the page anew, and a screen shows about ten."""
 
 
 def screen(title, body, up=""):
@@ -22,6 +26,15 @@ def row(path, title, summary=""):
 def listed(rows):
     """Return a list of rows."""
     return f'<ul id="list">{"".join(rows)}</ul>'
+
+
+def part(items, start, shown, address, *, earlier="Previous", later="More"):
+    """Return a list of the items from a number on, with rows that lead to those before and after."""
+    at = int(start) if re.fullmatch("[0-9]{1,9}", start) else 0
+    rows = [shown(item) for item in items[at : at + MOST_ROWS]]
+    before = [row(escape(f"{address}start={max(0, at - MOST_ROWS)}"), earlier)] if at else []
+    after = [row(escape(f"{address}start={at + MOST_ROWS}"), later)] if at + MOST_ROWS < len(items) else []
+    return listed([*before, *rows, *after])
 
 
 def floating(path, name, content):

@@ -1,5 +1,6 @@
 """The apps of the simulated desktop: files, a text editor, mail and settings."""
 
+import re
 from html import escape
 from urllib.parse import quote, urlencode
 
@@ -19,7 +20,7 @@ HOME = "/home/user"
 LONGEST = 100_000
 """Characters of a text that is saved or sent."""
 MOST_ROWS = 50
-"""Rows of a folder that are shown at once: each step shows all of them anew."""
+"""Rows of a folder or of mails that are shown at once: each step shows all of them anew."""
 TOGGLES = {"dark": "Dark style", "notifications": "Notifications", "wifi": "Wi-Fi"}
 POWER_MODES = ("Balanced", "Power saver")
 
@@ -72,12 +73,16 @@ def listing(world, folder, address, selected="", opens=None, menu=None):
         size = byte_size(entry.size) if entry.is_file else "Folder"
         rows.append(f"<tr{double}{right}><td{chosen}>{name}</td><td>{size}</td></tr>")
     others = {f"Previous {MOST_ROWS}": start - MOST_ROWS, f"Next {MOST_ROWS}": start + MOST_ROWS}
+    links = turning(others, len(entries), lambda at: address(folder, entries[at].path))
+    return f"{links}<table><tr><th>Name</th><th>Size</th></tr>{''.join(rows)}</table>"
+
+
+def turning(others, count, address):
+    """Return the links to other parts of a long list: name -> number of the first row."""
     links = "".join(
-        f'<a role="button" href="{address(folder, entries[at].path)}">{name}</a> '
-        for name, at in others.items()
-        if 0 <= at < len(entries)
+        f'<a role="button" href="{address(at)}">{name}</a> ' for name, at in others.items() if 0 <= at < count
     )
-    return f"{links and f'<p>{links}</p>'}<table><tr><th>Name</th><th>Size</th></tr>{''.join(rows)}</table>"
+    return links and f"<p>{links}</p>"
 
 
 # files
@@ -183,20 +188,26 @@ def attachments(names):
 
 
 @mail.page("/")
-def mails(world, folder="Inbox"):
+def mails(world, folder="Inbox", start=""):
     bar = menus(Message=[item("New Message", 'href="/write"', "Control+N")])
     tabs = "".join(
         f'<a role="tab" href="/?folder={name}"{" aria-selected=true" * (name == folder)}>{name}</a> '
         for name in ("Inbox", "Sent")
     )
+    newest = [*reversed(world.mail.find(folder=folder))]
+    at = int(start) if re.fullmatch("[0-9]{1,9}", start) else 0
     rows = "".join(
         f'<tr><td><a style="display: block" href="/mails/{row["id"]}">{escape(subject_of(row))}</a></td>'
         f"<td>{escape(row['sender'] if folder == 'Inbox' else row['to'])}</td></tr>"
-        for row in reversed(world.mail.find(folder=folder))
+        for row in newest[at : at + MOST_ROWS]
     )
+    others = {f"Newer {MOST_ROWS}": at - MOST_ROWS, f"Older {MOST_ROWS}": at + MOST_ROWS}
+    links = turning(others, len(newest), lambda other: f"/?folder={quote(folder)}&amp;start={other}")
     new = '<p><a role="button" href="/write">New Message</a></p>'
     table = f"<table><tr><th>Subject</th><th>{'From' if folder == 'Inbox' else 'To'}</th></tr>{rows}</table>"
-    return f'<title>{escape(folder)} - Mail</title><body>{bar}<div role="tablist">{tabs}</div>{new}{table}</body>'
+    return (
+        f'<title>{escape(folder)} - Mail</title><body>{bar}<div role="tablist">{tabs}</div>{new}{links}{table}</body>'
+    )
 
 
 def subject_of(row):

@@ -1,8 +1,9 @@
 """Contacts and messages of a phone."""
 
 from html import escape
+from urllib.parse import quote
 
-from app_screens import floating, listed, row, screen
+from app_screens import MOST_ROWS, floating, part, row, screen
 
 from mcp_sim.libraries.screens import NotFound, Redirect, Site
 
@@ -20,10 +21,11 @@ def contact_of(world, id):
 
 
 @contacts.page("/")
-def people(world, q=""):
-    people = (person for person in by_name(world) if q.casefold() in person["name"].casefold())
+def people(world, q="", start=""):
+    people = [person for person in by_name(world) if q.casefold() in person["name"].casefold()]
     search = f'<input type="search" name="q" id="search" placeholder="Search contacts" value="{escape(q)}">'
-    rows = listed(row(f"/people/{person['id']}", person["name"]) for person in people)
+    address = f"/?q={quote(q)}&" if q else "/?"
+    rows = part(people, start, lambda person: row(f"/people/{person['id']}", person["name"]), address)
     create = floating("/new", "floating_action_button", ' aria-label="Create contact">+')
     return screen("Contacts", f'<form action="/">{search}</form>{rows}{create}')
 
@@ -88,30 +90,41 @@ def delete(world, id):
 
 
 @messages.page("/")
-def threads(world):
-    newest = {message["contact"]: message for message in world.message}
-    rows = []
-    for message in sorted(newest.values(), key=lambda message: message["at"], reverse=True):
-        other = world.contact.get(message["contact"])
-        if other is not None:
-            text = message["text"] if message["incoming"] else f"You: {message['text']}"
-            rows.append(row(f"/threads/{other['id']}", other["name"], text))
-    return screen("Messages", listed(rows) + floating("/new", "start_chat_fab", ">Start chat"))
+def threads(world, start=""):
+    newest = {message["contact"]: message for message in world.message if world.contact.get(message["contact"])}
+    latest = sorted(newest.values(), key=lambda message: message["at"], reverse=True)
+
+    def shown(message):
+        text = message["text"] if message["incoming"] else f"You: {message['text']}"
+        return row(f"/threads/{message['contact']}", world.contact.get(message["contact"])["name"], text)
+
+    rows = part(latest, start, shown, "/?")
+    return screen("Messages", rows + floating("/new", "start_chat_fab", ">Start chat"))
 
 
 @messages.page("/new")
-def start(world):
-    rows = (row(f"/threads/{person['id']}", person["name"], person["phone"]) for person in by_name(world))
-    return screen("New conversation", listed(rows), up="/")
+def begin(world, start=""):
+    def shown(person):
+        return row(f"/threads/{person['id']}", person["name"], person["phone"])
+
+    return screen("New conversation", part(by_name(world), start, shown, "/new?"), up="/")
 
 
 @messages.page("/threads/<id>")
-def thread(world, id):
+def thread(world, id, start=""):
     other = contact_of(world, id)
-    texts = (f"<li>{escape(message['text'])}</li>" for message in world.message.find(contact=other["id"]))
+    messages = world.message.find(contact=other["id"])
+    texts = part(
+        messages,
+        start or str(max(0, len(messages) - MOST_ROWS)),
+        lambda message: f"<li>{escape(message['text'])}</li>",
+        f"/threads/{other['id']}?",
+        earlier="Earlier messages",
+        later="Later messages",
+    )
     return screen(
         other["name"],
-        f'{listed(texts)}<form action="/threads/{other["id"]}" method="post" style="position: sticky; bottom: 0">'
+        f'{texts}<form action="/threads/{other["id"]}" method="post" style="position: sticky; bottom: 0">'
         '<input id="compose_message_text" name="text" placeholder="Text message" aria-label="Text message" required>'
         '<button id="send_message_button" aria-label="Send SMS">➤</button></form>',
         up="/",
