@@ -268,14 +268,17 @@ def check_values(body: bytes) -> None:
         raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
 
 
-_SUSPICIOUS = re.compile(rb'"id"\s*:\s*(?:[^"\-\d\s]|-?\d+[.eE])|"params"\s*:\s*[^{\s]')
-"""An odd id, or parameters that are not an object, perhaps in a part of the message."""
+_SUSPICIOUS = re.compile(rb'"id"\s*:\s*(?:[^"\-\d\s]|-?\d+[.eE])|"params"\s*:\s*[^{\s]|"method"\s*:\s*[^"\s]')
+"""An odd id, parameters that are not an object, or a method that is not a text, perhaps in a part of the message."""
 _VERSION = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"')
+_KIND = re.compile(rb'"(?:method|result|error)"\s*:')
 
 
 def check_message(body: bytes) -> None:
-    """Raise `Refusal` for an object that is not a message, as over stdio. Parses suspicious ones only."""
-    if not body.lstrip().startswith(b"{") or (_VERSION.search(body) and not _SUSPICIOUS.search(body)):
+    """Raise `Refusal` for a value that is not a message, as over stdio. Parses suspicious ones only; batches never."""
+    first = body.lstrip()[:1]
+    is_usual = _VERSION.search(body) and _KIND.search(body) and not _SUSPICIOUS.search(body)
+    if first == b"[" or (first == b"{" and is_usual):
         return
     try:
         parse_message(body)

@@ -96,7 +96,13 @@ async def test_an_odd_id_is_an_invalid_request(served: Served, era: str, number:
 @eras
 @pytest.mark.parametrize(
     "message",
-    [{"method": "ping"}, {"jsonrpc": "1.0", "method": "ping"}, {"jsonrpc": "2.0", "method": "ping", "params": []}],
+    [
+        {"method": "ping"},
+        {"jsonrpc": "1.0", "method": "ping"},
+        {"jsonrpc": "2.0", "method": "ping", "params": []},
+        {"jsonrpc": "2.0", "method": 5},
+        {"jsonrpc": "2.0"},
+    ],
 )
 async def test_what_is_not_a_message_is_an_invalid_request_with_its_id(
     served: Served, era: str, message: dict[str, Any]
@@ -106,6 +112,14 @@ async def test_what_is_not_a_message_is_an_invalid_request_with_its_id(
     assert answer.status_code == 400
     assert answer.json()["id"] == 7
     assert answer.json()["error"] == {"code": -32600, "message": "Not a JSON-RPC 2.0 message"}
+
+
+@eras
+@pytest.mark.parametrize("body", [b"null", b"7", b'"ping"'])
+async def test_a_plain_value_is_an_invalid_request(served: Served, era: str, body: bytes) -> None:
+    async with caller(f"{served.url}/w/a/mcp", era) as client:
+        answer = await client.send(body, client.headers("ping", {}))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
 
 
 def request(number: int, method: str, **params: Any) -> dict[str, Any]:
