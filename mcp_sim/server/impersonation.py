@@ -168,7 +168,7 @@ class Impersonation(Server[Any]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
     def get_capabilities(self, *given: Any, protocol_version: str | None = None, **options: Any) -> ServerCapabilities:
-        """Return the SDK's capabilities, with tasks where a tool may be called as one and the protocol has them."""
+        """Return the SDK's capabilities, with tasks where a tool may be called as one."""
         shown = super().get_capabilities(*given, protocol_version=protocol_version, **options)
         if self._task_support and (protocol_version is None or not is_modern(protocol_version)):
             shown.tasks = ServerTasksCapability.model_validate(CAPABILITY)
@@ -198,6 +198,8 @@ class Impersonation(Server[Any]):
                 case "tools/call" if _is_plain(ctx):
                     params = cast("Mapping[str, Any]", ctx.params)
                     return await self._call(ctx, params["name"], params.get("arguments"), is_plain=True)
+                case "initialize":
+                    return _without_unknown_tasks(cast("Record", await call_next(ctx)))
                 case "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list":
                     return await self._list(ctx, call_next)
                 case _:
@@ -277,9 +279,12 @@ class Impersonation(Server[Any]):
         tool = f"{self._prefix}{name}"
         if ctx.method != "tools/call" or tool not in self._interactions:
             return None
-        check_way(self._task_support.get(tool), is_task="task" in params)
-        if "task" not in params:
+        options = params.get("task")  # some clients write null for what they leave out
+        check_way(self._task_support.get(tool), is_task=options is not None)
+        if options is None:
             return None
+        if not isinstance(options, dict):
+            raise MCPError(INVALID_PARAMS, "The options of a task are an object")
         self._remember_world(ctx, world)
         observation = await self._observed(ctx, world, str(name), as_object(params.get("arguments")))
         if isinstance(observation.body, BrokenDelivery):
@@ -289,7 +294,7 @@ class Impersonation(Server[Any]):
         except MCPError as error:
             result = error
         delay = world.clock.wait_seconds(observation.delay)
-        return self._tasks.create(world, caller, result, delay, params["task"])
+        return self._tasks.create(world, caller, result, delay, options)
 
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
         return await self._call(ctx, params.name, params.arguments, is_plain=False)
@@ -456,6 +461,14 @@ async def _call_world(world: World, call: Call) -> Observation:
         raise MCPError(INVALID_PARAMS, "Invalid arguments: not finite numbers, or nested too deeply") from None
     except Crash:
         raise _crashed() from None
+
+
+def _without_unknown_tasks(welcome: Record) -> Record:
+    """Return the result of a handshake, without tasks in protocols that lack them."""
+    if welcome["protocolVersion"] == ERA:
+        return welcome
+    offered = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
+    return {**welcome, "capabilities": offered}
 
 
 def _crashed() -> MCPError:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from support.over_http import ERAS, caller, listening
 
@@ -48,6 +49,10 @@ async def test_a_tool_that_requires_a_task_is_polled(path: str) -> None:
 
             plain = await ask("tools/call", name="run_job", arguments={"name": "x"})
             assert plain["error"]["code"] == -32601
+            assert (await ask("tools/call", name="look", arguments={}, task=None))["result"]["content"]
+            for odd in (5, False, "x"):
+                refused = await ask("tools/call", name="run_job", arguments={"name": "x"}, task=odd)
+                assert refused["error"]["code"] == -32602
             forbidden = await ask("tools/call", name="look", arguments={}, task={})
             assert forbidden["error"]["code"] == -32601
             task = (await run("good"))["task"]
@@ -71,3 +76,14 @@ async def test_a_tool_that_requires_a_task_is_polled(path: str) -> None:
         async with caller(f"{served.url}/w/c/mcp", ERAS[1]) as modern:
             answer = await modern.post("tools/call", {"name": "run_job", "arguments": {"name": "good"}})
             assert answer.json()["result"]["isError"] is False
+
+
+@pytest.mark.parametrize(("version", "has_tasks"), [("2025-06-18", False), ("2025-11-25", True)])
+async def test_tasks_are_offered_in_the_protocol_that_has_them(path: str, version: str, has_tasks: bool) -> None:
+    client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    with listening(path) as served:
+        async with httpx2.AsyncClient(trust_env=False, timeout=30) as raw:
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+            accepts = {"accept": "application/json, text/event-stream"}
+            answer = await raw.post(f"{served.url}/w/a/mcp", json=asked, headers=accepts)
+    assert ("tasks" in answer.json()["result"]["capabilities"]) is has_tasks
