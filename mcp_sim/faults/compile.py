@@ -22,7 +22,8 @@ from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Apply, Stage, triggers
-from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, When, in_reach
+from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, When
+from mcp_sim.types.tools import in_reach
 from mcp_sim.world.catalogue import IN_FORCE, CatalogueFault
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.grade import active_faults
-from mcp_sim.types.scenario import Scenario, in_reach
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.tools import in_reach
 
 
 def loopholes(scenario: Scenario) -> Iterator[str]:

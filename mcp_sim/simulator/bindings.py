@@ -16,8 +16,9 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import ImmediatePredictor, Predictor, RequestPredictor, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
-from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach, route
+from mcp_sim.types.scenario import Scenario, WorldModelEntry, route
 from mcp_sim.types.surface import NO_INTERACTION
+from mcp_sim.types.tools import in_reach
 from mcp_sim.world.consistency import firm_inspection, inspection
 
 

@@ -38,16 +38,8 @@ from mcp_sim.types.kinds import (
     world_models,
 )
 from mcp_sim.types.kinds.registries import Registry
-from mcp_sim.types.scenario import (
-    ExpectationEntry,
-    Fires,
-    PerturbationEntry,
-    Stub,
-    When,
-    WorldModelEntry,
-    in_reach,
-    route,
-)
+from mcp_sim.types.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, route
+from mcp_sim.types.tools import in_reach
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)

@@ -16,8 +16,9 @@ from mcp_sim.types.call_matchers import quota_problems
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, did_you_mean
 from mcp_sim.types.kinds import COMBINATORS, Role, Stage, triggers
-from mcp_sim.types.scenario import Fires, PerturbationEntry, When, in_reach
+from mcp_sim.types.scenario import Fires, PerturbationEntry, When
 from mcp_sim.types.time_bounds import UNLIMITED, CallNumbers, TimeBounds, are_disjoint, intersection
+from mcp_sim.types.tools import in_reach
 
 
 def read_when(place: Place) -> When:

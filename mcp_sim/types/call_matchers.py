@@ -19,7 +19,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Expectation, Kind, Perturbation
 from mcp_sim.types.options import MatcherSource
-from mcp_sim.types.scenario import in_reach
+from mcp_sim.types.tools import in_reach
 
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
 """Whether the arguments of a call satisfy a matcher."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +19,7 @@ from mcp_sim.types.oauth import OAuth
 from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.surface import Prompt, Resource, ToolInteraction
+from mcp_sim.types.tools import in_reach
 
 
 @frozen
@@ -247,8 +247,3 @@ class Scenario:
         canned = tuple(stub.tool for stub in self.stubs if not stub.arguments)
         plans = [plan for plan in self.domain.plans.values() if plan.guessed]
         return [plan for plan in plans if not (canned and in_reach(canned, self.domain.tools[plan.tool]))]
-
-
-def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:
-    """Whether the globs match this tool by its id or its bare name. No globs match every tool."""
-    return not globs or any(fnmatchcase(tool.id, glob) or fnmatchcase(tool.name, glob) for glob in globs)

@@ -13,6 +13,9 @@ from mcp_sim.types.lexicon.terms import by_word
 WriteMode: TypeAlias = Literal["refuse", "keep", "update", "replace", "append"]
 """What a write does to a record that exists."""
 
+ReadMode: TypeAlias = Callable[[Mapping[str, Json]], WriteMode | None]
+"""Returns what the arguments of a call say about the mode; None if they say nothing."""
+
 _EFFECTS: Mapping[str, tuple[WriteMode | None, WriteMode | None]] = {
     "overwrite": ("replace", "refuse"),
     "append": ("append", None),
@@ -32,8 +35,8 @@ def find_switch(name: str, schema: Record) -> str | None:
     return kind if values and all(value in known for value in values) else None
 
 
-def mode_reader(schema: Record, taken: Collection[str]) -> Callable[[Mapping[str, Json]], WriteMode | None]:
-    """Return a function that reads from arguments what a write does to a record that exists; None if they do not say.
+def mode_reader(schema: Record, taken: Collection[str]) -> ReadMode | None:
+    """Return what reads the mode of a write from its arguments, or None if no argument says it.
 
     `schema` is that of the arguments. Arguments in `taken` have another meaning.
     """
@@ -44,6 +47,8 @@ def mode_reader(schema: Record, taken: Collection[str]) -> Callable[[Mapping[str
         if (kind := find_switch(name, subschema))
     ]
     switches = [pair for pair in readers if pair[1] != "confirm"]
+    if not switches:
+        return None
 
     def read(arguments: Mapping[str, Json]) -> WriteMode | None:
         modes: Iterator[WriteMode | None] = (

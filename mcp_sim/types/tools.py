@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from typing import Any, Literal, Protocol, cast
 
 from mcp_sim.types.frozen import frozen
@@ -326,3 +327,8 @@ class Tool:
         from `slots`. Without one, the agent reads `message`.
         """
         return self.render_failure(kind, message, slots)
+
+
+def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:
+    """Whether the globs match this tool by its id or its bare name. No globs match every tool."""
+    return not globs or any(fnmatchcase(tool.id, glob) or fnmatchcase(tool.name, glob) for glob in globs)

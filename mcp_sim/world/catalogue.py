@@ -9,7 +9,8 @@ from mcp_sim.types import Decision, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Listing
-from mcp_sim.types.scenario import PerturbationEntry, in_reach
+from mcp_sim.types.scenario import PerturbationEntry
+from mcp_sim.types.tools import in_reach
 
 IN_FORCE = "in-force"
 """The memory key of a perturbation of the catalogue: whether it was decided for a call, and so is in force."""

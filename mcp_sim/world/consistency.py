@@ -84,7 +84,8 @@ def _compile(plan: Plan, domain: Domain, chosen: Callable[[Turn, Entity, Change]
         value = _checked_value(transition.observation.body) if is_known else None
         if not transition.changes and not transition.absorbed:
             return [] if value is None else shown_problems(value, turn, turn.view, transition.unchecked)
-        asked_for = appending if mode_of(turn.call.arguments) == "append" else settings
+        is_appended = mode_of is not None and mode_of(turn.call.arguments) == "append"
+        asked_for = appending if is_appended else settings
         changes = (*transition.changes, *transition.absorbed)
         after = RecordsAfter(turn.view, changes)
         problems = write_problems(turn, transition, after, domain, partial(chosen, turn))

@@ -117,7 +117,7 @@ def key_given(tool: str, arguments: Record, domain: Domain) -> Json:
 def without_key(tool: str, arguments: Record, domain: Domain) -> Record:
     """Return the arguments of a call without its idempotency key."""
     path = _path(tool, domain)
-    return as_object(without_part(arguments, split_path(path)))
+    return as_object(without_part(arguments, split_path(path))) if path else arguments
 
 
 def _path(tool: str, domain: Domain) -> str:

@@ -157,8 +157,6 @@ def advance(world: Steered, span: timedelta, actor: str) -> None:
 
 def settle(world: Steered) -> None:
     """Commit what has become due."""
-    if not (world.version.state.agenda or world.version.faults.timed):
-        return
     now, index = world.now, world.version.index + 1
     due, state = world.version.state.split_agenda(lambda entry: is_due(entry, now, index))
     if due:

@@ -427,7 +427,8 @@ class World:
     def tick(self) -> None:
         """Let the time of one call pass, then commit what has become due."""
         self.clock.advance(self.scenario.clock.per_call)
-        steering.settle(self)
+        if self.version.state.agenda or self.version.faults.timed:
+            steering.settle(self)
 
     def untick(self) -> None:
         """Take back the time of a call that is not made yet. What became due by then remains committed."""

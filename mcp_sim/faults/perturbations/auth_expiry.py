@@ -14,7 +14,7 @@ from mcp_sim.types.error_templates import failure_kind, refusal, status_phrase
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import CountCall, Perturbation, Stage, perturbations
 from mcp_sim.types.options import CountFromZero, SpanText, span_text
-from mcp_sim.types.scenario import in_reach
+from mcp_sim.types.tools import in_reach
 
 
 @perturbations.register("auth_expiry")

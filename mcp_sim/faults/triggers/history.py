@@ -14,8 +14,8 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 from mcp_sim.types.options import Count, SpanText, span_text
-from mcp_sim.types.scenario import in_reach
 from mcp_sim.types.time_bounds import TimeBounds
+from mcp_sim.types.tools import in_reach
 
 
 @triggers.register("history")

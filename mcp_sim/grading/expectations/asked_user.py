@@ -19,7 +19,8 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
-from mcp_sim.types.scenario import Scenario, in_reach
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.tools import in_reach
 
 _QUESTION = re.compile(r"[?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}](?=[\s\"')\]*_]|$)")
 """A question mark at the end of a word; not one in a URL."""

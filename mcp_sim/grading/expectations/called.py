@@ -17,7 +17,8 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.options import Count, CountFromZero, MatcherSource
-from mcp_sim.types.scenario import Scenario, in_reach
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.tools import in_reach
 
 
 @frozen

@@ -19,7 +19,8 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import End, Perturbation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero
-from mcp_sim.types.scenario import Scenario, in_reach
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.tools import in_reach
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 

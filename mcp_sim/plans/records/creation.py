@@ -87,7 +87,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
         shaped = values
         values = values if complete_lines is None else complete_lines(turn, values)
-        mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
+        asked_mode = None if mode_of is None else mode_of(turn.call.arguments)
+        mode: WriteMode = asked_mode or plan.if_exists
         taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, name, taken, mode, change)

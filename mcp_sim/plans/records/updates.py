@@ -65,7 +65,8 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
             return refused
         values = nest_paths(values, {**dotted, **before} if dotted else before)
         new_key = values.pop(entity.key, key)
-        how = appending if mode_of(turn.call.arguments) == "append" else plan.how
+        is_appended = mode_of is not None and mode_of(turn.call.arguments) == "append"
+        how = appending if is_appended else plan.how
         after = _changed_fields(tool, how, entity, key, before, values)
         if isinstance(after, Observation):
             return after

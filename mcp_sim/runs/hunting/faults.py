@@ -15,7 +15,8 @@ from mcp_sim.types.errors import DocumentError, UsageError, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import READS
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.types.scenario import Scenario, in_reach
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.tools import in_reach
 
 MOST_NTH = 3
 """Later calls of a tool than this are left alone: what an agent does wrong, it does wrong early. Each more is another
