@@ -83,6 +83,29 @@ async def test_the_settings_and_the_shop_work_by_taps() -> None:
         assert [(order["street"], order["country"]) for order in orders] == [("Kade 1", "be")]
 
 
+async def test_long_lists_show_some_rows_and_lead_to_the_others(tmp_path: Path) -> None:
+    contacts = [{"id": str(number), "name": f"Person {number:04}", "phone": "1"} for number in range(9_000)]
+    messages = [{"contact": "7", "text": f"T{number}", "incoming": True, "at": ""} for number in range(120)]
+    spec = {"mcp_sim": 1, "tools": "phone", "world": {"state": {"contacts": contacts, "messages": messages}}}
+    (tmp_path / "phone.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    async with Simulator.load(tmp_path / "phone.yaml").open() as world:
+
+        def page(app: str) -> str:
+            return next(record["html"] for _, record in world.view.rows("screen_page") if app in record["id"])
+
+        await call(world, "open_url", url="https://contacts.example/")
+        assert page("contacts").count("<li>") == 51
+        for _ in range(12):
+            await call(world, "swipe_on_screen", direction="up")
+        await tap(world, 'text="More"')
+        assert "Person 0050" in page("contacts")
+        await call(world, "open_url", url="https://messages.example/threads/7")
+        assert "T119" in page("/threads/7")
+        await tap(world, 'text="Earlier messages"')
+        assert "T119" not in page("/threads/7")
+        assert "<li>T20</li>" in page("/threads/7")
+
+
 async def test_a_notice_takes_all_taps_until_its_button_is_pressed(tmp_path: Path) -> None:
     path = tmp_path / "phone.yaml"
     fault = "{interrupt: {kind: permission}, tools: mobile_type_keys, when: {nth: 1}}"
