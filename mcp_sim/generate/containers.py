@@ -137,8 +137,9 @@ class _Object:
         names = _name_schema(patterns, as_object(schema.get("propertyNames")))
         self.name = compile_(owner, "key", names)
         self.fits = partial(text_fits, schema=names)
-        self.other = _Lazy(compile_, owner, "value", next(iter(patterns.values()), _additional(schema)))
-        self.named = bool(patterns) or self.open
+        other = next(iter(patterns.values()), _additional(schema))
+        self.other = _Lazy(compile_, owner, "value", other)
+        self.named = (bool(patterns) or self.open) and other != IMPOSSIBLE
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 
     def _can_be(self, field: str, schema: Record) -> bool:

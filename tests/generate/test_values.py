@@ -36,6 +36,16 @@ TREE: Schema = {
     "properties": {"label": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
     "required": ["label", "children"],
 }
+
+
+def kinds(name: str, count: int, parts: Schema) -> Schema:
+    """Return the schema of one of several kinds of a thing, all with the same required parts."""
+    ways = [{**parts, "kind": {"const": f"{name}{at}"}} for at in range(count)]
+    return {"anyOf": [{"type": "object", "properties": way, "required": [*way]} for way in ways]}
+
+
+LAYERS: Schema = {"type": "array", "items": {"$ref": "#/$defs/layer"}}
+FILLS: Schema = {"type": "object", "additionalProperties": {"$ref": "#/$defs/fill"}}
 CASES: dict[str, Schema] = {
     "bounds": {"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 5},
     "half open": {"type": "number", "exclusiveMinimum": 0, "maximum": 1e-4},
@@ -96,6 +106,10 @@ CASES: dict[str, Schema] = {
         "$ref": "#/$defs/e",
         "$defs": {"e": {"anyOf": [{"type": "integer"}, {
             "type": "object", "properties": {"left": {"$ref": "#/$defs/e"}}, "required": ["left"]}]}}},
+    "recursion through a union of many": {
+        "type": "object", "additionalProperties": {"$ref": "#/$defs/layer"}, "minProperties": 1,
+        "$defs": {"layer": kinds("layer", 12, {"layers": LAYERS, "above": LAYERS, "fills": FILLS, "strokes": FILLS}),
+                  "fill": kinds("fill", 12, {"stops": LAYERS, "more": FILLS})}},
     "a base that two extend": {
         "allOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/c"}],
         "$defs": {"a": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},

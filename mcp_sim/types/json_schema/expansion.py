@@ -24,7 +24,8 @@ IMPOSSIBLE: Record = NEVER
 """The schema of no value at all. The expansion ends with it where a schema refers back to itself."""
 
 _DEEPEST = (12, 8, 5, 3)
-"""Depths below which only required properties are expanded. The first one that keeps within `_MOST` is used."""
+"""Depths below which only required properties are expanded, and lists and maps are empty if they may be. The first one
+that keeps within `_MOST` is used."""
 
 _BOTTOM = 80
 """Nothing is expanded below this depth. What reads schemas takes several frames for each level, and Python allows a
@@ -188,13 +189,21 @@ def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int)
             nested[word] = {name: _part(value, source, trail, depth) for name, value in parts.items()}
     for word in SCHEMA_PARTS:
         if isinstance(flat.get(word), dict):
-            nested[word] = _part(flat[word], source, trail, depth)
+            cut = depth >= source.deepest and _may_be_empty(flat, word)
+            nested[word] = IMPOSSIBLE if cut else _part(flat[word], source, trail, depth)
     for word in SCHEMA_LISTS:
         if isinstance(flat.get(word), list):
             nested[word] = [_part(branch, source, trail, depth) for branch in as_list(flat[word])]
     return {
         name: value for name, value in {**flat, **nested}.items() if name not in {"$defs", "definitions", "$schema"}
     }
+
+
+def _may_be_empty(schema: Record, word: str) -> bool:
+    """Whether a keyword is about the items of a list that may be empty, or the values of such a map."""
+    if word == "additionalProperties":
+        return not schema.get("minProperties") and required(schema) <= properties(schema).keys()
+    return word == "items" and not schema.get("minItems")
 
 
 def _part(schema: Json, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
