@@ -95,11 +95,14 @@ class Referrer:
     """Whether records that cannot exist without the link are deleted with the one that they link to."""
     forbids: bool = True
     """Whether records that do not go along forbid the deletion. Otherwise they keep the link."""
+    is_optional: bool = False
+    """Whether tools create such records without the link, which was only guessed."""
 
     @property
     def holds(self) -> bool:
         """Whether the record cannot exist without the link."""
-        return self.field.required and not is_nullable(self.field.schema) and not self.is_list
+        is_needed = self.field.required and not self.is_optional
+        return is_needed and not is_nullable(self.field.schema) and not self.is_list
 
     @property
     def is_list(self) -> bool:
@@ -145,7 +148,9 @@ def dependants(domain: Domain, entity: str) -> Dependants:
     declares the records of an entity, all that cannot be without them go along: what is only generated forbids nothing.
     Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of its records.
     """
-    changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
+    plans = [plan for whole in domain.plans.values() for plan in whole.variants]
+    changed = {plan.entity for plan in plans if plan.verb in _CHANGING}
+    creates = [plan for plan in plans if plan.verb == "create"]
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
@@ -155,11 +160,17 @@ def dependants(domain: Domain, entity: str) -> Dependants:
                 referrer,
                 goes_along=referrer.entity not in holding,
                 forbids=not referrer.field.link_is_guessed or name in domain.given or name not in domain.declared,
+                is_optional=referrer.field.link_is_guessed and _leave_out(creates, referrer),
             )
             for referrer in referring(domain, name)
         ]
         pending += [link.entity for link in referrers[name] if link.goes_along and link.entity not in referrers]
     return referrers
+
+
+def _leave_out(creates: Sequence[Plan], referrer: Referrer) -> bool:
+    """Whether some tool creates records of an entity without this field: a project that belongs to no task."""
+    return any(plan.entity == referrer.entity and referrer.field.name not in plan.sets.values() for plan in creates)
 
 
 class _Removal:

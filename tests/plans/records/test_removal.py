@@ -14,12 +14,16 @@ from mcp_sim import Simulator, World
 Json = Any
 
 
+def listing(row: Json) -> Json:
+    return {"type": "object", "properties": {"items": {"type": "array", "items": row}}}
+
+
 def site_tools(folder: Path, site_id: Json = TEXT, **records: int) -> Simulator:
     """Return a simulator of servers that belong to sites. All tools take the id of a site as a text."""
 
     def listed(**fields: Json) -> Json:
         shown = {"type": "object", "properties": fields, "required": [*fields]}
-        return {"type": "object", "properties": {"items": {"type": "array", "items": shown}}}
+        return listing(shown)
 
     tools = [
         tool("list_sites", output=listed(id=site_id, name=TEXT)),
@@ -50,6 +54,29 @@ async def test_a_word_for_all_deletes_the_records_of_none(word: str, tmp_path: P
         before = await sites_with_servers(world)
         await answered(world, "delete_site_servers", site_id=word)
         assert await sites_with_servers(world) == before != []
+
+
+@pytest.mark.parametrize(("part", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
+@pytest.mark.parametrize("is_needed", [False, True], ids=["free", "needed"])
+async def test_a_record_goes_along_with_another_only_if_all_of_its_creates_name_that(
+    part: str, whole: str, is_needed: bool, tmp_path: Path
+) -> None:
+    shown = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
+    name, own = f"{whole}_id", f"{part}_id"
+    tools = [
+        tool(f"create_{whole}", needed="name", name=TEXT, output=shown),
+        tool(f"delete_{whole}", needed=name, **{name: TEXT}),
+        tool(f"create_{part}_for_{whole}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
+        tool(f"list_{part}s_for_{whole}", needed=name, **{name: TEXT}, output=listing(shown)),
+        tool(f"update_{part}", needed=own, **{own: TEXT}, name=TEXT, output=shown),
+        *([] if is_needed else [tool(f"create_{part}", needed="name", name=TEXT, output=shown)]),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        holder = await answered(world, f"create_{whole}", name="Third")
+        made = await answered(world, f"create_{part}_for_{whole}", **{name: holder["id"]}, name="Ada")
+        await answered(world, f"delete_{whole}", **{name: holder["id"]})
+        observation = await world.call(f"update_{part}", {own: made["id"], "name": "Bo"})
+        assert observation.ok is not is_needed
 
 
 async def test_the_work_is_linear_in_the_records(tmp_path: Path) -> None:
