@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import Effect, Write, clears, effect_without_record
 from mcp_sim.plans.records.field_changes import state_check
 from mcp_sim.plans.records.filters import filter_argument, is_given, matching_rows
@@ -13,6 +14,7 @@ from mcp_sim.plans.records.ordering import Row
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.refusal import conflict, invalid, not_found
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
@@ -35,7 +37,8 @@ _CHANGING = frozenset({"update", "delete"})
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that deletes a record, or all records of those that it names."""
     entity = domain.entities[plan.entity or ""]
-    select = (_selection_by_parents if clears(tool, plan, entity) else _selection)(tool, plan, entity)
+    by_parents = clears(tool, plan, entity)
+    select = _selection_by_parents(tool, plan, entity) if by_parents else _selection(tool, plan, entity, domain)
     check_state, name = state_check(tool, plan), entity.name
     others = dependants(domain, name)
     missing = effect_without_record(plan, domain)
@@ -57,11 +60,25 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     return remove
 
 
-def _selection(tool: Tool, plan: Plan, entity: Entity) -> Select:
-    """Compile the selection of the one record that a call names."""
-    find = finder(tool, plan, entity)
+def _selection(tool: Tool, plan: Plan, entity: Entity, domain: Domain) -> Select:
+    """Compile the selection of the one record that a call names.
+
+    `remove_user(team_id)` names none of several users. Where nothing specifies them, none is selected.
+    """
+    find, matching = finder(tool, plan, entity), matching_rows(tool, plan, entity)
+    known = {path: entity.fields.get(rule.field) for path, rule in plan.filters.items()}
+    naming = [
+        argument(path)
+        for path, field in known.items()
+        if field is None or (field.link is None and main_type(field.schema) != "boolean")
+    ]
+    is_vague = plan.key is None and not entity.singleton and entity.name in domain.unspecified
 
     def select(turn: Turn) -> Sequence[Row] | Observation:
+        arguments = turn.call.arguments
+        names_none = is_vague and all(fetch(arguments) is ABSENT for fetch in naming)
+        if names_none and len(matching(turn.view, arguments)) > 1:
+            return not_found(tool, entity.name, None, None)
         key = find(turn)
         return key if isinstance(key, Observation) else [(key, turn.view.get(entity.name, key) or {})]
 

@@ -79,6 +79,25 @@ async def test_a_record_goes_along_with_another_only_if_all_of_its_creates_name_
         assert observation.ok is not is_needed
 
 
+@pytest.mark.parametrize(("part", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
+async def test_a_removal_that_names_none_of_several_records_removes_none(part: str, whole: str, tmp_path: Path) -> None:
+    shown = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
+    name = f"{whole}_id"
+    tools = [
+        tool(f"create_{whole}", needed="name", name=TEXT, output=shown),
+        tool(f"create_{part}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
+        tool(f"list_{part}s", needed=name, **{name: TEXT}, output=listing(shown)),
+        tool(f"remove_{part}", f"Remove the {part} from a {whole}.", needed=name, **{name: TEXT}),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        holder = {name: (await answered(world, f"create_{whole}", name="Third"))["id"]}
+        created = [await answered(world, f"create_{part}", **holder, name=text) for text in ("Ada", "Bo")]
+        before = (await answered(world, f"list_{part}s", **holder))["items"]
+        assert [row["name"] for row in before] == [row["name"] for row in created]
+        await answered(world, f"remove_{part}", **holder)
+        assert (await answered(world, f"list_{part}s", **holder))["items"] == before
+
+
 async def test_the_work_is_linear_in_the_records(tmp_path: Path) -> None:
     async def calls(servers: int) -> int:
         async with site_tools(tmp_path, site=1, server=servers).open() as world:
