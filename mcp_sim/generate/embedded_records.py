@@ -26,29 +26,38 @@ Embed: TypeAlias = Callable[[str, Record, Json, Pick], Json]
 
 _ALTERNATIVES = frozenset({"anyOf", "oneOf", "allOf"})
 
-_WRAPPER = "data"
+WRAPPER = "data"
 """What JSON:API puts related records under: `author: {data: {id: ...}}`."""
+
+
+class Names:
+    """Recognises the entities that names of properties stand for."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._entities = {name: entity for name, entity in domain.entities.items() if _has_rows(entity)}
+        self._people = next((name for name in word_list("nouns", "owners") if name in self._entities), None)
+        self.entity_of, self.named_by = cache(self._entity_of), cache(self._named_by)
+
+    def _entity_of(self, name: str) -> Entity | None:
+        """Return the entity of the objects that a property holds."""
+        parts = snake(name).split("_")
+        nouns = ("_".join((*parts[at:-1], singular(parts[-1]))) for at in range(len(parts)))
+        is_person = parts[-1] == "by" or singular(parts[-1]) in word_set("nouns", "people")
+        noun = next((noun for noun in nouns if noun in self._entities), self._people if is_person else None)
+        return self._entities.get(noun or "")
+
+    def _named_by(self, name: str) -> Entity | None:
+        """Return the entity whose keys a property holds."""
+        stem, _, ending = snake(name).rpartition("_")
+        entity = self.entity_of(stem) if stem else None
+        is_key = entity is not None and (noun_of_id(snake(name)) or ending == snake(entity.key) != "name")
+        return entity if is_key else None
 
 
 def embedder(domain: Domain) -> Embed:
     """Return what puts the records of a domain into generated values."""
-    entities = {name: entity for name, entity in domain.entities.items() if _has_rows(entity)}
-    people = next((name for name in word_list("nouns", "owners") if name in entities), None)
-
-    @cache
-    def entity_of(name: str) -> Entity | None:
-        parts = snake(name).split("_")
-        nouns = ("_".join((*parts[at:-1], singular(parts[-1]))) for at in range(len(parts)))
-        is_person = parts[-1] == "by" or singular(parts[-1]) in word_set("nouns", "people")
-        noun = next((noun for noun in nouns if noun in entities), people if is_person else None)
-        return entities.get(noun or "")
-
-    @cache
-    def named_by(name: str) -> Entity | None:
-        stem, _, ending = snake(name).rpartition("_")
-        entity = entity_of(stem) if stem else None
-        is_key = entity is not None and (noun_of_id(snake(name)) or ending == snake(entity.key) != "name")
-        return entity if is_key else None
+    names = Names(domain)
+    entity_of, named_by = names.entity_of, names.named_by
 
     def embed(name: str, schema: Record, value: Json, pick: Pick, place: str = "") -> Json:
         if isinstance(value, list):
@@ -64,7 +73,7 @@ def embedder(domain: Domain) -> Embed:
         if record is not None:
             return _shown(record, body, schema)
         inner: Record = {
-            key: embed(name if key == _WRAPPER else key, property_of(schema, key), held, pick, f"{place}.{key}")
+            key: embed(name if key == WRAPPER else key, property_of(schema, key), held, pick, f"{place}.{key}")
             for key, held in body.items()
             if isinstance(held, dict | list)
         }

@@ -84,13 +84,14 @@ class _Answers:
 
     def _compile(self, tool: str) -> Answer:
         from mcp_sim.plans.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.plans.records.shown_records import absorbing  # noqa: PLC0415 (as above)
 
         plan = self._domain.plans[tool]
         backend = backends[plan.backend]()
         if backend.may_take_long(plan, self._domain):
             self._lengthy.add(tool)
         compiled = backend.compile_answer(self._domain.tools[tool], plan, self._domain)
-        answer = open_answer(compiled, plan, self._domain)
+        answer = absorbing(open_answer(compiled, plan, self._domain), plan, self._domain)
         if not plan.guessed:
             return answer
         return lambda turn, invent: replace(answer(turn, invent), guessed=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 Json = Any
 
@@ -148,3 +151,38 @@ async def test_a_tool_with_the_name_of_a_record_gets_it(noun: str, tmp_path: Pat
     ]
     sim = simulator(tmp_path, tools)
     assert sim.scenario.domain.plans[noun].verb == "get"
+
+
+@pytest.mark.parametrize(
+    ("mention", "path"),
+    [
+        ({"{noun}": thing(id=TEXT, name=TEXT)}, []),
+        ({"{noun}s": thing(data={"type": "array", "minItems": 1, "items": thing(id=TEXT, name=TEXT)})}, ["data", 0]),
+        ({"source": thing(type={"const": "{noun}"}, id=TEXT, name=TEXT)}, []),
+        ({"parts": {"type": "array", "minItems": 1, "items": thing(**{"{noun}_id": TEXT})}}, [0]),
+    ],
+    ids=["object", "related", "typed", "key"],
+)
+@pytest.mark.parametrize("state", [None, {"shelves": [{"shelf_id": "S1", "label": "A"}]}], ids=["free", "given"])
+@pytest.mark.parametrize("noun", ["badge", "vessel", "ledger"])
+async def test_a_record_that_an_answer_mentions_is_known_to_the_tools_that_take_its_id(
+    noun: str, state: Json, mention: Json, path: list[Json], tmp_path: Path
+) -> None:
+    mentions: Json = json.loads(json.dumps(mention).replace("{noun}", noun))
+    record = thing(id=TEXT, name=TEXT)
+    tools = [
+        tool("compare_versions", output=thing(report=TEXT, **mentions)),
+        tool(f"create_{noun}", needed="name", name=TEXT, output=record),
+        tool(f"list_{noun}s", output=thing(items={"type": "array", "items": record})),
+        tool(f"get_{noun}", needed=f"{noun}_id", **{f"{noun}_id": TEXT}, output=record),
+        tool(f"delete_{noun}", needed=f"{noun}_id", **{f"{noun}_id": TEXT}),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        shown = await answered(world, "compare_versions")
+        part: Json = reduce(getitem, path, shown[next(iter(mentions))])
+        key = part.get("id", part.get(f"{noun}_id"))
+        known = await answered(world, f"get_{noun}", **{f"{noun}_id": key})
+        assert known["name"] == part.get("name", known["name"])
+        assert known in (await answered(world, f"list_{noun}s"))["items"]
+        await answered(world, f"delete_{noun}", **{f"{noun}_id": key})
+        assert "not found" in await refused(world, f"get_{noun}", **{f"{noun}_id": key})
