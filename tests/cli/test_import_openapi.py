@@ -62,6 +62,20 @@ def test_what_is_below_another_in_a_path_belongs_to_it(here: Path) -> None:
     assert sim["listVisits"] == {"verb": "list", "entity": "visit", "filters": {"id": "petId"}}
 
 
+@pytest.mark.parametrize("component", ["GetVisitResponseSuccess", "visit_create_schema", "SimplifiedVisitObject"])
+def test_only_what_a_path_names_is_an_entity(here: Path, component: str) -> None:
+    record: Any = {"type": "object", "properties": {"id": {"type": "string"}, "note": {"type": "string"}}}
+    shown: Any = {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{component}"}}}}
+    seen: Any = {"operationId": "getVisit", "responses": {"200": {"description": "x", **shown}}}
+    key: Any = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+    schemas: Any = {component: record, "Visit": record}
+    paths: Any = {"/pet-visits/{id}": {"parameters": [key], "get": seen}}
+    head: Any = {"openapi": "3.1.0", "info": {"title": "Vet", "version": "1"}}
+    document: Any = {**head, "paths": paths, "components": {"schemas": schemas}}
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    assert [*value(here / "Vet.yaml")["entities"]] == ["visit"]
+
+
 def test_of_a_second_version_too(here: Path) -> None:
     document = {**PETSTORE, "openapi": "3.1.0", "paths": {"/pets": PETSTORE["paths"]["/pets"]}}
     assert main(["import", "openapi", "--name", "pets", petstore(here, document)]) == 0

@@ -44,6 +44,12 @@ def resources(document: Record) -> dict[str, Resource]:
     return by_path
 
 
+def is_named_by_path(entity: str, listed: Collection[Operation]) -> bool:
+    """Whether the words of an entity's name occur in one path. Others are forms of data, such as `task_response`."""
+    parts = {*entity.split("_")}
+    return any(parts <= {singular(word) for word in re.split(r"[\W_]+", snake(operation.path))} for operation in listed)
+
+
 def _key(entity: str, fields: Mapping[str, Record]) -> str | None:
     """Return the field that identifies a record, None if no field has such a name."""
     fields_by_name = {snake(name): name for name in reversed(list(fields))}

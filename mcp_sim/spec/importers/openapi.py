@@ -11,7 +11,7 @@ from pydantic import Field
 from mcp_sim.spec.foreign.dialects import to_json_schema
 from mcp_sim.spec.foreign.files import distinct, file_name
 from mcp_sim.spec.foreign.openapi import Missing, Operation, operations, read_document, target_of, tokens_of
-from mcp_sim.spec.foreign.rest import Resource, entity_entry, resources, sim_entry
+from mcp_sim.spec.foreign.rest import Resource, entity_entry, is_named_by_path, resources, sim_entry
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties
@@ -31,8 +31,8 @@ class Openapi(Importer):
     """Read OpenAPI 3.0, 3.1 and Swagger 2.0 documents in JSON or YAML. Each operation becomes a tool.
 
     Parameters and the properties of the body become arguments. The successful response becomes the outputSchema; a
-    list is put into an object, under the plural of what it lists. Component schemas with a key become entities. The
-    method and path say what a tool does if they are clear: `GET /pets/{petId}` gets a pet.
+    list is put into an object, under the plural of what it lists. Component schemas with a key become entities if a
+    path names them. The method and path say what a tool does if they are clear: `GET /pets/{petId}` gets a pet.
     """
 
     sources: tuple[str, ...] = Field(min_length=1, description="The files.", examples=[["petstore.yaml"]])
@@ -44,11 +44,16 @@ class Openapi(Importer):
     def _server(self, path: Path) -> Imported:
         doubts: list[str] = []
         document = read_document(path, doubts)
-        tools, sim = _tools(document, doubts)
+        listed = list(operations(document, doubts))
+        tools, sim = _tools(document, listed, doubts)
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
-        entities = {name: _proper_entry(resource, doubts) for name, resource in resources(document).items()}
+        entities = {
+            name: _proper_entry(resource, doubts)
+            for name, resource in resources(document).items()
+            if is_named_by_path(name, listed)
+        }
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
@@ -58,10 +63,9 @@ class Openapi(Importer):
         return Imported(name, tools, spec, tuple(dict.fromkeys(doubts)))
 
 
-def _tools(document: Record, doubts: list[str]) -> tuple[list[Json], dict[str, Record]]:
+def _tools(document: Record, listed: Sequence[Operation], doubts: list[str]) -> tuple[list[Json], dict[str, Record]]:
     """Return the tools, and their entries under `sim:`."""
     known = resources(document)
-    listed = list(operations(document, doubts))
     names = list(distinct([_name(operation) for operation in listed]))
     tools: list[Json] = []
     sim: dict[str, Record] = {}
