@@ -96,11 +96,11 @@ def install(folder: Path) -> Path:
     python = venv / "bin" / "python"
     ready = folder / "installed"
     if not ready.exists():
-        _run(sys.executable, "-m", "venv", "--clear", venv)
-        pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
-        _run(*pip, *ENGINE)
-        _run(*pip, "--no-deps", SMALL_MODEL)
-        _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *STRAYS)
+        _run(sys.executable, "-m", "venv", "--clear", "--without-pip", venv)
+        pip = (sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check")
+        _run(*pip, "install", "--no-compile", *ENGINE)
+        _run(*pip, "install", "--no-compile", "--no-deps", SMALL_MODEL)
+        _run(*pip, "uninstall", "--yes", *STRAYS)
         ready.touch()
     return python
 

@@ -37,7 +37,7 @@ def main(folder: Path, names: Sequence[str]) -> int:
     """Run all trainers, or those that are named. Return the exit status."""
     folder.mkdir(parents=True, exist_ok=True)
     wheel = folder / "wheel"
-    pip(Path(sys.executable), "wheel", "--no-deps", "--wheel-dir", str(wheel), str(ROOT / "packaging" / "core"))
+    pip("wheel", "--no-deps", "--wheel-dir", str(wheel), str(ROOT / "packaging" / "core"))
     [core] = wheel.glob("*.whl")
     with ThreadPoolExecutor(2) as pool:
         problems = [*pool.map(lambda name: check(folder, name, core), names or TRAINERS)]
@@ -48,10 +48,11 @@ def main(folder: Path, names: Sequence[str]) -> int:
 def check(folder: Path, name: str, core: Path) -> str:
     """Install a trainer and run its script. Return what went wrong, or ''."""
     clock, place = time.monotonic(), folder / name
-    subprocess.run([sys.executable, "-m", "venv", place], check=True, timeout=LONGEST_INSTALL)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True, timeout=LONGEST_INSTALL)
     python = place / "bin" / "python"
+    needs = (f"{core}[terminal]", *TRAINERS[name])  # the extra is for shipped scenarios with a shell
     try:
-        pip(python, "install", f"{core}[terminal]", *TRAINERS[name])  # the extra is for shipped scenarios with a shell
+        pip("--python", str(python), "install", "--no-compile", *needs)  # a script imports a part of what is installed
     except subprocess.CalledProcessError as error:
         return f"{name}: cannot be installed beside mcp-sim-core: {error.stderr[-2000:]}"
     installed = time.monotonic()
@@ -71,8 +72,8 @@ def check(folder: Path, name: str, core: Path) -> str:
     return f"{name}: exit code {done.returncode}\n{done.stderr[-3000:]}" if done.returncode else ""
 
 
-def pip(python: Path, *words: str) -> None:
-    command = [str(python), "-m", "pip", words[0], "--quiet", "--disable-pip-version-check", *words[1:]]
+def pip(*words: str) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
     subprocess.run(command, check=True, capture_output=True, text=True, timeout=LONGEST_INSTALL)
 
 
