@@ -30,6 +30,11 @@ TRAINERS = {
     "art": ["openpipe-art==0.5.18", "openai<3"],
     "trl": ["trl==1.16.0", "torch==2.13.0", "jmespath"],
 }
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "RAY_raylet_start_wait_time_s": "240",  # 30 are too few on a busy machine
+}
 LONGEST_INSTALL, LONGEST_RUN = 1200, 600  # seconds; torch is 200 MB
 
 
@@ -60,7 +65,7 @@ def check(folder: Path, name: str, core: Path) -> str:
         arguments = {"verifiers": [url], "inspect_ai": [str(place / "logs")]}.get(name, [])
         [script] = [path for scripts in SCRIPTS for path in scripts.glob(f"with_{name}.py")]
         command = [str(python), str(script), *arguments]
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+        environment = {**os.environ, **ENVIRONMENT}
         try:
             done = subprocess.run(
                 command, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST_RUN
