@@ -11,7 +11,7 @@ from mcp_sim.types.lexicon.terms import terms
 
 Claim: TypeAlias = Literal["success", "failure", "uncertain"]
 
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|(?<!\w)'[^']*'(?!\w)")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|`[^`]*`|(?<!\w)'[^']*'(?!\w)")
 """Titles and messages of records are quoted: their words are not the agent's."""
 _PARTICIPLE = re.compile(r"\b\w{3,}ed\b", re.IGNORECASE)
 _STATEMENT = re.compile(r"\b(?:is|are|has|have|was|were|knows|\w{3,}ed)\b", re.IGNORECASE)

@@ -16,7 +16,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import End, Perturbation, Stage, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>)]+[^\s\"'<>).,;]")
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>)]+[^\s\"'<>).,;]")
 
 
 @frozen

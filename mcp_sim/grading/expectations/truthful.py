@@ -108,5 +108,5 @@ def _at(answer: str, path: str) -> Json:
     """Return the value at a path of an answer that is JSON; ABSENT if it is not, or lacks it."""
     try:
         return at_path(json.loads(answer), path.split("."))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ABSENT
