@@ -98,12 +98,16 @@ async def test_long_lists_show_some_rows_and_lead_to_the_others(tmp_path: Path) 
         for _ in range(12):
             await call(world, "swipe_on_screen", direction="up")
         await tap(world, 'text="More"')
-        assert "Person 0050" in page("contacts")
+        shown = await call(world, "list_elements_on_screen")
+        assert 'text="Previous"' in shown
+        assert 'text="Person 0050"' in shown
+        await call(world, "press_button", button="BACK")
+        assert 'text="Person 0049"' in await call(world, "list_elements_on_screen"), "the list is where it was"
         await call(world, "open_url", url="https://messages.example/threads/7")
         assert "T119" in page("/threads/7")
         await tap(world, 'text="Earlier messages"')
-        assert "T119" not in page("/threads/7")
-        assert "<li>T20</li>" in page("/threads/7")
+        assert "<li>T20</li>" in page("/threads/7/from/20")
+        assert "T119" not in page("/threads/7/from/20")
 
 
 async def test_a_notice_takes_all_taps_until_its_button_is_pressed(tmp_path: Path) -> None:

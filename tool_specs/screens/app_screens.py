@@ -28,13 +28,16 @@ def listed(rows):
     return f'<ul id="list">{"".join(rows)}</ul>'
 
 
-def part(items, start, shown, address, *, earlier="Previous", later="More"):
-    """Return a list of the items from a number on, with rows that lead to those before and after."""
+def part(items, start, shown, path, query="", *, earlier="Previous", later="More"):
+    """Return a list of the items from a number on, with rows that lead to those before and after: other screens."""
     at = int(start) if re.fullmatch("[0-9]{1,9}", start) else 0
-    rows = [shown(item) for item in items[at : at + MOST_ROWS]]
-    before = [row(escape(f"{address}start={max(0, at - MOST_ROWS)}"), earlier)] if at else []
-    after = [row(escape(f"{address}start={at + MOST_ROWS}"), later)] if at + MOST_ROWS < len(items) else []
-    return listed([*before, *rows, *after])
+
+    def other(number, title):
+        return row(escape(f"{path}/from/{number}{query}"), title)
+
+    before = [other(max(0, at - MOST_ROWS), earlier)] if at else []
+    after = [other(at + MOST_ROWS, later)] if at + MOST_ROWS < len(items) else []
+    return listed([*before, *map(shown, items[at : at + MOST_ROWS]), *after])
 
 
 def floating(path, name, content):

@@ -21,11 +21,12 @@ def contact_of(world, id):
 
 
 @contacts.page("/")
+@contacts.page("/from/<start>")
 def people(world, q="", start=""):
     people = [person for person in by_name(world) if q.casefold() in person["name"].casefold()]
     search = f'<input type="search" name="q" id="search" placeholder="Search contacts" value="{escape(q)}">'
-    address = f"/?q={quote(q)}&" if q else "/?"
-    rows = part(people, start, lambda person: row(f"/people/{person['id']}", person["name"]), address)
+    query = f"?q={quote(q)}" if q else ""
+    rows = part(people, start, lambda person: row(f"/people/{person['id']}", person["name"]), "", query)
     create = floating("/new", "floating_action_button", ' aria-label="Create contact">+')
     return screen("Contacts", f'<form action="/">{search}</form>{rows}{create}')
 
@@ -90,6 +91,7 @@ def delete(world, id):
 
 
 @messages.page("/")
+@messages.page("/from/<start>")
 def threads(world, start=""):
     newest = {message["contact"]: message for message in world.message if world.contact.get(message["contact"])}
     latest = sorted(newest.values(), key=lambda message: message["at"], reverse=True)
@@ -98,19 +100,21 @@ def threads(world, start=""):
         text = message["text"] if message["incoming"] else f"You: {message['text']}"
         return row(f"/threads/{message['contact']}", world.contact.get(message["contact"])["name"], text)
 
-    rows = part(latest, start, shown, "/?")
+    rows = part(latest, start, shown, "")
     return screen("Messages", rows + floating("/new", "start_chat_fab", ">Start chat"))
 
 
 @messages.page("/new")
+@messages.page("/new/from/<start>")
 def begin(world, start=""):
     def shown(person):
         return row(f"/threads/{person['id']}", person["name"], person["phone"])
 
-    return screen("New conversation", part(by_name(world), start, shown, "/new?"), up="/")
+    return screen("New conversation", part(by_name(world), start, shown, "/new"), up="/")
 
 
 @messages.page("/threads/<id>")
+@messages.page("/threads/<id>/from/<start>")
 def thread(world, id, start=""):
     other = contact_of(world, id)
     messages = world.message.find(contact=other["id"])
@@ -118,7 +122,7 @@ def thread(world, id, start=""):
         messages,
         start or str(max(0, len(messages) - MOST_ROWS)),
         lambda message: f"<li>{escape(message['text'])}</li>",
-        f"/threads/{other['id']}?",
+        f"/threads/{other['id']}",
         earlier="Earlier messages",
         later="Later messages",
     )
