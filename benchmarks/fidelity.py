@@ -78,19 +78,19 @@ listed were not measured: their servers need an account, or are invented.
 """
 
 
-async def measured(folder: Path, again: Path | None) -> Row:
+def measured(folder: Path, again: Path | None) -> Row:
     """Return form and behaviour of each kind of simulation of one server."""
     sessions = read_sessions(folder)
     row: Row = {"calls": sum(len(session.calls) for session in sessions)}
     if len(sessions) > 1:
-        inferred, learnt = await learnt_reports(sessions)
+        inferred, learnt = asyncio.run(learnt_reports(sessions))
         row |= {"inferred": _halves(inferred), "learnt": _halves(learnt)}
     with tempfile.TemporaryDirectory() as scratch:
         if (document := compiled(folder, Path(scratch))) is not None:
-            row["compiled"] = _halves(await measure(document, sessions, trust=True, cold=False))
+            row["compiled"] = _halves(asyncio.run(measure(document, sessions, trust=True, cold=False)))
     if again is not None and (again / folder.name).is_dir():
         other = recorded_answers(read_sessions(again / folder.name))
-        row["real twice"] = _halves(await measure(other, sessions, cold=False))
+        row["real twice"] = _halves(asyncio.run(measure(other, sessions, cold=False)))
     return row
 
 
@@ -272,7 +272,7 @@ def main() -> int:
             continue
         if args.validity is None:
             print(f"measuring {folder.name}", file=sys.stderr)
-            kept["servers"][folder.name] = asyncio.run(measured(folder, args.again))
+            kept["servers"][folder.name] = measured(folder, args.again)
         elif (TASKS / folder.name).is_dir():
             kept["validity"][folder.name] = ranked(args.recordings, args.validity, folder.name, args.streams)
         if args.json is not None:
