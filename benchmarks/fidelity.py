@@ -62,7 +62,7 @@ What was [measured](recording.md#measuring-fidelity) on recorded sessions of rea
 1. *Inferred* is what mcp-sim makes of the list of tools alone. *Learnt* is `mcp-sim learn` without a model, on sessions
 that it was not learnt from. *Compiled* is the program of the catalogue, whose author has seen some of these sessions.
 That of kanban was written in one go from the prompt of `compile` alone. *Real twice* compares two runs of the real
-server. Figures with \\* are those of an earlier version.
+server.
 """
 RANKS = """\
 ## Validity
@@ -201,8 +201,7 @@ def page(rows: dict[str, Row], ranks: dict[str, dict[str, Row]]) -> Iterator[str
     yield f"| server | calls | {' | '.join(KINDS)} |"
     yield f"| --- | ---: | {' | '.join('---' for _ in KINDS)} |"
     for server, row in rows.items():
-        mark = " \\*" if row.get("earlier") else ""
-        yield f"| {server}{mark} | {row['calls']} | {' | '.join(_cell(row.get(kind)) for kind in KINDS)} |"
+        yield f"| {server} | {row['calls']} | {' | '.join(_cell(row.get(kind)) for kind in KINDS)} |"
     yield ""
     if ranks:
         yield RANKS
@@ -247,11 +246,10 @@ def _cell(halves: Sequence[float | None] | None) -> str:
 def _rank(row: Row | None) -> str:
     if row is None:
         return "not measured"
-    mark = " \\*" if row.get("earlier") else ""
     if row.get("rho") is None:
-        return f"none{mark}"
+        return "none"
     interval = row["interval"]
-    return f"{row['rho']:.2f}{mark}" + ("" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})")
+    return f"{row['rho']:.2f}" + ("" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})")
 
 
 def main() -> int:
