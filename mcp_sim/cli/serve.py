@@ -153,9 +153,9 @@ def run(args: argparse.Namespace) -> int:
     if find_spec("mcp") is None:  # a client would be answered before the SDK is imported
         raise ModuleNotFoundError(name="mcp")
     if args.http is not None:
-        _serve_http().check(args)
-        with _loaded(args, "http", background_compilation(args)) as loaded:
-            return _serve_http().run(loaded, args)
+        # The port is open before the documents are read: a client that is early waits, and is not refused.
+        with _serve_http().bound(args) as listener, _loaded(args, "http", background_compilation(args)) as loaded:
+            return _serve_http().run(loaded, args, listener)
     _check_stdio(args)
     return anyio.run(_serve, args, background_compilation(args))
 

@@ -84,9 +84,9 @@ def background_compilation(args: argparse.Namespace) -> Compilation | None:
 
 
 def _may_ask(scenario: Path) -> bool:
-    """Whether a document mentions the option, so that it is worth reading it twice."""
+    """Whether a document mentions the option, so that it is worth reading it twice. A pipe cannot be read twice."""
     try:
-        return b"compile" in scenario.read_bytes()
+        return scenario.is_file() and b"compile" in scenario.read_bytes()
     except OSError:
         return False
 

@@ -52,9 +52,9 @@ class _Port:
     token: ControlToken | None
 
 
-def check(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for invalid options, before anything is loaded."""
-    parse_address(args.http)
+def bound(args: argparse.Namespace) -> socket.socket:
+    """Return the listening socket. Raises `UsageError` for invalid options, before anything is loaded."""
+    host, port = parse_address(args.http)
     _limits(args)
     positive_seconds("--unread", args.unread)
     if args.server is not None:
@@ -69,6 +69,7 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError(f"--max-megabytes must be at least 1, not {args.max_megabytes}")
     for name in args.world:
         checked_name(name)
+    return bind(host, port)
 
 
 def _check_workers(args: argparse.Namespace) -> None:
@@ -83,14 +84,13 @@ def _check_workers(args: argparse.Namespace) -> None:
         raise UsageError("--report works with one worker only; use --trace FILE, and then `mcp-sim grade FILE`")
 
 
-def run(loaded: Loaded, args: argparse.Namespace) -> int:
+def run(loaded: Loaded, args: argparse.Namespace, listener: socket.socket) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
-    host, port = parse_address(args.http)
     if loaded.simulator.scenario.auth is not None:
         _check_login(args)
-    rules = access(host, args.allow_host, args.token_file, environment())
-    with token_of(args) as token, bind(host, port) as listener:
+    rules = access(parse_address(args.http)[0], args.allow_host, args.token_file, environment())
+    with token_of(args) as token:
         port = _Port(listener, barring(rules, token), token)
         serve = partial(_serve, loaded, args, port)
         return _run(serve) if args.workers == 1 else _run_workers(loaded, serve, listener, args)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import subprocess
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from support.over_http import listening
+from support.places import ROOT
+from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.server.access import access
@@ -30,6 +37,25 @@ async def test_a_serving_server_is_healthy_and_shows_nothing_else(tmp_path: Path
             assert (posted.status_code, posted.headers["allow"]) == (405, "GET, HEAD")
             assert (await client.post("/mcp", json={})).status_code == 421
         assert not any("health" in line for line in served.log)
+
+
+@pytest.mark.time_limit(100)
+def test_a_client_that_is_early_waits_until_the_documents_are_read(tmp_path: Path) -> None:
+    document = tmp_path / "scenario.yaml"
+    os.mkfifo(document)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [PYTHON, "-m", "mcp_sim", "serve", str(document), "--http", str(port), "--log-level", "error"]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as served:
+        try:
+            with document.open("w", encoding="utf-8") as stream:  # opens once the server reads it
+                early = HTTPConnection("127.0.0.1", port, timeout=60)
+                early.request("GET", "/health")
+                stream.write('{"mcp_sim": 1, "tools": "crm"}')
+            assert early.getresponse().read() == b'{"status":"ok"}'
+            early.close()
+        finally:
+            served.terminate()
 
 
 async def test_a_server_that_ends_is_not_healthy() -> None:
