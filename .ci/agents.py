@@ -17,6 +17,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from clients import AT_ONCE, CLIENTS, ROOT, Place, make_programs
@@ -58,14 +59,19 @@ def agent(name: str, folder: Path, programs: Path) -> list[str]:
 
 def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the runs of an agent with their names."""
-    scenarios = [file for file in sorted(shipped("scenarios")) if is_played(load(file), scripts())]
-    for at, scenario in enumerate(scenarios):
+    for at, scenario in enumerate(played_scenarios()):
         turn, own = divmod(at, len(FRAMEWORKS))
         if name != SHELL and name != FRAMEWORKS[own]:
             continue
         for transport in TRANSPORTS if name == SHELL else TRANSPORTS[turn % 2 :][:1]:
             words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
             yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]
+
+
+@cache
+def played_scenarios() -> list[str]:
+    """Return the shipped scenarios that the agents play."""
+    return [file for file in sorted(shipped("scenarios")) if is_played(load(file), scripts())]
 
 
 def is_played(scenario: Scenario, scripts: Sequence[Script]) -> bool:
