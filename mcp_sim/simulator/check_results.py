@@ -26,6 +26,9 @@ from mcp_sim.types.result_templates import RESULT_SLOTS, SLOT, replaced_path
 _TEMPLATES = frozenset({"errors", "sim"})
 """Parts of a tool spec with templates."""
 
+_RESULTS = frozenset({"result", "choices"})
+"""Parts of a corrected plan with templates of results."""
+
 
 def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
     """Note misspelt slots and causes in `errors` and `result`.
@@ -42,10 +45,13 @@ def check_templates(specs: Iterable[Spec], inferred: Inferred) -> None:
             _check_errors(spec.root.at("errors"), FAILURE_SLOTS | keys | every)
             for id_, tool in spec.tools.items():
                 _check_errors(spec.root.at("sim", tool.name, "errors"), FAILURE_SLOTS | keys | names[id_])
-        known = every | RESULT_SLOTS | _fields(inferred, spec.tools.values())
-        for id_, tool in spec.tools.items():
-            if id_ in inferred.plans and inferred.plans[id_].backend == "records":
-                _check_results(spec.root.at("sim", tool.name), known)
+        plans = {tool.name: inferred.plans.get(id_) for id_, tool in spec.tools.items()}
+        corrected = [spec.root.at("sim", name) for name, plan in plans.items() if plan and plan.backend == "records"]
+        templated = [sim for sim in corrected if not _RESULTS.isdisjoint(sim.mapping)]
+        if templated:
+            known = every | RESULT_SLOTS | _fields(inferred, spec.tools.values())
+            for sim in templated:
+                _check_results(sim, known)
 
 
 def _properties(schema: Json) -> Iterator[str]:
