@@ -114,6 +114,43 @@ def test_odd_requests_are_refused(tmp_path: Path) -> None:
         read_theme(str(odd))
 
 
+HOSTILE: dict[str, tuple[list[str], Any]] = {
+    "too few words": (["sounds"], {"onset": ["x"], "vowel": ["a"], "coda": ["n"]}),
+    "at least 3 items": (["sounds"], {"onset": ["x"], "vowel": ["a"]}),
+    "at least 1 item": (["sounds", "vowel"], []),
+    "greater than or equal to 1": (["share", "person"], -1_000),
+    "lower bound first": (["tables", "town", "population"], {"number": [5, 1]}),
+    "less than or equal to 1000000000000": (["tables", "town", "population"], {"number": [1, 10**400]}),
+    "less than or equal to 9000": (["tables", "town", "founded"], {"year": [1, 99_999]}),
+    r"a field \(number or year\), got 'name'": (["tables", "province", "capital", "of"], "name"),
+    r"a field \(pick\), got 'nothing'": (["tables", "province", "capital", "by"], "nothing"),
+    "got 'nothing.at'": (["questions", "0", "answer"], "nothing.at"),
+    "got 'nothing'": (["lists", "0", "by"], "nothing"),
+    r"\(name or choice or number or year\), got 'twice'": (["tables", "line", "twice"], {"text": "{twice}{twice}"}),
+}
+
+
+@pytest.mark.parametrize("problem", HOSTILE)
+def test_hostile_themes_are_refused(tmp_path: Path, problem: str) -> None:
+    text = (Path(read_theme.__code__.co_filename).parent / "themes" / "coast.yaml").read_text(encoding="utf-8")
+    theme = yaml12.load(text.encode(), "coast").value
+    (*steps, last), value = HOSTILE[problem]
+    place = theme
+    for step in steps:
+        place = place[int(step) if isinstance(place, list) else step]
+    place[last] = value
+    path = tmp_path / "theme.json"
+    path.write_text(json.dumps(theme), encoding="utf-8")
+    with pytest.raises((UsageError, DocumentError), match=problem):
+        invent(read_theme(str(path)), rows=150, seed=1)
+
+
+def test_texts_of_a_theme_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_sim.generate.fiction.rows._MOST_TEXT", 1_000)
+    with pytest.raises(UsageError, match="use fewer rows"):
+        fiction("league")
+
+
 def test_options_of_the_other_kind_are_refused_and_no_questions_are_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mcp_sim.generate.fiction.rows import Fiction
-from mcp_sim.generate.fiction.theme import TableRule
+from mcp_sim.generate.fiction.theme import SLOT, TableRule
 from mcp_sim.types import Json, Record
-from mcp_sim.types.result_templates import SLOT
 
 _YEAR = 2028
 """The year in which worlds take place, unless it is shifted: after every date of the themes that ship."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from calendar import isleap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from random import Random
 from typing import Any
 
 from mcp_sim.generate.fiction.theme import (
+    SLOT,
     Best,
     Choice,
     Day,
@@ -28,9 +28,10 @@ from mcp_sim.generate.fiction.theme import (
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 
-_SLOT = re.compile(r"\{([\w.]+)\}")
 _TRIES = 100
 """Draws of a day that shows no withheld number. One in thirty days does for a row with three of them."""
+_MOST_TEXT = 64 << 20
+"""Characters of all texts with slots; 20,000 rows of a theme that ships have one million."""
 LEAST_ROWS, MOST_ROWS = 40, 20_000
 """Numbers of rows that a world may have: with fewer, some tables are empty; more make gigabytes of pages."""
 _LEAST_SHIFT, _MOST_SHIFT = -100, 900
@@ -95,6 +96,7 @@ class _Maker:
             table: [name for name, rule in fields.items() if isinstance(rule, Pick)]
             for table, fields in theme.tables.items()
         }
+        self._room = _MOST_TEXT
         self._distinct: dict[tuple[str, str], set[str]] = {}
         """Table and linked table -> the rows that are taken, where links are distinct."""
         self._candidates: dict[tuple[Any, ...], list[Record]] = {}
@@ -176,7 +178,11 @@ class _Maker:
         return self._fiction.value(table, row, rule.off) + self._random.choice(rule.by)
 
     def _text(self, table: str, row: Record, rule: Text) -> str:
-        return _SLOT.sub(lambda match: str(self._fiction.value(table, row, match[1])), rule.text)
+        text = SLOT.sub(lambda match: str(self._fiction.value(table, row, match[1])), rule.text)
+        self._room -= len(text)
+        if self._room < 0:
+            raise UsageError(f"the texts of the theme take more than {_MOST_TEXT >> 20} MB; use fewer rows")
+        return text
 
     def _day(self, table: str, row: Record, rule: Day) -> str:
         """Return a day that shows none of the numbers that only pages may show of the row and those it links to."""

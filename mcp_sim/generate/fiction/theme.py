@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 
 _FOLDER = Path(__file__).parent / "themes"
-Bounds = Annotated[list[int], Field(min_length=2, max_length=2)]
+_MOST = 10**12
+"""The largest number, about as large as money gets."""
+_FIRST_YEAR, _LAST_YEAR = 200, 9000
+"""Years of a theme: those that it may be moved to are in the calendar, too."""
+_MOST_WORDS = 100_000
+"""Draws of a word that was not drawn before. Sounds of a theme that ships make millions of words."""
 
+
+def _in_order(bounds: list[int]) -> list[int]:
+    if bounds[0] > bounds[1]:
+        raise ValueError(f"expected the lower bound first, got {bounds}")
+    return bounds
+
+
+Whole = Annotated[int, Field(ge=-_MOST, le=_MOST)]
+Bounds = Annotated[list[Whole], Field(min_length=2, max_length=2), AfterValidator(_in_order)]
+Years = Annotated[
+    list[Annotated[int, Field(ge=_FIRST_YEAR, le=_LAST_YEAR)]],
+    Field(min_length=2, max_length=2),
+    AfterValidator(_in_order),
+]
+Short = Annotated[str, Field(max_length=100)]
+Long = Annotated[str, Field(max_length=1_000)]
+Letters = Annotated[str, Field(max_length=4, pattern=r"^\w*$")]
 
 Sound: TypeAlias = Literal["onset", "vowel", "coda"]
 """The parts of a syllable."""
 
+SLOT = re.compile(r"\{([\w.]+)\}")
+"""The place of a field in a text."""
 _SHORTEST, _LONGEST = 5, 10
 """Letters of a word: shorter ones are common words too often, longer ones cannot be remembered."""
 _CLOSED = 0.55
@@ -35,34 +60,34 @@ class Name(_Part):
     """Invented words, `name` of them, between one of the texts in `before` and one of those in `after`."""
 
     name: int = Field(ge=1, le=3)
-    before: list[str] = [""]
-    after: list[str] = [""]
+    before: list[Short] = Field(default=[""], min_length=1)
+    after: list[Short] = Field(default=[""], min_length=1)
 
 
 class Number(_Part):
     """A number between two bounds, times a factor, with some decimals."""
 
     number: Bounds
-    times: int = 1
+    times: Whole = 1
     decimals: int = Field(default=0, ge=0, le=3)
 
 
 class Year(_Part):
     """A year between two bounds, which `--shift-years` moves."""
 
-    year: Bounds
+    year: Years
 
 
 class Day(_Part):
     """A day in the years between two bounds, which `--shift-years` moves."""
 
-    day: Bounds
+    day: Years
 
 
 class Choice(_Part):
     """One of some values."""
 
-    choice: list[str] = Field(min_length=1)
+    choice: list[Short] = Field(min_length=1)
 
 
 class Pick(_Part):
@@ -88,16 +113,20 @@ class Off(_Part):
     """A wrong value: that at a path of links, plus one of some numbers."""
 
     off: str
-    by: list[int] = Field(min_length=1)
+    by: list[Whole] = Field(min_length=1)
 
 
 class Text(_Part):
     """A text with slots for fields and fields of linked rows: `{from.name}-{to.name}`."""
 
-    text: str
+    text: Long
 
 
 FieldRule = Name | Number | Year | Day | Choice | Pick | Best | Off | Text
+_NamedField: TypeAlias = tuple[str, str, str, tuple[type[FieldRule], ...]]
+"""Where a path is, the table that it begins at, the path, and the rules that its field may have."""
+_NUMBERS: tuple[type[FieldRule], ...] = (Number, Year)
+_SHOWN: tuple[type[FieldRule], ...] = (Name, Number, Year, Day, Choice, Off, Text)
 
 
 class PageTemplate(_Part):
@@ -107,14 +136,14 @@ class PageTemplate(_Part):
     url: str
     title: str
     date: str = ""
-    text: list[str]
+    text: list[Long]
 
 
 class QuestionRule(_Part):
     """A question about each row of a table. `answer` is the path of links to it."""
 
     about: str
-    ask: str
+    ask: Long
     answer: str
 
 
@@ -122,7 +151,7 @@ class TableRule(_Part):
     """A question whose answer is a table: the rows of a table whose field is `above` or `below` a share of all."""
 
     about: str
-    ask: str
+    ask: Long
     by: str
     keep: Literal["highest", "lowest"] = "highest"
     share: float = Field(default=0.15, gt=0, le=1)
@@ -134,14 +163,14 @@ class Theme(_Part):
     """A theme: what its worlds consist of."""
 
     title: str
-    sounds: dict[Sound, list[str]]
-    share: dict[str, int]
+    sounds: dict[Sound, Annotated[list[Letters], Field(min_length=1)]] = Field(min_length=3)
+    share: dict[str, Annotated[int, Field(ge=1, le=1_000_000)]]
     """Table -> its part of all rows."""
-    tables: dict[str, dict[str, FieldRule]]
-    templates: list[PageTemplate]
+    tables: dict[str, Annotated[dict[str, FieldRule], Field(max_length=100)]] = Field(max_length=100)
+    templates: list[PageTemplate] = Field(max_length=200)
     withhold: list[str]
-    questions: list[QuestionRule]
-    lists: list[TableRule]
+    questions: list[QuestionRule] = Field(max_length=100)
+    lists: list[TableRule] = Field(max_length=100)
 
     @model_validator(mode="after")
     def _names_exist(self) -> Theme:
@@ -154,7 +183,46 @@ class Theme(_Part):
             for name, rule in fields.items():
                 if isinstance(rule, Pick) and rule.distinct and self.share[table] > self.share[rule.pick]:
                     raise ValueError(f"tables.{table}.{name}: {rule.pick} has too few rows to be distinct")
+        for place, table, path, kinds in (*self._computed_from(), *self._asked_for()):
+            if not isinstance(self._field_at(table, path), kinds):
+                words = " or ".join(kind.__name__.lower() for kind in kinds)
+                raise ValueError(f"{place}: expected a path to a field ({words}), got {path!r}")
         return self
+
+    def _computed_from(self) -> Iterator[_NamedField]:
+        """Yield the fields that others are computed from.
+
+        No text shows another text, which would let them double with each field.
+        """
+        for table, fields in self.tables.items():
+            for name, rule in fields.items():
+                place = f"tables.{table}.{name}"
+                if isinstance(rule, Best):
+                    yield place, rule.best, rule.of, _NUMBERS
+                    yield place, rule.best, rule.by, (Pick,)
+                elif isinstance(rule, Off):
+                    yield place, table, rule.off, _NUMBERS
+                elif isinstance(rule, Text):
+                    for path in SLOT.findall(rule.text):
+                        yield place, table, path, (Name, Choice, *_NUMBERS)
+
+    def _asked_for(self) -> Iterator[_NamedField]:
+        """Yield the fields that questions and lists show."""
+        for number, question in enumerate(self.questions):
+            for path in (question.answer, *SLOT.findall(question.ask)):
+                yield f"questions.{number}", question.about, path, _SHOWN
+        for number, listing in enumerate(self.lists):
+            yield f"lists.{number}.by", listing.about, listing.by, _SHOWN
+            for path in listing.columns.values():
+                yield f"lists.{number}.columns", listing.about, path, _SHOWN
+
+    def _field_at(self, table: str, path: str) -> FieldRule | None:
+        """Return the rule of the field that a path of links leads to."""
+        *steps, last = path.split(".")
+        links = self.links()
+        for step in steps:
+            table = links.get(f"{table}.{step}", "")
+        return self.tables.get(table, {}).get(last)
 
     def _named_tables(self) -> list[tuple[str, str]]:
         links = [
@@ -210,13 +278,15 @@ class Names:
         self._taken = set[str](known_words())
 
     def word(self) -> str:
-        """Return a new word, with a capital letter."""
-        while True:
+        """Return a new word, with a capital letter. Raises `UsageError` if the sounds make too few."""
+        for _ in range(_MOST_WORDS):
             syllables = self._random.choice((2, 2, 3))
             word = "".join(self._syllable() for _ in range(syllables))
             if _SHORTEST <= len(word) <= _LONGEST and word not in self._taken:
                 self._taken.add(word)
                 return word.capitalize()
+        letters = f"{_SHORTEST} to {_LONGEST} letters"
+        raise UsageError(f"the sounds of the theme make too few words of {letters}; add some, or use fewer rows")
 
     def _syllable(self) -> str:
         choice, sounds = self._random.choice, self._sounds
