@@ -255,3 +255,27 @@ def test_a_picture_is_a_valid_png_of_the_asked_size() -> None:
     start = data.index(b"IDAT") + 4
     pixels = zlib.decompress(data[start : data.index(b"IEND") - 8])
     assert len(pixels) == 1024 * 462
+
+
+def test_controls_describe_themselves_by_their_labels() -> None:
+    site = Site("https://alarm.example")
+
+    @site.page("/")
+    def home(_world: Any) -> str:
+        return (
+            '<input type="checkbox" role="switch" aria-label="Alarm" checked><button role="switch" aria-checked="true" '
+            'aria-label="Snooze"></button><select aria-label="Tone"><option>Bell</option></select>'
+        )
+
+    device = Device(new_store(), None, [App("Alarms", "org.alarm", site)], SIZE)
+    device.launch("org.alarm")
+    lines = [line.partition(" at=")[0] for line in android.elements(device.views()).splitlines()[1:]]
+    assert lines == [
+        '@e1 Switch label="Alarm"',
+        '@e2 Switch label="Snooze"',
+        '@e3 Spinner label="Tone"',
+        '@e4 TextView text="Bell"',
+    ]
+    dump = parseString(android.uiautomator(device.views(), device.package))
+    switches = [node for node in dump.getElementsByTagName("node") if node.getAttribute("class").endswith("Switch")]
+    assert [node.getAttribute("checked") for node in switches] == ["true", "true"]

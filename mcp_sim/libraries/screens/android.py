@@ -109,7 +109,9 @@ class Views:
         flags = {"clickable", "focusable"} if role not in ("img", "meter", "progressbar") else set[str]()
         value = self._form.value(element) if element.tag in ("input", "select", "textarea") else ""
         if role in _CHECKABLE:
-            flags |= {"checkable", *(("checked",) if value else ())}
+            is_on = bool(value) if element.tag == "input" else element.get("aria-checked") == "true"
+            flags |= {"checkable", *(("checked",) if is_on else ())}
+            view.description = squeezed(element.get("aria-label"))
         elif is_text_control(element):
             flags |= {"long-clickable", *(("password",) if element.get("type") == "password" else ())}
             view.hint = element.get("placeholder") or self._tree.name(element, role)[0]
@@ -118,6 +120,7 @@ class Views:
             view.text = ("•" * len(text) if "password" in flags else text) or view.hint
         elif element.tag == "select":
             view.children = [View("android.widget.TextView", area, element, self._chosen(element))]
+            view.description = squeezed(element.get("aria-label"))
         elif role == "slider":
             view.description, view.text = self._tree.name(element, role)[0], str(value or "")
         else:

@@ -77,9 +77,11 @@ def _html(form: Form, front: Record, url: str) -> str:
     bar = f"<p><code>{escape(url)}</code></p><hr>" if url else ""
     dialog: Record = front["dialog"] or Record()
     question = f'<p role="alert"><strong>{escape(str(dialog["message"]))}</strong></p>' if "message" in dialog else ""
-    tree = tree_of(form, front)
-    tree.build()
-    kept = front["references"] or tree.references  # an element that got another name has none until someone looks
+    kept = front["references"]  # an element that got another name has none until someone looks
+    if not kept:
+        tree = tree_of(form, front)
+        tree.build()
+        kept = tree.references
     references = {int(place): entry[0] for place, entry in kept.items()}
     body = "".join(_written(form.root.first("body") or form.root, form, references))
     return f"<!doctype html><meta charset=utf-8><title>{escape(front['title'])}</title>{bar}{question}{body}"
