@@ -10,7 +10,6 @@ from typing import cast
 
 from anyio import CapacityLimiter
 
-from mcp_sim.programs.watchdog import in_thread
 from mcp_sim.types import Attempt, Json, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
@@ -58,6 +57,8 @@ class _Answers:
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         answer = self._answer(turn.tool.id)
         if self._may_take_long(turn):
+            from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (no tool is listed sooner for programs)
+
             return await in_thread(turn.tool.id, partial(answer, turn, self._invent), self._threads)
         return answer(turn, self._invent)
 
