@@ -35,8 +35,10 @@ git checkout -q main
 sed -i s/d/dmain/ f.txt; git commit -qam "D on main"
 git merge conf
 git status; git status -s; cat f.txt
+git diff --name-only --diff-filter=U; git diff --name-only; git diff --name-status; git diff --name-only --diff-filter=u
+git diff --cached --name-only; git diff --name-status --diff-filter=AM; git diff HEAD --name-only; git diff HEAD
 git commit -m x
-git merge --abort; git status
+git merge --abort; git merge --continue; git status
 git merge conf; sed -i '/^<<<<<<<\|^=======\|^>>>>>>>/d' f.txt; git add f.txt; git status; git commit -m "Merge conf"
 git log --oneline; git blame f.txt
 echo wip >> f.txt; git stash; git stash list; git status

@@ -143,6 +143,8 @@ def merge(git: GitRun, words: Sequence[str]) -> None:
         repository.reset("HEAD", "hard")
         return
     if "continue" in options:
+        if repository.merging is None:
+            raise Failed("fatal: There is no merge in progress (MERGE_HEAD missing).\n", 128)
         commit_index(git, ["--no-edit"])
         return
     if not names:

@@ -45,18 +45,38 @@ def diff(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split(words)
     options, rest = git.options(
         words, "U:p", "cached", "staged", "stat", "name-only", "name-status", "shortstat", "numstat", "unified=",
-        "color=", "no-color", "quiet", "exit-code",
+        "color=", "no-color", "quiet", "exit-code", "diff-filter=",
     )  # fmt: skip
     repository = git.repository
     revisions = [word for word in rest if _is_revision(repository, word)]
     paths += [word for word in rest if word not in revisions]
-    before, after = _sides(repository, revisions, is_cached=bool(options.keys() & {"cached", "staged"}))
+    is_cached = bool(options.keys() & {"cached", "staged"})
+    before, after = _sides(repository, revisions, is_cached=is_cached)
     changes = chosen_changes(git, repository, difference(before, after), paths)
-    git.run.out += [f"* Unmerged path {path}\n" for path in repository.conflicts if path in changes]
-    changes = {path: change for path, change in changes.items() if path not in repository.conflicts}
+    letters = options.get("diff-filter", "")
+    conflicts: Difference = {} if revisions else dict.fromkeys(repository.conflicts, (None, None))
+    unmerged = [*chosen_changes(git, repository, conflicts, paths)]
+    shown = unmerged if _is_shown("U", letters) else []
+    if "name-only" in options:
+        git.say(*shown)
+    elif "name-status" in options:
+        git.say(*(f"U\t{path}" for path in shown))
+    else:
+        git.run.out += [f"* Unmerged path {path}\n" for path in shown]
+    names = {"name-only", "name-status"}
+    hidden = unmerged if is_cached or not options.keys() & names else ()
+    changes = {
+        path: change for path, change in changes.items() if path not in hidden and _is_shown(_letter(*change), letters)
+    }
     show_changes(git, changes, options)
     if options.keys() & {"quiet", "exit-code"}:
         git.run.code = 1 if changes else 0
+
+
+def _is_shown(letter: str, letters: str) -> bool:
+    """Return whether `--diff-filter` shows a kind of change: capitals choose, small letters leave out."""
+    chosen = [other for other in letters if other.isupper()]
+    return letter.lower() not in letters and (not chosen or letter in chosen)
 
 
 def _sides(
