@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
+from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, is_number
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object
 
@@ -249,12 +249,63 @@ def pgrep(run: Invocation) -> None:
     run.code = 0 if rows else 1
 
 
+_SIGNALS = (
+    "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+    "TERM",
+)  # fmt: skip
+_ENDING = frozenset({"INT", "QUIT", "ABRT", "KILL", "TERM", "SEGV"})
+"""What ends a service; it takes the others as a request to read its settings again, or not at all."""
+_KILL_USAGE = "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
+
+
+def _signal(words: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the name of a signal, empty for 0, and the other words. Fails for an unknown one."""
+    wanted, rest = "TERM", [*words]
+    if rest and rest[0] in names and len(rest) > 1:
+        wanted, rest = rest[1], rest[2:]
+    elif rest and re.fullmatch(r"-(?:[0-9]+|(?:SIG)?[A-Z][A-Z0-9]+)", rest[0]):
+        wanted, rest = rest[0][1:], rest[1:]
+    wanted = wanted.upper().removeprefix("SIG")
+    if is_number(wanted):
+        return (_SIGNALS[int(wanted)] if int(wanted) < len(_SIGNALS) else wanted), rest
+    if wanted not in {*_SIGNALS, "CHLD", "CONT", "STOP", "TSTP", "WINCH"}:
+        raise Failed(f"bash: line 1: kill: {wanted}: invalid signal specification\n")
+    return wanted, rest
+
+
+def _send(run: Invocation, signal: str, row: Record) -> None:
+    if signal in _ENDING:
+        run.store.put("service", row["name"], {**row, "status": "stopped"})
+
+
+def kill(run: Invocation) -> None:
+    if run.arguments[:1] == ["-l"]:
+        run.out.append("".join(f"{number:2}) SIG{name}\n" for number, name in enumerate(_SIGNALS) if name))
+        return
+    signal, pids = _signal(run.arguments, ("-s", "-n"))
+    if not pids:
+        raise Failed(_KILL_USAGE, 2)
+    services = {str(row.get("pid")): row for row in running(run)}
+    for pid in [pid for pid in pids if pid != "--"]:
+        if pid in services:
+            _send(run, signal, services[pid])
+        elif pid.startswith("%"):
+            run.fail(f"bash: line 1: kill: {pid}: no such job\n")
+        elif not is_number(pid):
+            run.fail(f"bash: line 1: kill: {pid}: arguments must be process or job IDs\n")
+        elif int(pid) not in (1, _OWN):  # these take no signal from here
+            run.fail(f"bash: line 1: kill: ({pid}) - No such process\n")
+
+
 def pkill(run: Invocation) -> None:
-    patterns = [argument for argument in run.arguments if not argument.startswith("-")]
+    signal, words = _signal(run.arguments, ("-s", "--signal"))
+    patterns = [word for word in words if not word.startswith("-")]
     rows = [row for row in running(run) if patterns and patterns[-1] in f"{row['name']} {row.get('command')}"]
     for row in rows:
-        run.store.put("service", row["name"], {**row, "status": "stopped"})
+        _send(run, signal, row)
     run.code = 0 if rows else 1
+    if run.name == "killall" and patterns and not rows:
+        run.errors.append(f"{patterns[-1]}: no process found\n")
 
 
 def ss(run: Invocation) -> None:
@@ -389,6 +440,6 @@ def _control(run: Invocation, verb: str, row: Record) -> None:
 
 
 BODIES: Mapping[str, Body] = {
-    "curl": curl, "wget": wget, "ps": ps, "pgrep": pgrep, "pkill": pkill, "killall": pkill, "ss": ss, "netstat": ss,
-    "lsof": lsof, "systemctl": systemctl, "ip": interfaces, "ifconfig": interfaces,
+    "curl": curl, "wget": wget, "ps": ps, "pgrep": pgrep, "kill": kill, "pkill": pkill, "killall": pkill,
+    "ss": ss, "netstat": ss, "lsof": lsof, "systemctl": systemctl, "ip": interfaces, "ifconfig": interfaces,
 }  # fmt: skip
