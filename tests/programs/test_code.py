@@ -50,3 +50,28 @@ async def test_the_editor_views_creates_and_inserts() -> None:
         assert (
             value(await world.call("bash", {"command": "git status -s; cat new/a.txt"})) == "?? new/\none\ntwo\nthree"
         )
+
+
+async def test_the_editor_follows_links_and_edits_texts_only() -> None:
+    async with Simulator.load("code").open(seed=1) as world:
+        await world.call(
+            "bash", {"command": "ln -s /srv/depot /srv/here; ln -s README.md l; printf '\\377' > data.bin"}
+        )
+        view = {"command": "view", "path": "/srv/here/l"}
+        assert "# Depot" in value(await world.call(EDIT, view))
+        replace = {"command": "str_replace", "path": "/srv/here/l", "old_str": "# Depot", "new_str": "# Rounds"}
+        assert "has been edited" in value(await world.call(EDIT, replace))
+        shown = value(await world.call("bash", {"command": "readlink l; head -1 README.md"}))
+        assert shown == "README.md\n# Rounds"
+        for more, problem in (
+            ({"command": "create", "path": "a.txt", "file_text": ""}, "is not an absolute path"),
+            ({**replace, "path": "/srv/depot"}, "is a directory"),
+            ({"command": "view", "path": "/srv/depot/data.bin"}, "is not a text"),
+        ):
+            assert problem in message(await world.call(EDIT, more))
+
+
+async def test_a_path_of_tests_is_taken_as_it_is() -> None:
+    async with Simulator.load("code").open(seed=1) as world:
+        output = value(await world.call("run_tests", {"path": "no such; ls"}))["output"]
+        assert "not found: no such; ls" in output

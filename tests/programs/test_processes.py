@@ -52,3 +52,14 @@ async def test_a_shell_says_where_it_is_and_how_a_command_ended() -> None:
             "[Current working directory: /srv]\n[Command finished with exit code 2]"
         )
         assert "No previous running" in message(await world.call("execute_bash", {"command": "y", "is_input": "true"}))
+
+
+async def test_files_are_read_and_written_through_links() -> None:
+    async with Simulator.load("processes").open(seed=1) as world:
+        path = "/srv/depot/current.log"
+        assert "INFO start pid=412" in value(await world.call("read_file", {"path": path}))
+        await world.call("write_file", {"path": path, "content": "last\n", "mode": "append"})
+        run = {"command": f"readlink {path}; tail -n 2 /var/log/depot/app.log", "timeout_ms": 1000}
+        assert "app.log\n2029-03-01 08:59:10 INFO 214 rounds planned\nlast\n" in value(
+            await world.call("start_process", run)
+        )

@@ -1,6 +1,7 @@
 """A simulated repository of code with a shell, an editor and tests."""
 
 import re
+import shlex
 
 from editor import create, insert, str_replace, view
 from package import PACKAGE
@@ -64,7 +65,7 @@ def run_tests(world, path=None):
     roots = [row["root"] for row in world.test_case]
     if not roots:
         raise Refused("There are no tests.")
-    target = re.sub(r"[^\w./:\[\]-]", "", path or "").lstrip("-")
+    target = shlex.quote((path or "").lstrip("-")) if path else ""
     output = world.shell.run(f"pytest {target}".rstrip(), roots[0])
     counts = {
         name: int(count) for count, name in re.findall(r"(\d+) (passed|failed)", output.stdout.rpartition("\n=")[2])

@@ -11,7 +11,7 @@ def view(world, path, view_range=None):
     """Return a file with line numbers, or what is in a directory, two levels deep."""
     entry = opened(world, path)
     if not entry.is_file:
-        places = [inner.path for inner in world.files.walk(path, 2) if "/." not in inner.path]
+        places = [inner.path for inner in world.files.walk(entry.path, 2) if "/." not in inner.path]
         heading = f"Here's the files and directories up to 2 levels deep in {path}, excluding hidden items:"
         return "\n".join([heading, path, *places]) + "\n"
     lines = entry.text.split("\n")
@@ -32,7 +32,8 @@ def numbered(text, name, first=1):
 def create(world, path, file_text):
     if file_text is None:
         raise Refused("Parameter `file_text` is required for command: create")
-    world.files.write(path, file_text, parents=True)
+    absolute(path)
+    world.files.write(world.files.real(path), file_text, parents=True)
     return f"File created successfully at: {path}"
 
 
@@ -66,7 +67,7 @@ def insert(world, path, line, text):
 
 def edited(world, path, text, at, more):
     """Write an edited file, and return the lines around the edit."""
-    world.files.write(path, text)
+    world.files.write(world.files.real(path), text)
     first = max(0, at - CONTEXT)
     snippet = "\n".join(text.split("\n")[first : at + more + CONTEXT + 1])
     return (
@@ -76,9 +77,18 @@ def edited(world, path, text, at, more):
 
 
 def opened(world, path, *, needs_file=False):
-    if not path.startswith("/"):
-        raise Refused(f"The path {path} is not an absolute path, it should start with `/`. Maybe you meant /{path}?")
+    absolute(path)
     try:
-        return world.files.file(path) if needs_file else world.files.entry(path)
+        entry = world.files.entry(world.files.real(path))
     except FileError:
         raise Refused(f"The path {path} does not exist. Please provide a valid path.") from None
+    if needs_file and not entry.is_file:
+        raise Refused(f"The path {path} is a directory and only the `view` command can be used on directories")
+    if entry.kept.get("encoding"):
+        raise Refused(f"The file {path} is not a text in UTF-8.")
+    return entry
+
+
+def absolute(path):
+    if not path.startswith("/"):
+        raise Refused(f"The path {path} is not an absolute path, it should start with `/`. Maybe you meant /{path}?")

@@ -163,16 +163,17 @@ def read_file(world, path, offset=0, length=1000):
 
 def opened(world, path):
     try:
-        return world.files.read(path)
+        return world.files.read(world.files.real(path))
     except FileError:
         raise Refused(f"Error: ENOENT: no such file or directory, open '{path}'") from None
 
 
 @tool(verb="update", entity="file", key="path")
 def write_file(world, path, content, mode="rewrite"):
-    before = opened(world, path) if mode == "append" and world.files.exists(path) else ""
+    place = world.files.real(path)
+    before = opened(world, path) if mode == "append" and world.files.exists(place) else ""
     try:
-        world.files.write(path, before + content)
+        world.files.write(place, before + content)
     except FileError:
         raise Refused(f"Error: ENOENT: no such file or directory, open '{path}'") from None
     count = len(content.splitlines())
@@ -192,5 +193,5 @@ def edit_block(world, file_path, old_string="", new_string="", expected_replacem
             f"expected_replacements to {count}. If you want to replace a specific occurrence, "
             "make your search string more unique by adding more lines."
         )
-    world.files.write(file_path, text.replace(old_string, new_string))
+    world.files.write(world.files.real(file_path), text.replace(old_string, new_string))
     return f"Successfully applied {count} edit{'s' if count > 1 else ''} to {file_path}"

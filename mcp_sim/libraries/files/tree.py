@@ -17,6 +17,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 
 FILE, DIRECTORY = "file", "directory"
+_MOST_LINKS = 40  # as many as Linux follows
 _KEPT = ("mode", "target", "encoding")
 _LONGEST_PATH = 4096  # as on Linux, which looks up no longer one
 """What only the shell sets: octal digits, where a symbolic link leads, and base64 for bytes that are not UTF-8."""
@@ -165,6 +166,19 @@ class Files:
     def read(self, path: str) -> str:
         """Return the text of a file. Raises `NotFound` or `IsADirectory`."""
         return self.file(path).text
+
+    def real(self, path: str) -> str:
+        """Return the path that the symbolic links of a path lead to."""
+        place = normalize(path)
+        for _ in range(_MOST_LINKS):
+            for above in (*directories_above(place), place):
+                target = (self._store.get(FILE, above) or {}).get("target")
+                if target:
+                    place = normalize(str(target), parent(above)) + place[len(above) :]
+                    break
+            else:
+                return place
+        return place
 
     def list(self, path: str = ROOT) -> list[Entry]:
         """Return the content of a directory, sorted by name. Raises `NotFound` or `NotADirectory`."""
