@@ -34,6 +34,8 @@ from mcp_sim.world.world import World
         ("md5sum <(cat a.txt) | cut -c1-8; id -un; uname -s", "2094b601\nroot\nLinux\n", 0),
         ("curl -sS http://localhost:8080/health; curl -sS localhost:9", "fine\n", 7),
         ("systemctl stop api; pgrep -f api; systemctl start api; pgrep -f api", "1400\n", 0),
+        ("kill -HUP 400; kill -0 400 && pkill -HUP api; pgrep api; kill 400; pgrep api; kill 400", "400\n", 1),
+        ("kill -9 $(pgrep -f api); curl -sS localhost:8080/health", "", 7),
         ("x=1; f() { echo $x; }; f; exit 4", "1\n", 4),
         ("echo $(( 6 * 7 )); for i in a b; do echo $i; done | tac", "42\nb\na\n", 0),
         ("nosuch", "", 127),
@@ -67,13 +69,20 @@ async def test_an_odd_state_is_refused_with_its_place(tmp_path: Path, state: Jso
 async def test_nothing_shows_what_runs_the_commands(tmp_path: Path) -> None:
     everything = (
         "uname -a; cat /etc/os-release /etc/passwd /etc/hosts /proc/version /proc/cpuinfo; env; set; df; ps aux; "
-        "apt install x; pip install y; gti status; docker ps; hostname; ls -la / /etc /root /home; which ls; id"
+        "apt install x; pip install y; gti status; docker ps; hostname; ls -la / /etc /root /home; which ls; id; "
+        "su -; ssh depot; scp a b; rsync a b; nano a; vi a; fc; hostname x; help; openssl; busybox; declare; "
+        "for program in awk base64 bash busybox curl hostname less make man sed sudo yq; do "
+        "$program --version; $program --help; done < /dev/null"
     )
     async with simulator(tmp_path).open(seed=1) as world:
         text = (await out(world, everything)).lower()
         assert "sandbox" not in text
         assert "bashkit" not in text
         assert "did you mean" not in text
+        assert "command not found." not in text
+        assert "virtual mode" not in text
+        assert "\nsed (gnu sed) 4.9\n" in text
+        assert "\nbase64 (gnu coreutils) 9.1\n" in text
         assert "bash: line 1: gti: command not found" in text
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from mcp_sim.libraries.files import Files, normalize
-from mcp_sim.libraries.shell import session
+from mcp_sim.libraries.shell import session, wording
 from mcp_sim.libraries.shell.commands import COMMANDS, suites
 from mcp_sim.libraries.shell.given import load_given
 from mcp_sim.libraries.shell.machine import SECONDS, Machine
@@ -38,14 +38,8 @@ _LONGEST = 200_000
 _NEAR = 100
 """How many files may differ for a running shell to be moved: more take as long as a new one."""
 _STDIN = "/dev/stdin.0"
-_GUESSES = re.compile(
-    r"(command not found)\. (?:Did you mean: [^\n?]{0,200}\?|[A-Z][^\n]{0,200}? not available[^\n]{0,200})"
-)
-"""What the interpreter adds to the message of bash."""
-_SYNTAX = re.compile(r"^parse error(?: at line (\d+), column \d+)?: (?:syntax error: |syntax error )?(.*)", re.DOTALL)
 _PROVIDED = frozenset({"/proc", "/dev", "/bin", "/usr/bin"})
 _ENDED = ("parse error", "resource limit exceeded")
-_KILLED = 137
 _PRINTING = frozenset({"echo", "printf"})
 """What the shell itself runs, and reports as its own."""
 _INTERRUPTS = frozenset({"\x03", "\\x03", "^C", "C-c", "Ctrl-C", "ctrl+c"})
@@ -122,7 +116,7 @@ class Shell:
             except _RunAgain as reason:
                 # One that lost bytes in a new interpreter still has to run in one that keeps them.
                 if again is not None and again.keeps_bytes == reason.keeps_bytes:
-                    return Output("", "Killed\n", _KILLED)
+                    return Output("", "Killed\n", wording.KILLED)
                 again = reason
 
     def _run(
@@ -201,8 +195,8 @@ class Shell:
         result = machine.execute_given(text)
         stdout, stderr, code = result.stdout, result.stderr, result.exit_code
         if result.error is not None and result.error.startswith(_ENDED):
-            stderr, code = _failure(result.error)
-        return Output(_plain(stdout), _plain(stderr), code, machine.slept)
+            stderr, code = wording.in_words_of_a_failure(result.error)
+        return Output(wording.in_words_of_bash(stdout), wording.in_words_of_bash(stderr), code, machine.slept)
 
     def _session(self, name: str) -> Record:
         return self._store.get(SESSION, name or "main") or {}
@@ -216,29 +210,6 @@ def _no_space(command: str) -> str:
     name = next(iter(re.split(r"[;&|\n]+", command.strip())[-1].split()), "bash")
     prefix = "bash: line 1: " if name in _PRINTING else ""
     return f"{prefix}{name}: write error: No space left on device\n"
-
-
-def _plain(text: str) -> str:
-    text = text.replace("io error: not found", "No such file or directory").replace("io error: ", "")
-    return _GUESSES.sub(r"\1", text)
-
-
-def _failure(error: str) -> tuple[str, int]:
-    """Return what bash prints, and its exit code, where the interpreter ends a command."""
-    syntax = _SYNTAX.match(error)
-    if syntax:
-        return f"bash: -c: line {syntax[1] or 1}: {_wording(syntax[2])}\n", 2
-    return "Killed\n", _KILLED
-
-
-def _wording(problem: str) -> str:
-    return (
-        f"syntax error {problem}"
-        if problem.startswith("near")
-        else f"syntax error: {problem}"
-        if problem.startswith("unexpected end")
-        else problem
-    )
 
 
 class _Pool:
