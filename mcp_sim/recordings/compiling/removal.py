@@ -47,10 +47,14 @@ def functions_in(text: str) -> dict[str, ProgramFunction]:
 
 
 def definition_at(text: str, line: int) -> str:
-    """Return the name that the statement of a line defines at the top of a file; '' if it defines none."""
+    """Return the name of the function or class at the top of a file that a line belongs to, or ''.
+
+    What else is at the top runs when the program is read, whoever uses it.
+    """
     for node in ast.parse(text).body:
-        if _first_line(node) <= line <= (node.end_lineno or node.lineno):
-            return min(_defined(node), default="")
+        is_definition = isinstance(node, ast.FunctionDef | ast.ClassDef)
+        if is_definition and _first_line(node) <= line <= (node.end_lineno or node.lineno):
+            return node.name
     return ""
 
 
