@@ -82,6 +82,7 @@ WORDS = ("amber", "Birch lane", "copper", "delta", "Elm", "quarterly plan", "nor
 ID = re.compile(r"(?:(.*)_)?(id|gid|sid|key|uid|uuid|slug|name|number)")
 CREATES = re.compile(r"(^|.*_)(create|add|register|new)(_|$)")
 WRAPPERS = {"data", "items", "results", "result", "records", "response", "entries", "meta"}
+ROW_WRAPPERS = {"data"}
 LAST_VERBS = re.compile(r"create|add|get|retrieve|list|search|update|patch|delete|remove|send|cancel")
 VERSION = re.compile(r"v\d+")
 REMOVES = re.compile(r"(^|.*_)(delete|remove|destroy|cancel|archive|revoke)(_|$)")
@@ -156,16 +157,19 @@ class Arguments:
         for known, ids in self._ids.items():
             self._ids[known] = [key for key in ids if str(key) not in self._gone]
 
-    def learn(self, value: Json, name: str) -> None:
-        """Remember the ids in a result. `name`: that of the tool's noun or of the property that holds it."""
+    def learn(self, value: Json, name: str, wrappers: Container[str] = WRAPPERS) -> None:
+        """Remember the ids in a result. `name`: that of the tool's noun or of the property that holds it.
+
+        `wrappers`: properties that hold the same things as what they are in. The `records` of a zone are no zones.
+        """
         for item in as_list(value):
-            self.learn(item, name)
+            self.learn(item, name, ROW_WRAPPERS)
         for key, inner in as_object(value).items():
             match = ID.fullmatch(snake(key))
             is_plain = isinstance(inner, str | int) and not isinstance(inner, bool)
             if match and is_plain and str(inner) not in self._gone:
                 self._ids[match[1] or name, match[2]].append(inner)
-            self.learn(inner, name if snake(key) in WRAPPERS else singular(snake(key)))
+            self.learn(inner, name if snake(key) in wrappers else singular(snake(key)), wrappers)
 
     def belong(self, value: Json, arguments: Json) -> None:
         """Remember which records a shown record belongs to: those that the call named, and those that it links to."""
