@@ -44,7 +44,7 @@ LONGEST_NOUN = 8
 _ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
 _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
-_NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
+_NOISE, _ROWS = terms("phrases.facts", "phrases.records", "phrases.lists"), terms("results.rows")
 _ENTERING = table("verbs.entering")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
@@ -122,7 +122,7 @@ def parse_noun_phrase(rest: Words) -> ParsedName:
     """Parse the words of a name without its verb."""
     cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
     phrase = rest[:cut]
-    listed = "all" in phrase or (len(phrase) > 1 and phrase[-1] in _LISTS)
+    listed = "all" in phrase or (len(phrase) > 1 and (phrase[-1] in _LISTS or phrase[-1] in _ROWS & _NOISE))
     kept = tuple(word for word in phrase if word not in _FILLERS)
     while len(kept) > 1 and kept[-1] in _NOISE:
         kept = kept[:-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.declared import INTEGER, STRING, Json, domain, tool
 from support.given import service
 from support.given import tool as given_tool
@@ -47,3 +48,13 @@ async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> No
         plans = simulator.scenario.domain.plans
     assert {plan.entity for plan in plans.values()} == {"berth"}
     assert [plan.verb for plan in plans.values()] == ["create", "list", "update", "search"]
+
+
+@pytest.mark.parametrize("noun", ["dns", "vaccination", "mileage"])
+def test_who_gets_records_lists_them(noun: str) -> None:
+    tools = [
+        tool(f"create_{noun}_record", {"owner_id": STRING, "text": STRING}, "owner_id", "text"),
+        tool(f"get_{noun}_records", {"owner_id": STRING}, "owner_id"),
+        tool(f"get_{noun}_record", {"record_id": STRING}, "record_id"),
+    ]
+    assert [plan.verb for plan in domain(*tools).plans.values()] == ["create", "list", "get"]
