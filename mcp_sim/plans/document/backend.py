@@ -28,7 +28,7 @@ from mcp_sim.types.result_schemas import MESSAGE_NAMES, result_schema, text_plac
 DOCUMENT = "document"
 _INDEXED = frozenset({"remove", "read_part", "change", "move", "tick", "untick"})
 """Operations that take the index of a part."""
-_SHOWN = frozenset({"count", "info", "read", "outline", "text"})
+_SHOWN = frozenset({"info", "read", "outline", "text"})
 """Operations that show what a document has."""
 _MIN_NAMED = 3
 """Number of tools from which a server's tools are taken to name their document. Two tools may have a word in common by

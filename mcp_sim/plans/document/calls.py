@@ -149,12 +149,6 @@ class DocumentCall:
         name = self._free(self._text("target", f"copy_of_{source['name']}"))
         return self._store({**source, "name": name}, f"Document {source['name']} copied to {name}")
 
-    def delete(self) -> Outcome:
-        """Delete a `document`."""
-        name = self._document["name"]
-        change = Change("remove", self._entity, name, expected=self._view.version(self._entity, name))
-        return Outcome(f"Document {name} deleted", changes=(change,))
-
     def list_documents(self) -> Outcome:
         """List the names of all documents."""
         names = [str(key) for key, _ in self._view.rows(self._entity)]
@@ -176,12 +170,6 @@ class DocumentCall:
         fields = {name: value for name, value in self._document.items() if name != "parts"}
         data: Record = {**fields, f"{kind}_count": len(rows), f"{kind}s": rows}
         return Outcome(f"{fields['name']}\n\n{lines}".strip(), data, data)
-
-    def count(self) -> Outcome:
-        """Count the parts of a `document`, of one kind if the tool names one."""
-        number, kind, name = len(self._places()), self._kind, self._document["name"]
-        facts: Record = {f"{kind}_count": number, "count": number, self._conventions.key: name}
-        return Outcome(f"{name} has {number} {kind}{'' if number == 1 else 's'}", facts)
 
     def info(self) -> Outcome:
         """Return the fields of a `document`, the number of its words, and how many parts of each kind it has."""
