@@ -120,7 +120,7 @@ class _Alternative:
 
         `made` grows while this runs.
         """
-        yield from [name for name in self.needed if name not in body]
+        yield from [name for name in sorted(self.needed) if name not in body]
         for name, wanted in self.follow.items():
             yield from [str(field) for field in wanted if name in body and field not in body]
         possible = [name for name, subschema in self.parts.items() if name not in body and subschema != IMPOSSIBLE]

@@ -129,7 +129,7 @@ class _Object:
         self.makers: dict[str, Make] = {
             field: _Lazy(compile_, owner, field, subschema) for field, subschema in parts.items()
         }
-        for field in self.needed - parts.keys():
+        for field in sorted(self.needed - parts.keys()):
             self.makers[field] = _Lazy(compile_, owner, field, _other(schema, patterns, field))
         self.least = min(int(schema.get("minProperties", 0)), MAX_ITEMS)
         self.most = int(schema.get("maxProperties", MAX_ITEMS))

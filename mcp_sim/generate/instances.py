@@ -99,7 +99,7 @@ class Shaped:
         if not given and not isinstance(value, dict):
             return ABSENT
         body: Record = {}
-        for name in dict.fromkeys((*parts, *required(way), *given)):
+        for name in dict.fromkeys((*parts, *sorted(required(way)), *given)):
             schema = parts.get(name, {} if way.get("additionalProperties") is not False else IMPOSSIBLE)
             shaped = self._part(name, schema)(given[name], chance, moment) if name in given else ABSENT
             if shaped is ABSENT and name in required(way):

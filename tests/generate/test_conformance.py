@@ -152,3 +152,10 @@ def test_both_alternatives_of_a_schema_occur_in_a_world() -> None:
     with TemporaryDirectory() as folder:
         served = anyio.run(everything_served, Path(folder), ticket("oneOf by a constant"))
     assert {one["kind"] for one in served} == {"card", "bank"}
+
+
+def test_what_a_schema_only_requires_has_the_same_order_in_every_process() -> None:
+    names = [f"part_{letter}" for letter in "abcdefgh"]
+    with TemporaryDirectory() as folder:
+        served = anyio.run(everything_served, Path(folder), {**ticket(), "anyOf": [{"required": names[::-1]}]})
+    assert all([name for name in one if name in names] == names for one in served)

@@ -392,7 +392,7 @@ def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`."""
     if facts.parsed.verb != "update" or facts.parsed.noun not in server.once:
         return None
-    return next((server.keys[name] for name in map(snake, required(facts.input)) if name in server.keys), None)
+    return next((server.keys[name] for name in map(snake, sorted(required(facts.input))) if name in server.keys), None)
 
 
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
