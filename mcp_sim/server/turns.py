@@ -11,6 +11,10 @@ MOST_AT_WORK = 16
 """Requests that are worked on at the same time, and that begin in one round of the loop. Those that wait for something
 else are not counted. More would let a flood fill the loop before the next queue is looked at."""
 
+MOST_NEWCOMERS_AT_WORK = 4
+"""Of them, requests whose world or session is new. They take ten times as long as others: sixteen that began together
+kept the first of the others waiting for 300 ms."""
+
 LONG = 65_536
 """Bytes from which on a request is long: reading it takes a while."""
 
@@ -100,10 +104,15 @@ class Turns:
     def _has_room(self) -> bool:
         return len(self._at_work) + self._brief < MOST_AT_WORK
 
+    @property
+    def _has_room_for_newcomers(self) -> bool:
+        return sum(turn.world == NEWCOMERS for turn in self._at_work) < MOST_NEWCOMERS_AT_WORK
+
     async def next(self, world: str, *, is_patient: bool = False) -> Turn:
         """Wait for the turn of a request. A patient one waits for all that are not."""
         loop = asyncio.get_running_loop()
-        if self._has_room and not self._waits:
+        queue = self._newcomers if world == NEWCOMERS else self._waiting
+        if self._has_room and not queue and (world != NEWCOMERS or self._has_room_for_newcomers):
             return self._begin(world, loop.time())
         begins = 0.0
         if world != NEWCOMERS:
@@ -112,7 +121,6 @@ class Turns:
             self._shares[world] = begins + 1
         chosen: asyncio.Future[Turn] = loop.create_future()
         # The number decides between equal beginnings: first come, first served.
-        queue = self._newcomers if world == NEWCOMERS else self._waiting
         heappush(queue, (is_patient, begins, next(self._numbers), world, chosen))
         self._watch(loop)
         try:
@@ -135,8 +143,8 @@ class Turns:
         return turn
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._waits and self._has_room:
-            _, begins, _, world, chosen = heappop(self._next_queue())
+        while self._has_room and (queue := self._next_queue()):
+            _, begins, _, world, chosen = heappop(queue)
             if not chosen.done():
                 self._now = max(self._now, begins)
                 chosen.set_result(self._begin(world, loop.time()))
@@ -145,13 +153,18 @@ class Turns:
             self._now = 0.0
 
     def _next_queue(self) -> list[Waiting]:
-        """Return the queue whose first request is next. Those that are not patient come first, then both in turn."""
+        """Return the queue whose first request is next: those that are not patient come first, then both in turn.
+
+        It is empty if none may begin.
+        """
+        if self._newcomers and not self._has_room_for_newcomers:
+            return self._waiting
         queues = [queue for queue in (self._waiting, self._newcomers) if queue]
         eager = [queue for queue in queues if not queue[0][0]] or queues
         if len(eager) > 1:
             self._is_newcomers_turn = not self._is_newcomers_turn
             return eager[self._is_newcomers_turn]
-        return eager[0]
+        return eager[0] if eager else []
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Look after the turns from time to time, while requests wait."""

@@ -18,7 +18,7 @@ from mcp_sim import Simulator
 from mcp_sim.server.buffered import ROUND, Rations
 from mcp_sim.server.connections import PIECE
 from mcp_sim.server.listening import bind, serving
-from mcp_sim.server.turns import MOST_AT_WORK, NEWCOMERS, Turns
+from mcp_sim.server.turns import MOST_AT_WORK, MOST_NEWCOMERS_AT_WORK, NEWCOMERS, Turn, Turns
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
@@ -139,6 +139,26 @@ async def test_of_large_requests_that_arrive_together_only_some_are_begun_in_a_r
                 begun.append(0)
                 await asyncio.sleep(0)
     assert max(begun) <= ROUND // PIECE
+
+
+async def test_newcomers_leave_most_turns_to_worlds_that_exist() -> None:
+    turns, begun = Turns(), list[Turn]()
+
+    async def come() -> None:
+        begun.append(await turns.next(NEWCOMERS))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2 * MOST_AT_WORK):
+                tasks.start_soon(come)
+            await asyncio.sleep(0)
+            await turns.next("known")
+            assert len(begun) == MOST_NEWCOMERS_AT_WORK
+            for turn in begun:  # each lets the next one begin
+                turn.end()
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+    assert len(begun) == 2 * MOST_AT_WORK
 
 
 async def test_requests_that_wait_for_something_do_not_hold_up_others() -> None:
