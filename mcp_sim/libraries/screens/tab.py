@@ -285,7 +285,8 @@ class Tab:
             option: {option_value(option), squeezed(option.text)} for option in element.walk() if option.tag == "option"
         }
         chosen = [option for option, names in options.items() if names & {*values}][: None if is_many else 1]
-        if any(map(is_disabled, chosen)):
+        # Of an option within a label, Playwright asks whether the label's control is enabled.
+        if any(is_disabled(option) and option.closest("label") is None for option in chosen):
             raise NotReady("option being selected is not enabled")
         if not chosen or (is_many and {*values}.difference(*(options[option] for option in chosen))):
             raise NotReady("did not find some options")
