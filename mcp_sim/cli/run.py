@@ -24,7 +24,7 @@ from mcp_sim.runs.reports.text import report_lines
 from mcp_sim.runs.results import CLEAN, Condition, RunPlan, RunResult
 from mcp_sim.runs.summary import CRASHED, summarise
 from mcp_sim.simulator.compile import load
-from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.scenario import Scenario
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     with _trace_folder(args) as traces:
         try:
             received = anyio.run(_run, scenario, plans, agent, results, args, traces)
-        except (AgentNotStarted, Crash) as error:
+        except (AgentNotStarted, Crash, Unwritable) as error:
             failure = error
         report = _report(scenario, plans, results, args)
         if failure is None or results:
