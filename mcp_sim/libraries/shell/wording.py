@@ -1,4 +1,4 @@
-"""Replace what the interpreter prints in its own words by what bash and GNU commands print."""
+"""Replace what the interpreter prints in its own words with what bash and GNU commands print."""
 
 from __future__ import annotations
 

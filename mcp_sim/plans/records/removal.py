@@ -29,7 +29,7 @@ Place: TypeAlias = tuple[str, Key]
 """The entity and the key of a record."""
 
 Select: TypeAlias = "Callable[[Turn], Sequence[Row] | Observation]"
-"""Returns the records that a call deletes, at least one, or the failure that there are none."""
+"""Returns the records that a call deletes, at least one, or the failure if no record fits."""
 
 _CHANGING = frozenset({"update", "delete"})
 

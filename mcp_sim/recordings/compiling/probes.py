@@ -26,7 +26,7 @@ from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.world.world import World
 
 Kind = Literal["crash", "schema", "varies", "lifecycle", "resource", "defect", "advice"]
-"""`resource` is about what resources show, of which recorded calls say nothing. `defect` and `advice` are for the
+"""`resource` is about what resources show, which recorded calls do not show. `defect` and `advice` are for the
 author, and no reason to drop a function. Advice may be wrong."""
 
 INITIAL = "@initial"
