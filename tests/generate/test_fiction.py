@@ -124,6 +124,7 @@ HOSTILE: dict[str, tuple[list[str], Any]] = {
     "less than or equal to 9000": (["tables", "town", "founded"], {"year": [1, 99_999]}),
     r"a field \(number or year\), got 'name'": (["tables", "province", "capital", "of"], "name"),
     r"a field \(pick\), got 'nothing'": (["tables", "province", "capital", "by"], "nothing"),
+    "withhold: unknown field 'ship.lenght'; did you mean 'ship.length'": (["withhold"], ["ship.lenght"]),
     "got 'nothing.at'": (["questions", "0", "answer"], "nothing.at"),
     "got 'nothing'": (["lists", "0", "by"], "nothing"),
     r"\(name or choice or number or year\), got 'twice'": (["tables", "line", "twice"], {"text": "{twice}{twice}"}),

@@ -173,6 +173,14 @@ class Theme(_Part):
     lists: list[TableRule] = Field(max_length=100)
 
     @model_validator(mode="after")
+    def _withheld_fields_exist(self) -> Theme:
+        known = [f"{table}.{name}" for table, fields in self.tables.items() for name in fields]
+        for path in self.withhold:
+            if path not in known:
+                raise ValueError(f"withhold: unknown field {path!r}{did_you_mean(path, known)}")
+        return self
+
+    @model_validator(mode="after")
     def _names_exist(self) -> Theme:
         for place, table in self._named_tables():
             if table not in self.tables:
