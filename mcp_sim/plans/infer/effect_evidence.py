@@ -147,7 +147,7 @@ def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
     """Yield the noun of a create with that of each record which it requires, unless it only names its own."""
     noun = "_".join(facts.parsed.noun)
     if facts.parsed.verb == "create" and not any(_refers_to(noun, name) for name in required(facts.input)):
-        yield from ((noun, noun_of_id(snake(name))) for name in required(facts.input))
+        yield from ((noun, noun_of_id(snake(name))) for name in sorted(required(facts.input)))
 
 
 def _refers_to(entity: str, argument: str) -> bool:
