@@ -118,6 +118,8 @@ def problem_of_page(place: Place, folder: Path, chromium: str) -> str | None:
         with subprocess.Popen(
             list(map(str, command)), env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True
         ) as running:
+            limit = Timer(LONGEST, running.kill)
+            limit.start()
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             try:
                 assert running.stdout is not None
@@ -133,8 +135,9 @@ def problem_of_page(place: Place, folder: Path, chromium: str) -> str | None:
             except (PlaywrightError, StopIteration) as failure:
                 return repr(failure)
             finally:
+                limit.cancel()
+                running.kill()
                 browser.close()
-                running.terminate()
     return None
 
 

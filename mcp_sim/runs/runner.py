@@ -30,7 +30,7 @@ from mcp_sim.runs.retries import find_retries
 from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
-from mcp_sim.types.errors import Crash, McpSimError, UsageError
+from mcp_sim.types.errors import Crash, McpSimError, Unwritable, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.oauth import without_tokens
 from mcp_sim.types.scenario import Scenario
@@ -173,14 +173,16 @@ class _Runner:
             return
         path = self._settings.traces / f"{plan.name}.jsonl"
         unfinished = path.with_name(f"{path.name}.unfinished")
-        path.unlink(missing_ok=True)  # of an earlier command
         header = header_line(self._scenario.name, self._scenario.sha256, __version__, self._scenario.path)
+        with _writing(path):
+            path.unlink(missing_ok=True)  # of an earlier command
         sink = Jsonl(unfinished, header)
         try:
             yield str(path), [sink]
         finally:
             sink.close()
-        unfinished.replace(path)
+        with _writing(path):
+            unfinished.replace(path)
 
     async def _result(self, plan: RunPlan, world: World, ended: Exit, trace: str | None) -> RunResult:
         await world.probe()
@@ -204,6 +206,15 @@ class _Runner:
             sources=answering_sources(world.ledger),
             guessed=count_guessed(world.ledger),
         )
+
+
+@contextmanager
+def _writing(trace: Path) -> Generator[None]:
+    """Raises `Unwritable` where the trace of a run cannot be replaced."""
+    try:
+        yield
+    except OSError as error:
+        raise Unwritable("the trace", str(trace), error.strerror or str(error)) from None
 
 
 def _make_folder(path: Path) -> None:

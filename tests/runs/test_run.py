@@ -440,11 +440,13 @@ def test_a_signal_ends_the_agents_and_reports_what_is_finished(tmp_path: Path, n
     assert_ended(int(pid.read_text()))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the agent is a shell script")
+@pytest.mark.parametrize("other", ["s/seed1/seed2/", "s/seed1.jsonl.*/seed2.jsonl/"])
 def test_runs_that_are_finished_are_reported_where_the_next_trace_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], other: str
 ) -> None:
     traces = tmp_path / "traces"
-    agent = ["sh", "-c", f"for at in {traces}/*.unfinished; do mkdir $(echo $at | sed s/seed1/seed2/); done"]
+    agent = ["sh", "-c", f"for at in {traces}/*.unfinished; do mkdir $(echo $at | sed {other}); done"]
     assert ran(document(tmp_path), "--seeds", "1..3", "--jobs", "1", "--traces", str(traces), agent=agent) == 3
     shown = capsys.readouterr()
     assert "Stopped after 1 of 3 runs" in shown.out

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ async def test_a_serving_server_is_healthy_and_shows_nothing_else(tmp_path: Path
         assert not any("health" in line for line in served.log)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes are POSIX")
 @pytest.mark.time_limit(100)
 def test_a_client_that_is_early_waits_until_the_documents_are_read(tmp_path: Path) -> None:
     document = tmp_path / "scenario.yaml"

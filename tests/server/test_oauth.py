@@ -29,6 +29,7 @@ from mcp_sim.server.exchange import Refusal
 from mcp_sim.server.oauth.grants import MOST_TOKENS, Grant, Grants
 from mcp_sim.server.oauth.provider import MOST_CLIENTS, Provider
 from mcp_sim.server.oauth.service import Authorization, resource_of
+from mcp_sim.server.oauth.shares import Shares
 from mcp_sim.types.oauth import OAuth
 
 PUNYCODE = "Multipart/form-data; boundary=b; charset=punycode"
@@ -183,6 +184,16 @@ async def test_a_flood_of_others_leaves_a_client_logged_in() -> None:
     assert await provider.load_authorization_code(registered(0), code) is not None
 
 
+def test_a_flood_of_clients_takes_what_is_not_in_use() -> None:
+    held = Shares[int](4)
+    for number, client in enumerate("abcd"):
+        held.add(client, client, number)
+    assert held.get("a") == 0
+    for client in "efg":
+        held.add(client, client, 9)
+    assert [key for key in "abcdefg" if held.get(key) is not None] == ["a", "e", "f", "g"]
+
+
 async def test_a_client_of_http_with_sse_logs_in(tmp_path: Path) -> None:
     with listening(document(tmp_path, {}), "--sse") as served:
         url, storage = f"{served.url}/w/a/sse", Storage()
@@ -240,6 +251,7 @@ def test_neither_escapes_nor_batches_nor_answers_of_the_user_hide_tokens() -> No
         answer: [answered],
         answer.replace("\\u002d", "-"): [answered],
         again: [answered],
+        again.replace('{"inputResponses"', f'{{"note": "access-{"0" * 40}", "inputResponses"'): [answered],  # of nobody
     }
     auth.grants.take_events("a")
     for body, events in bodies.items():

@@ -169,10 +169,12 @@ class Grants:
         known = {match[0] for match in _TOKEN.finditer(body) if self._is_known(match[0].decode())}
         if not known:
             return body
-        found, answered = (_TOKEN.findall(text) for text in (body, _answers_in(body)))
-        if len(found) > len(answered):
+        sent, answered = (
+            [token for token in _TOKEN.findall(text) if token in known] for text in (body, _answers_in(body))
+        )
+        if len(sent) > len(answered):
             self.note(world, "token_in_arguments")
-        if not known.isdisjoint(answered):
+        if answered:
             self.note(world, "token_in_answer")
         return _TOKEN.sub(lambda match: WITHHELD.encode() if match[0] in known else match[0], body)
 

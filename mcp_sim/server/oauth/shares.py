@@ -1,4 +1,4 @@
-"""A bounded store that clients share: one that fills it loses its own entries, not those of others."""
+"""A bounded store that clients share, and that a flood of one or many clients does not take from those that use it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ T = TypeVar("T")
 
 
 class Shares(Generic[T]):
-    """Values by key, each of a client. Beyond `most`, the client with the most values loses its oldest."""
+    """Values by key, each of a client.
+
+    Beyond `most`, the client with the most values loses its oldest; among several, the one whose values were not looked
+    up for longest.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._owners, self._values = dict[str, str](), dict[str, dict[str, T]]()
+        self._owners = dict[str, str]()
+        self._values = dict[str, dict[str, T]]()
+        """The values of each client, the one that was used last at the end."""
 
     def add(self, client: str, key: str, value: T) -> None:
         """Add a value under a new key."""
@@ -26,7 +32,10 @@ class Shares(Generic[T]):
     def get(self, key: str) -> T | None:
         """Return the value under a key."""
         client = self._owners.get(key)
-        return None if client is None else self._values[client][key]
+        if client is None:
+            return None
+        self._values[client] = values = self._values.pop(client)
+        return values[key]
 
     def pop(self, key: str) -> T | None:
         """Remove and return the value under a key."""
