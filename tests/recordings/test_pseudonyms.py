@@ -9,8 +9,8 @@ import os
 import re
 import subprocess
 from argparse import Namespace
-from base64 import b64decode, b64encode, encodebytes
-from collections.abc import Sequence
+from base64 import b64decode, b64encode, encodebytes, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -182,6 +182,8 @@ def replaced(line: dict[str, Any], tool: str = "do") -> Any:
         {"result": {"members": {"Ada": {"tasks": 1}}, "note": "Ask Ada."}},
         {"result": {"text": "Two members:\n\nid,username,full name\n1,ada,Ada Vos\n2,berg,Émile Berg\n"}},
         {"result": {"text": '```csv\n"full name";"note"\n"Vos, Ada";"says ""hello"""\n```'}},
+        {"result": {"name": "Ada Vos", "email": "ada@x.org", "text": '{"note": "-\\nAda Vos\\nada@x.org\\tVos"}'}},
+        {"result": {"text": "\ufefffull name,note\r\nAda Vos,-\r\n"}},
     ],
 )
 def test_a_name_is_replaced_wherever_it_appears(line: dict[str, Any]) -> None:
@@ -190,16 +192,31 @@ def test_a_name_is_replaced_wherever_it_appears(line: dict[str, Any]) -> None:
     assert len(json.loads(shown)) == len(line)
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_names_are_replaced_within_base64(wrapped: bool) -> None:
-    text = "name,mail\r\nAda Vos,ada@x.org\r\nÉmile Berg,emile@x.org\r\n"
-    blob = (encodebytes if wrapped else b64encode)(text.encode()).decode()
+FORMS: dict[str, Callable[[bytes], str]] = {
+    "one line": lambda data: b64encode(data).decode(),
+    "one line with an end": lambda data: b64encode(data).decode() + "\n",
+    "wrapped": lambda data: encodebytes(data).decode(),
+    "wrapped as in mails": lambda data: encodebytes(data).decode().replace("\n", "\r\n"),
+    "for addresses": lambda data: urlsafe_b64encode(data).decode(),
+    "for addresses, without padding": lambda data: urlsafe_b64encode(data).decode().rstrip("="),
+    "an address": lambda data: "data:text/csv;charset=utf-8;base64," + b64encode(data).decode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_names_are_replaced_within_base64(form: str, start: str) -> None:
+    text = f'{start}name,mail\r\nAda Vos,ada@x.org\r\nÉmile Berg,emile@x.org\r\n"¿Who?","þÿ>>>???!"\r\n'
+    blob = FORMS[form](text.encode())
     line = replaced({"result": {"contents": [{"blob": blob}], "note": "Ada Vos", "other": "YWJjZGVmZ2hpamtsbW5vcA=="}})
     [content] = line["result"]["contents"]
-    assert {len(piece) for piece in content["blob"].split("\n")[:-2]} == ({76} if wrapped else set())
-    names, mails = zip(*csv.reader(b64decode(content["blob"]).decode().splitlines()), strict=True)
-    assert (names[1], mails[0]) == (line["result"]["note"], "mail")
-    assert not re.search("Ada|Vos|Émile|Berg", " ".join((*names, *mails)))
+    code = content["blob"].partition(",")[2] or content["blob"]
+    shown = (b64decode if "+" in code or "/" in code else urlsafe_b64decode)(code + "=" * (-len(code.strip()) % 4))
+    assert content["blob"] == FORMS[form](shown)
+    assert shown.decode().startswith(f"{start}name,mail\r\n")
+    names, mails = zip(*csv.reader(shown.decode().splitlines()), strict=True)
+    assert names[1] == line["result"]["note"]
+    assert not re.search("Ada|Vos|Émile|Berg", " ".join((*names, *mails)), re.IGNORECASE)
     assert line["result"]["other"] == "YWJjZGVmZ2hpamtsbW5vcA=="
 
 
@@ -218,6 +235,7 @@ def test_a_record_by_its_id_is_about_a_person_if_the_tool_lists_persons() -> Non
         {"phone": 442079460000.0},
         {"phone": {"number": 442079460000}},
         {"addresses": ["12 Long Lane"]},
+        {"address": "12 Long Lane, Dover", "text": "address,note\n12 Long Lane, Dover\n"},
     ],
 )
 def test_numbers_and_streets_are_replaced_in_lists_and_objects(record: dict[str, Any]) -> None:
@@ -273,6 +291,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
         {"ip_address": "10.1.2.3 port 8080", "wallet_addresses": ["bc1 qxyz 123"], "url_address": "http://abc.io/ 33"},
         {"cells": [1200000, "2029-03-01"], "user": {"company": {"name": "Bright Harbour"}}},
         {"users": {"total": 3, "Active": True}, "text": "Dear all,\nMay, Mark and others, come"},
+        {"users": {"Active": 1, "Pending": 1}, "note": "Status Active now"},
         {"text": "id,title,done\n1,Spring order,no\n"},
         {"card": "todo-123", "cell": "B12", "address": "0x401000 <main+4>", "last_login": "2029-03-01T09:00:00Z"},
     ],

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, cast
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from mcp_sim.recordings.capture.nested_texts import decoded, rows_of
+from mcp_sim.recordings.capture.nested_texts import BOM, decoded, rows_of
 from mcp_sim.recordings.capture.secret_words import Words, is_open_value, words_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
@@ -106,7 +106,7 @@ def _find(value: Json, persons: Persons, field: str) -> Iterator[tuple[Kind, str
         for item in cast("list[Json]", value):
             yield from _find(item, persons, field)
     elif isinstance(value, str):
-        for record in _records_in(decoded(value) or value):
+        for record in _records_in((decoded(value) or value).removeprefix(BOM)):
             yield from _find(record, persons, field)
 
 
@@ -114,7 +114,7 @@ def _in_record(record: Record, persons: Persons, field: str) -> Iterator[tuple[K
     """Yield the personal data of a record. Its name is a person's if other fields are those of a person."""
     has_contact = any(kind_of(name) not in {None, "unsure"} or "@" in str(inner) for name, inner in record.items())
     is_by_id = persons == "many" and all(isinstance(inner, dict) for inner in record.values())
-    if persons == "many" and all(kind_of(name) is None and is_persons_name(name) for name in record):
+    if persons == "many" and all(_is_person_by_name(name, inner) for name, inner in record.items()):
         for name in record:
             yield "name", name
     for name, inner in record.items():
@@ -133,6 +133,11 @@ def _in_record(record: Record, persons: Persons, field: str) -> Iterator[tuple[K
         elif role == "none" and (is_by_id or name.find("@") > 0):
             role = "one"
         yield from _find(inner, role, named_by)
+
+
+def _is_person_by_name(name: str, inner: Json) -> bool:
+    """Whether a field is a person under its name. A single word with a number is a statistic: `"Active": 3`."""
+    return kind_of(name) is None and is_persons_name(name) and (len(name.split()) > 1 or isinstance(inner, dict))
 
 
 def text_of_number(value: Json) -> str | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import TypeAlias, cast
 
 from mcp_sim.recordings.capture.known_texts import KnownTexts
@@ -37,6 +38,8 @@ _Finder: TypeAlias = Callable[[str], Iterable[tuple[int, int, str]]]
 _MAIL = re.compile(
     r"(?<![\w.+%-])(?P<local>[\w.+'-]{1,64})(?P<at>@|%40)(?P<domain>(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24})(?![\w-])"
 )
+_ESCAPE = re.compile(r"\\[nrt]")
+"""An escape of JSON within a text. Its letter belongs to no word."""
 _NAME_BEFORE = re.compile(r"((?:[^\W\d_][\w'’.-]*[ ,]{1,2}){1,3})\\?[\"']?\s?<$")
 """A name before the address of a mail: `Ada Vos <ada@example.com>`."""
 
@@ -169,29 +172,22 @@ class Pseudonyms:
     def _text(self, text: str, has_patterns: bool) -> str:
         """Return a text with stand-ins, also within Base64 and in the cells of CSV."""
         inner = decoded(text)
-        if inner is None:
-            return "".join(self._piece(piece, has_patterns) for piece in pieces_of(text))
-        replaced = self._text(inner, has_patterns)
-        return text if replaced == inner else encoded_like(text, replaced)
-
-    def _piece(self, text: str, has_patterns: bool) -> str:
-        """Return a text with stand-ins. What one of the finders replaces is not looked at again."""
-        finders = [_finder(PLACEHOLDER, lambda match: match[0]), _finder(_MAIL, self._mail), self._known.find]
+        if inner is not None:
+            replaced = self._text(inner, has_patterns)
+            return text if replaced == inner else encoded_like(text, replaced)
+        finders = [_finder(pattern, lambda match: match[0]) for pattern in (PLACEHOLDER, _ESCAPE)]
+        finders += [_finder(_MAIL, self._mail), self._known.find]
         if has_patterns:
             finders += [_finder(_CARD, self._card), _finder(_PHONE, self._phone)]
-        return self._apply(finders, text, "", "")
-
-    def _apply(self, finders: list[_Finder], text: str, before: str, after: str) -> str:
-        """Replace what the first finder finds, and let the others replace what is between."""
-        if not text:
-            return text
-        if not finders:
-            return self._without_names(text, before, after)
-        finder, *others = finders
-        parts, end = list[str](), 0
-        for start, following, stand_in in (*finder(text), (len(text), len(text), "")):
-            around = (text[end - 1] if end else before, text[start] if start < len(text) else after)
-            parts += [self._apply(others, text[end:start], *around), stand_in]
+        edges = [0, *accumulate(map(len, pieces_of(text)))]  # of cells. An address may be in two of them, no name is
+        borders, parts, end = {*edges}, list[str](), 0
+        for start, following, stand_in in (*_found(finders, text, 0, len(text)), (len(text), len(text), "")):
+            within = edges[bisect_right(edges, end) : bisect_left(edges, start)]
+            for first, last in pairwise((end, *within, start)):
+                before = "" if first in borders else text[first - 1]
+                after = "" if last in borders else text[last]
+                parts.append(self._without_names(text[first:last], before, after))
+            parts.append(stand_in)
             end = following
         return "".join(parts)
 
@@ -259,6 +255,19 @@ class Pseudonyms:
 
 def _finder(pattern: re.Pattern[str], stand_in: Callable[[re.Match[str]], str]) -> _Finder:
     return lambda text: ((match.start(), match.end(), stand_in(match)) for match in pattern.finditer(text))
+
+
+def _found(finders: Sequence[_Finder], text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Yield what the first finder finds in a part of a text, and what the others find in between."""
+    if not finders or start == end:
+        return
+    finder, *others = finders
+    at, size = start, end - start
+    for first, last, stand_in in (*finder(text[start:end]), (size, size, "")):
+        yield from _found(others, text, at, start + first)
+        if first < last:
+            yield start + first, start + last, stand_in
+        at = start + last
 
 
 def _are_near(token: re.Match[str], following: re.Match[str], text: str) -> bool:
