@@ -132,6 +132,9 @@ def table_of(world, name):
     return getattr(world, name)
 
 
+SHELVES = [shelf_of for shelf_of in ("A1", "B2")]
+
+
 def known("""
     reply = (
         REPLY.replace("\ndef known(", helpers, 1)
@@ -141,7 +144,8 @@ def known("""
     found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
     assert dropped(found) == ["get_item"]
     assert "uses getattr" in found["tools"]["get_item"]["why"][0]
-    assert "shelf_of" not in Path("pantry.py").read_text()
+    assert "def shelf_of" not in Path("pantry.py").read_text()
+    assert "SHELVES" in Path("pantry.py").read_text()
     assert "return world[name]" in Path("pantry.py").read_text()
 
 
@@ -279,7 +283,7 @@ def test_a_tool_writes_what_only_a_resource_shows(
 CONFIGURATIONS = """```python
 from mcp_sim.programs import Refused, tool
 
-tables = {"server": {"key": "name", "natural": True, "fields": {"name": "", "config": {}}}}
+tables = {"server": {"key": "name", "natural": True, "fields": {"name": "", "config": {}, "tags": []}}}
 
 
 @tool
@@ -297,8 +301,9 @@ def get_server(world, name):
 ```"""
 
 
+@pytest.mark.parametrize(("shown", "is_dropped"), [('server["config"]', False), ("[]", True)])
 def test_a_read_may_show_one_field_of_a_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    shown: str, is_dropped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fields = {"add_server": ["name", "config"], "get_server": ["name"]}
@@ -309,7 +314,8 @@ def test_a_read_may_show_one_field_of_a_record(
     }
     tools = [{"name": tool, "inputSchema": schema} for tool, schema in schemas.items()]
     Path("servers.json").write_text(json.dumps({"tools": tools}))
-    assert dropped(judged(capfd, CONFIGURATIONS, "compile", "servers.json")) == []
+    reply = CONFIGURATIONS.replace('server["config"]', shown)
+    assert dropped(judged(capfd, reply, "compile", "servers.json")) == (["get_server"] if is_dropped else [])
 
 
 COUNTER = """```python

@@ -244,8 +244,7 @@ class _Life:
         if plan.tool in self._probe.writers or not is_about(self._probe, plan, self._entity):
             return
         wrong = self._wrong_id(subject, seen)
-        is_field = seen.value in subject.record.values()  # a configuration without entries is shown as {}
-        if wrong is not None or not (is_field or _shows(seen, subject.texts())):
+        if wrong is not None or not (_is_field(seen.value, subject) or _shows(seen, subject.texts())):
             expected = f"expected the {self._entity.name} {subject.key!r}, {subject.source}: {short(subject.record)}"
             self._probe.note(plan.tool, "lifecycle", f"{made_call}; {expected}")
 
@@ -388,6 +387,12 @@ def _names(text: str, key: Key) -> bool:
 
 def _text_of(seen: Observed) -> str:
     return seen.value if isinstance(seen.value, str) else json.dumps(seen.value, ensure_ascii=False)
+
+
+def _is_field(value: Json, subject: _Made) -> bool:
+    """Whether an answer is the value of a field. An empty one must have been given, since many fields are empty."""
+    fields = subject.record if value else subject.arguments  # a configuration without entries is shown as {}
+    return any(type(field) is type(value) and field == value for field in fields.values())
 
 
 def _shows(seen: Observed, values: Iterable[str]) -> bool:

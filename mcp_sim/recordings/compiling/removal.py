@@ -49,7 +49,7 @@ def functions_in(text: str) -> dict[str, ProgramFunction]:
 def definition_at(text: str, line: int) -> str:
     """Return the name of the function or class at the top of a file that a line belongs to, or ''.
 
-    What else is at the top runs when the program is read, whoever uses it.
+    Any other statement at the top runs whenever the program is read.
     """
     for node in ast.parse(text).body:
         is_definition = isinstance(node, ast.FunctionDef | ast.ClassDef)
@@ -90,9 +90,11 @@ def _defined(node: ast.stmt) -> set[str]:
     """Return the names that a statement at the top of a file defines. Imports are not removed with their users."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
-    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-    return set()
+    if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return set()
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    parts = [part for target in targets for part in ast.walk(target)]
+    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def _used(node: ast.stmt) -> set[str]:
