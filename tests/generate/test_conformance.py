@@ -125,13 +125,13 @@ async def result_of(world: World, tool: str, arguments: Json) -> Json:
     return observation.body.value
 
 
-def assert_valid(record: Schema) -> None:
-    judge: Any = Draft202012Validator(record)
+def assert_valid(schema: Schema) -> None:
+    judge: Any = Draft202012Validator(schema)
     with TemporaryDirectory() as folder:
-        served = anyio.run(everything_served, Path(folder), record)
+        served = anyio.run(everything_served, Path(folder), schema)
     assert len(served) > 40
-    for one in served:
-        judge.validate(one)
+    for record in served:
+        judge.validate(record)
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -151,11 +151,11 @@ def test_several_constraints_hold_together(names: list[str], closed: bool) -> No
 def test_both_alternatives_of_a_schema_occur_in_a_world() -> None:
     with TemporaryDirectory() as folder:
         served = anyio.run(everything_served, Path(folder), ticket("oneOf by a constant"))
-    assert {one["kind"] for one in served} == {"card", "bank"}
+    assert {record["kind"] for record in served} == {"card", "bank"}
 
 
 def test_what_a_schema_only_requires_has_the_same_order_in_every_process() -> None:
     names = [f"part_{letter}" for letter in "abcdefgh"]
     with TemporaryDirectory() as folder:
         served = anyio.run(everything_served, Path(folder), {**ticket(), "anyOf": [{"required": names[::-1]}]})
-    assert all([name for name in one if name in names] == names for one in served)
+    assert {tuple(name for name in record if name in names) for record in served} == {tuple(names)}
