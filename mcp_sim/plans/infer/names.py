@@ -32,7 +32,8 @@ from mcp_sim.plans.infer.verbs import (
 )
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
@@ -44,7 +45,8 @@ LONGEST_NOUN = 8
 _ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
 _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
-_NOISE, _ROWS = terms("phrases.facts", "phrases.records", "phrases.lists"), terms("results.rows")
+_NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
+_RECORDS = _NOISE & terms("results.rows") - _LISTS
 _ENTERING = table("verbs.entering")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
@@ -122,7 +124,7 @@ def parse_noun_phrase(rest: Words) -> ParsedName:
     """Parse the words of a name without its verb."""
     cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
     phrase = rest[:cut]
-    listed = "all" in phrase or (len(phrase) > 1 and (phrase[-1] in _LISTS or phrase[-1] in _ROWS & _NOISE))
+    listed = "all" in phrase or (len(phrase) > 1 and (phrase[-1] in _LISTS or phrase[-1] in _RECORDS))
     kept = tuple(word for word in phrase if word not in _FILLERS)
     while len(kept) > 1 and kept[-1] in _NOISE:
         kept = kept[:-1]
@@ -147,8 +149,15 @@ def parse_tool_names(tools: Mapping[str, Tool], given: AbstractSet[Words] = froz
     for mine in by_server.values():
         descriptions = {tool.name: tool.description for tool in mine}
         named = parse_names(descriptions, descriptions, given)
-        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+        parsed_names.update({tool.id: _with_number(named[tool.name], tool) for tool in mine})
     return parsed_names
+
+
+def _with_number(parsed: ParsedName, tool: Tool) -> ParsedName:
+    """Return what gets one record where its own key is required: `get_scan_records(scan_id)`."""
+    keys, needed = {"_".join((*parsed.noun, "id")), "id"}, map(snake, required(tool.input_schema))
+    may_get = STRONG.get(parsed.word) == "get" and words(tool.name)[-1] in _RECORDS
+    return replace(parsed, verb="get", plural=False) if may_get and not keys.isdisjoint(needed) else parsed
 
 
 def parse_names(
