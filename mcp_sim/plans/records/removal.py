@@ -187,7 +187,8 @@ def dependants(domain: Domain, entity: str) -> Dependants:
 
 def _leave_out(creates: Sequence[Plan], referrer: Referrer) -> bool:
     """Whether some tool creates records of an entity without this field: a project that belongs to no task."""
-    return any(plan.entity == referrer.entity and referrer.field.name not in plan.sets.values() for plan in creates)
+    written = {"*", referrer.field.name}  # `*` is any field: an argument with the whole record
+    return any(plan.entity == referrer.entity and written.isdisjoint(plan.sets.values()) for plan in creates)
 
 
 class _Removal:

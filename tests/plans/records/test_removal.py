@@ -57,26 +57,31 @@ async def test_a_word_for_all_deletes_the_records_of_none(word: str, tmp_path: P
 
 
 @pytest.mark.parametrize(("part", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
-@pytest.mark.parametrize("is_needed", [False, True], ids=["free", "needed"])
+@pytest.mark.parametrize("others", ["name", "whole", ""])
 async def test_a_record_goes_along_with_another_only_if_all_of_its_creates_name_that(
-    part: str, whole: str, is_needed: bool, tmp_path: Path
+    part: str, whole: str, others: str, tmp_path: Path
 ) -> None:
     shown = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
     name, own = f"{whole}_id", f"{part}_id"
+    creates: dict[str, Json] = {
+        "name": [tool(f"create_{part}", needed="name", name=TEXT, output=shown)],
+        "whole": [tool(f"create_{part}", needed=part, **{part: {"type": "object"}}, output=shown)],
+        "": [],
+    }
     tools = [
         tool(f"create_{whole}", needed="name", name=TEXT, output=shown),
         tool(f"delete_{whole}", needed=name, **{name: TEXT}),
         tool(f"create_{part}_for_{whole}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
         tool(f"list_{part}s_for_{whole}", needed=name, **{name: TEXT}, output=listing(shown)),
         tool(f"update_{part}", needed=own, **{own: TEXT}, name=TEXT, output=shown),
-        *([] if is_needed else [tool(f"create_{part}", needed="name", name=TEXT, output=shown)]),
+        *creates[others],
     ]
     async with simulator(tmp_path, tools).open() as world:
         holder = await answered(world, f"create_{whole}", name="Third")
         made = await answered(world, f"create_{part}_for_{whole}", **{name: holder["id"]}, name="Ada")
         await answered(world, f"delete_{whole}", **{name: holder["id"]})
         observation = await world.call(f"update_{part}", {own: made["id"], "name": "Bo"})
-        assert observation.ok is not is_needed
+        assert observation.ok is (others == "name")
 
 
 @pytest.mark.parametrize(("part", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
