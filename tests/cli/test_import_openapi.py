@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
 from support.petstore import PETSTORE, petstore
 from support.specs_made import has_no_errors, names, value
+from support.work import MOST_GROWTH, counted
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec.foreign.openapi import operations
+from mcp_sim.spec.foreign.rest import named_by_paths, resources
 
 
 def test_operations_become_tools_with_schemas_and_component_schemas_entities(
@@ -74,6 +78,49 @@ def test_only_what_a_path_names_is_an_entity(here: Path, component: str) -> None
     document: Any = {**head, "paths": paths, "components": {"schemas": schemas}}
     assert main(["import", "openapi", petstore(here, document)]) == 0
     assert [*value(here / "Vet.yaml")["entities"]] == ["visit"]
+
+
+RECORD: Any = {"type": "object", "properties": {"id": {"type": "string"}, "note": {"type": "string"}}}
+
+
+def shop(paths: list[str], components: list[str]) -> Any:
+    """Return a document that gets a record at each path."""
+    key: Any = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+    getting: Any = {"parameters": [key], "get": {"responses": {"200": {"description": "x"}}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "1"},
+        "paths": dict.fromkeys(paths, getting),
+        "components": {"schemas": dict.fromkeys(components, RECORD)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "component"),
+    [
+        ("/sales-orders/{id}", "SalesOrder"),
+        ("/salesorders/{id}", "SalesOrder"),
+        ("/lineitems/{id}", "LineItem"),
+        ("/line-items/{id}", "Lineitem"),
+        ("/sports_events/{id}", "SportsEvents"),
+    ],
+)
+def test_a_path_names_an_entity_in_any_number_and_spelling(here: Path, path: str, component: str) -> None:
+    assert main(["import", "openapi", petstore(here, shop([path], [component, "Other"]))]) == 0
+    assert len(value(here / "Shop.yaml")["entities"]) == 1
+
+
+def test_the_work_to_find_the_entities_that_paths_name_is_linear() -> None:
+    def calls(size: int) -> int:
+        names = [f"{first}{second}" for first in "BCDFGHKLMN" for second in ascii_lowercase][:size]
+        document = shop([f"/{name.lower()}/{{id}}" for name in names], names)
+        listed, known = [*operations(document, [])], resources(document)
+        with counted() as work:
+            assert named_by_paths(known, listed) == {*known}
+        return work.calls
+
+    calls(200)
+    assert calls(200) < MOST_GROWTH * calls(100)
 
 
 def test_of_a_second_version_too(here: Path) -> None:

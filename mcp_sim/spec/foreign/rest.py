@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from mcp_sim.spec.foreign.openapi import Operation
@@ -11,7 +12,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
-from mcp_sim.types.lexicon.english import plural, singular, snake
+from mcp_sim.types.lexicon.english import plural, singular, snake, words
 
 _PARAMETER = re.compile(r"\{([^}]+)\}")
 _VERSION = re.compile(r"(?<=.)_v_?\d+$")
@@ -44,10 +45,22 @@ def resources(document: Record) -> dict[str, Resource]:
     return by_path
 
 
-def is_named_by_path(entity: str, listed: Collection[Operation]) -> bool:
-    """Whether the words of an entity's name occur in one path. Others are forms of data, such as `task_response`."""
-    parts = {*entity.split("_")}
-    return any(parts <= {singular(word) for word in re.split(r"[\W_]+", snake(operation.path))} for operation in listed)
+def named_by_paths(entities: Iterable[str], listed: Iterable[Operation]) -> set[str]:
+    """Return the entities whose words occur in one path. Others are forms of data, such as `task_response`.
+
+    `line_item` is named by `/line-items` and `/lineitems`, `lineitem` too.
+    """
+    paths = defaultdict[str, set[str]](set)
+    for path in {operation.path for operation in listed}:
+        for name in map(words, path.split("/")):
+            for word in (*name, "".join(name)):
+                paths[singular(word)].add(path)
+    return {
+        entity
+        for entity in entities
+        if paths.get(singular(entity.replace("_", "")))
+        or set[str].intersection(*(paths.get(singular(word), set()) for word in entity.split("_")))
+    }
 
 
 def _key(entity: str, fields: Mapping[str, Record]) -> str | None:

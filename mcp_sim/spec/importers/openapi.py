@@ -11,7 +11,7 @@ from pydantic import Field
 from mcp_sim.spec.foreign.dialects import to_json_schema
 from mcp_sim.spec.foreign.files import distinct, file_name
 from mcp_sim.spec.foreign.openapi import Missing, Operation, operations, read_document, target_of, tokens_of
-from mcp_sim.spec.foreign.rest import Resource, entity_entry, is_named_by_path, resources, sim_entry
+from mcp_sim.spec.foreign.rest import Resource, entity_entry, named_by_paths, resources, sim_entry
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties
@@ -49,11 +49,9 @@ class Openapi(Importer):
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
-        entities = {
-            name: _proper_entry(resource, doubts)
-            for name, resource in resources(document).items()
-            if is_named_by_path(name, listed)
-        }
+        known = resources(document)
+        kept = named_by_paths(known, listed) | {entry["entity"] for entry in sim.values()}
+        entities = {name: _proper_entry(resource, doubts) for name, resource in known.items() if name in kept}
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
