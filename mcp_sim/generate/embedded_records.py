@@ -7,7 +7,7 @@ values are those of the record, so that the key that an agent sees is found by t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from mcp_sim.generate.links import NAMES, repeated_value
@@ -29,6 +29,12 @@ _ALTERNATIVES = frozenset({"anyOf", "oneOf", "allOf"})
 WRAPPER = "data"
 """What JSON:API puts related records under: `author: {data: {id: ...}}`."""
 
+_LONGEST_NAME, _MOST_WORDS = 100, 8
+"""The longest names that are looked up. An agent may choose names, and the work grows with the square of the words."""
+
+_KEPT_NAMES = 4_096
+"""How many names are kept, as many as words of the lexicon: agents may send new ones without end."""
+
 
 class Names:
     """Recognises the entities that names of properties stand for."""
@@ -36,11 +42,14 @@ class Names:
     def __init__(self, domain: Domain) -> None:
         self._entities = {name: entity for name, entity in domain.entities.items() if _has_rows(entity)}
         self._people = next((name for name in word_list("nouns", "owners") if name in self._entities), None)
-        self.entity_of, self.named_by = cache(self._entity_of), cache(self._named_by)
+        cached = lru_cache(_KEPT_NAMES)
+        self.entity_of, self.named_by = cached(self._entity_of), cached(self._named_by)
 
     def _entity_of(self, name: str) -> Entity | None:
         """Return the entity of the objects that a property holds."""
-        parts = snake(name).split("_")
+        parts = snake(name).split("_") if len(name) <= _LONGEST_NAME else []
+        if not 0 < len(parts) <= _MOST_WORDS:
+            return None
         nouns = ("_".join((*parts[at:-1], singular(parts[-1]))) for at in range(len(parts)))
         is_person = parts[-1] == "by" or singular(parts[-1]) in word_set("nouns", "people")
         noun = next((noun for noun in nouns if noun in self._entities), self._people if is_person else None)
@@ -48,7 +57,7 @@ class Names:
 
     def _named_by(self, name: str) -> Entity | None:
         """Return the entity whose keys a property holds."""
-        stem, _, ending = snake(name).rpartition("_")
+        stem, _, ending = snake(name).rpartition("_") if len(name) <= _LONGEST_NAME else ("", "", "")
         entity = self.entity_of(stem) if stem else None
         is_key = entity is not None and (noun_of_id(snake(name)) or ending == snake(entity.key) != "name")
         return entity if is_key else None

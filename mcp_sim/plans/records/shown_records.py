@@ -6,7 +6,7 @@ records that nothing specifies are absorbed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -15,8 +15,9 @@ from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import value_at
+from mcp_sim.types.json_values import Key, leaves, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
@@ -24,6 +25,19 @@ from mcp_sim.types.views import find_key, was_written
 
 _TYPES: Final = ("type", "object", "resource_type")
 """Properties with the kind of an object, in JSON:API and in the APIs of many vendors."""
+
+_MOST = 100
+"""Records that one answer adds, a usual page of a list. Each is generated while other calls wait."""
+
+
+@frozen
+class _Mention:
+    """A record that an answer shows: its entity, its key, its object. `is_typed`: only a `type` says what it is."""
+
+    entity: Entity
+    key: Json
+    body: Record
+    is_typed: bool = False
 
 
 def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
@@ -39,9 +53,10 @@ def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
         body = transition.observation.body
         if not isinstance(body, ToolResult) or body.is_error:
             return transition
-        shown = [*_mentions(body.value, "", names)]
-        shown += _mentions(value_at(body.value, place), own, names) if own and place is not None else ()
-        changes = _absorbed(turn, transition, shown, invent, domain)
+        rows = value_at(body.value, place) if own and place is not None else None
+        claimed = {id(row) for row in (rows, *as_list(rows))}
+        shown = [*_mentions(rows, own or "", names, claimed), *_mentions(body.value, "", names, claimed)]
+        changes = _absorbed(turn, transition, shown, invent, domain) if shown else []
         return transition if not changes else replace(transition, absorbed=(*transition.absorbed, *changes))
 
     return absorbed
@@ -53,22 +68,24 @@ def _names_of(domain: Domain) -> Names:
     return domain.kept[_names_of]
 
 
-def _mentions(value: Json, name: str, names: Names) -> Iterator[tuple[Entity, Json, Record]]:
-    """Yield the entity, the key and the object of each record that a value holds or names by its key.
+def _mentions(value: Json, name: str, names: Names, claimed: Container[int]) -> Iterator[_Mention]:
+    """Yield each record that a value holds or names by its key.
 
-    `name` is that of the property which holds the value.
+    `name` is that of the property which holds the value. The objects with `claimed` ids are records of the plan's own
+    entity, whatever their `type` is.
     """
     for item in as_list(value):
-        yield from _mentions(item, name, names)
+        yield from _mentions(item, name, names, claimed)
     body = as_object(value)
-    entity = _typed(body, names) or names.entity_of(name)
+    named = names.entity_of(name)
+    entity = named if named is not None or id(value) in claimed else _typed(body, names)
     if entity is not None and entity.key in body:
-        yield entity, body[entity.key], body
+        yield _Mention(entity, body[entity.key], body, is_typed=named is None)
     for key, held in body.items():
         if isinstance(held, dict | list):
-            yield from _mentions(held, name if key == WRAPPER else key, names)
+            yield from _mentions(held, name if key == WRAPPER else key, names, claimed)
         elif (target := names.named_by(key)) is not None:
-            yield target, held, {}
+            yield _Mention(target, held, {})
 
 
 def _typed(body: Record, names: Names) -> Entity | None:
@@ -77,23 +94,43 @@ def _typed(body: Record, names: Names) -> Entity | None:
 
 
 def _absorbed(
-    turn: Turn, transition: Transition, shown: Iterable[tuple[Entity, Json, Record]], invent: Invent, domain: Domain
+    turn: Turn, transition: Transition, shown: Iterable[_Mention], invent: Invent, domain: Domain
 ) -> list[Change]:
-    """Return the records to absorb: those that are unknown and were never written or deleted."""
-    known = {(change.entity, change.key) for change in (*transition.changes, *transition.absorbed)}
+    """Return the records to absorb: those that are unknown and were never written or deleted.
+
+    Keys in the arguments are left out: the answer may only repeat them, as `list_orders(user_id)` does.
+    """
+    written = (*transition.changes, *transition.absorbed)
+    known, keys = {(change.entity, str(change.key)) for change in written}, {str(change.key) for change in written}
+    sent = {str(value) for _, value in leaves(turn.call.arguments)}
     changes = list[Change]()
-    for entity, key, body in shown:
-        is_key = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
-        if not is_key or entity.name in domain.specified or (entity.name, key) in known:
+    for mention in shown:
+        entity, key = mention.entity, mention.key
+        place = (entity.name, str(key))
+        if not _is_key(entity, key) or entity.name in domain.specified or place in known or str(key) in sent:
             continue
-        known.add((entity.name, key))
-        is_new = find_key(turn.view, entity.name, key) is None and not was_written(turn.view, entity.name, key)
-        if is_new and (entity.key not in entity.fields or _fits(entity.fields[entity.key], key)):
-            fields = {name: field for name, field in entity.fields.items() if field.link is None}
-            held = {name: body[name] for name, field in fields.items() if name in body and _fits(field, body[name])}
+        known.add(place)
+        if mention.is_typed and (str(key) in keys or _is_held(turn, domain.entities, key)):
+            continue  # the `type` of a permission may say whom it is granted to
+        if not _is_held(turn, [entity.name], key) and not was_written(turn.view, entity.name, key):
+            fields = {
+                name: field for name, field in entity.fields.items() if field.link is None and name in mention.body
+            }
+            held = {name: value for name, field in fields.items() if _fits(field, value := mention.body[name])}
             record = generate_record(turn, entity, key, invent, held)
             changes.append(Change("put", entity.name, key, record, expected=0))
+        if len(changes) == _MOST:
+            break
     return changes
+
+
+def _is_key(entity: Entity, key: Json) -> bool:
+    is_plain = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
+    return is_plain and (entity.key not in entity.fields or _fits(entity.fields[entity.key], key))
+
+
+def _is_held(turn: Turn, entities: Iterable[str], key: Key) -> bool:
+    return any(find_key(turn.view, name, key) is not None for name in entities)
 
 
 def _fits(field: Field, value: Json) -> bool:

@@ -186,3 +186,75 @@ async def test_a_record_that_an_answer_mentions_is_known_to_the_tools_that_take_
         assert known in (await answered(world, f"list_{noun}s"))["items"]
         await answered(world, f"delete_{noun}", **{f"{noun}_id": key})
         assert "not found" in await refused(world, f"get_{noun}", **{f"{noun}_id": key})
+
+
+def user_tools(*others: Json) -> list[Json]:
+    record = thing(id=TEXT, name=TEXT)
+    return [
+        tool("create_user", needed="name", name=TEXT, output=record),
+        tool("list_users", output=thing(users={"type": "array", "items": record})),
+        tool("get_user", needed="user_id", user_id=TEXT, output=record),
+        *others,
+    ]
+
+
+@pytest.mark.parametrize("noun", ["permission", "grant", "badge"])
+async def test_the_type_of_a_known_record_is_not_its_entity(noun: str, tmp_path: Path) -> None:
+    fields: Json = {"type": {"type": "string", "enum": ["user", "group", "domain"]}, "role": TEXT}
+    record = thing(id=TEXT, **fields)
+    tools = user_tools(
+        tool(f"create_{noun}", output=record, **fields),
+        tool(f"list_{noun}s", output=thing(items={"type": "array", "items": record})),
+        tool("compare_versions", output=thing(acl={"type": "array", "minItems": 1, "items": record})),
+    )
+    async with simulator(tmp_path, tools).open() as world:
+        users = (await answered(world, "list_users"))["users"]
+        made = await answered(world, f"create_{noun}", type="user", role="editor")
+        assert made in (await answered(world, f"list_{noun}s"))["items"]
+        assert (await answered(world, "list_users"))["users"] == users
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [("list_orders", {"user_id": "ghost"}), ("create_note", {"meta": {"users": [{"id": "ghost"}]}})],
+)
+async def test_what_a_call_sends_is_not_a_record_of_the_answer(name: str, sent: Json, tmp_path: Path) -> None:
+    shown: Json = {"user_id": TEXT, "meta": {"type": "object"}}
+    arguments = {key: shown[key] for key in sent}
+    tools = user_tools(tool(name, output=thing(orders={"type": "array"}, **arguments), **arguments))
+    state = {"orders": [{"id": "o1", "user_id": "u1", "total": 3}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        before = world.view.count("user")
+        assert sent.items() <= (await answered(world, name, **sent)).items()
+        assert world.view.count("user") == before
+        assert "not found" in await refused(world, "get_user", user_id="ghost")
+
+
+async def test_an_answer_adds_at_most_a_hundred_records(tmp_path: Path) -> None:
+    mentions = {"type": "array", "minItems": 150, "items": thing(user_id={"type": "string", "format": "uuid"})}
+    async with simulator(tmp_path, user_tools(tool("compare_versions", output=thing(parts=mentions)))).open() as world:
+        before = world.view.count("user")
+        await answered(world, "compare_versions")
+        assert world.view.count("user") == before + 100
+
+
+async def test_a_key_written_as_number_and_as_text_is_one_record(tmp_path: Path) -> None:
+    shown = thing(user_id={"const": 7}, user=thing(id={"const": "7"}))
+    record = thing(id={"type": ["string", "integer"]}, name=TEXT)
+    tools = [
+        tool("create_user", needed="name", name=TEXT, output=record),
+        tool("get_user", needed="user_id", user_id={"type": ["string", "integer"]}, output=record),
+        tool("compare_versions", output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        before = world.view.count("user")
+        await answered(world, "compare_versions")
+        assert world.view.count("user") == before + 1
+
+
+@pytest.mark.parametrize("name", ["a_b_c_d_e_f_g_h_user", f"{'x' * 96}_user"])
+async def test_a_very_long_name_names_no_entity(name: str, tmp_path: Path) -> None:
+    compare = tool("compare_versions", output=thing(**{name: thing(id=TEXT, name=TEXT)}))
+    async with simulator(tmp_path, user_tools(compare)).open() as world:
+        shown = (await answered(world, "compare_versions"))[name]
+        assert shown not in (await answered(world, "list_users"))["users"]
