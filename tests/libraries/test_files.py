@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.library_stores import new_store
 
+from mcp_sim.libraries import Store
 from mcp_sim.libraries.files import (
     AlreadyExists,
     FileError,
@@ -17,6 +18,7 @@ from mcp_sim.libraries.files import (
     NotADirectory,
     NotEmpty,
     NotFound,
+    TooManyLinks,
     allowed_directories,
 )
 
@@ -113,3 +115,33 @@ def test_files_of_a_given_state_are_read_in_all_shapes(state: Json) -> None:
     }  # fmt: skip
     assert not Files(new_store()).load({"users": [{"id": 1, "name": "Ada"}]})
     assert allowed_directories({"allowed_directories": ["/srv/"], **state}) == ["/srv"]
+
+
+def link(store: Store, path: str, target: str) -> None:
+    store.put("file", path, {"path": path, "folder": "/", "content": "", "target": target})
+
+
+def test_links_are_followed_through_the_root_and_one_another() -> None:
+    store = new_store()
+    for path, target in (("/l", "/"), ("/m", "/data"), ("/up", "../m/../x")):
+        link(store, path, target)
+    files = Files(store)
+    assert [files.real(path) for path in ("/l/m/y", "/l/l/m", "/up", "/l/z")] == ["/data/y", "/data", "/x", "/z"]
+
+
+@pytest.mark.parametrize("target", ["/other", "/loop/" + "x/" * 95, "/loop/" + "x/" * 1000])
+def test_links_without_an_end_are_refused(target: str) -> None:
+    store = new_store()
+    link(store, "/loop", target)
+    link(store, "/other", "/loop")
+    with pytest.raises(TooManyLinks, match="Too many levels of symbolic links: /loop/a"):
+        Files(store).real("/loop/a")
+
+
+def test_forty_links_are_followed() -> None:
+    store = new_store()
+    for number in range(41):
+        link(store, f"/{number}", f"/{number + 1}")
+    assert Files(store).real("/1") == "/41"
+    with pytest.raises(TooManyLinks):
+        Files(store).real("/0")

@@ -71,6 +71,16 @@ async def test_the_editor_follows_links_and_edits_texts_only() -> None:
             assert problem in message(await world.call(EDIT, more))
 
 
+async def test_the_editor_follows_a_link_to_the_root_and_refuses_a_loop() -> None:
+    async with Simulator.load("code").open(seed=1) as world:
+        links = "mkdir /data; ln -s / /l; ln -s /data /m; ln -s /lp2 /lp; ln -s /lp /lp2"
+        await world.call("bash", {"command": links})
+        create = {"command": "create", "file_text": "a\n"}
+        await world.call(EDIT, {**create, "path": "/l/m/y"})
+        assert value(await world.call("bash", {"command": "cat /data/y; ls -d /datam"})).startswith("a\nls: ")
+        assert "Too many levels of symbolic links: /lp" in message(await world.call(EDIT, {**create, "path": "/lp"}))
+
+
 async def test_a_path_of_tests_is_taken_as_it_is() -> None:
     async with Simulator.load("code").open(seed=1) as world:
         output = value(await world.call("run_tests", {"path": "no such; ls"}))["output"]

@@ -63,3 +63,5 @@ async def test_files_are_read_and_written_through_links() -> None:
         assert "app.log\n2029-03-01 08:59:10 INFO 214 rounds planned\nlast\n" in value(
             await world.call("start_process", run)
         )
+        await world.call("start_process", {"command": "ln -s /lp2 /lp; ln -s /lp /lp2", "timeout_ms": 1000})
+        assert "ENOENT" in message(await world.call("write_file", {"path": "/lp", "content": "x"}))

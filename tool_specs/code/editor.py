@@ -33,7 +33,10 @@ def create(world, path, file_text):
     if file_text is None:
         raise Refused("Parameter `file_text` is required for command: create")
     absolute(path)
-    world.files.write(world.files.real(path), file_text, parents=True)
+    try:
+        world.files.write(world.files.real(path), file_text, parents=True)
+    except FileError as error:
+        raise Refused(f"Ran into {error} while trying to write to {path}") from None
     return f"File created successfully at: {path}"
 
 

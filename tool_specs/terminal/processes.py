@@ -170,9 +170,9 @@ def opened(world, path):
 
 @tool(verb="update", entity="file", key="path")
 def write_file(world, path, content, mode="rewrite"):
-    place = world.files.real(path)
-    before = opened(world, path) if mode == "append" and world.files.exists(place) else ""
     try:
+        place = world.files.real(path)
+        before = opened(world, path) if mode == "append" and world.files.exists(place) else ""
         world.files.write(place, before + content)
     except FileError:
         raise Refused(f"Error: ENOENT: no such file or directory, open '{path}'") from None

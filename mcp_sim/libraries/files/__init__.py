@@ -18,6 +18,7 @@ from mcp_sim.libraries.files.tree import (
     NotADirectory,
     NotEmpty,
     NotFound,
+    TooManyLinks,
 )
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
@@ -32,6 +33,7 @@ __all__ = [
     "NotADirectory",
     "NotEmpty",
     "NotFound",
+    "TooManyLinks",
     "allowed_directories",
     "below",
     "entities",

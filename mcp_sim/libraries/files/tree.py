@@ -18,8 +18,8 @@ from mcp_sim.types.frozen import frozen
 
 FILE, DIRECTORY = "file", "directory"
 _MOST_LINKS = 40  # as many as Linux follows
-_KEPT = ("mode", "target", "encoding")
 _LONGEST_PATH = 4096  # as on Linux, which looks up no longer one
+_KEPT = ("mode", "target", "encoding")
 """What only the shell sets: octal digits, where a symbolic link leads, and base64 for bytes that are not UTF-8."""
 
 
@@ -67,6 +67,12 @@ class IntoItself(FileError):
     """A directory would contain itself."""
 
     what = "Cannot put a directory into itself"
+
+
+class TooManyLinks(FileError):
+    """Symbolic links that lead to each other without an end."""
+
+    what = "Too many levels of symbolic links"
 
 
 def entities() -> list[Entity]:
@@ -168,17 +174,19 @@ class Files:
         return self.file(path).text
 
     def real(self, path: str) -> str:
-        """Return the path that the symbolic links of a path lead to."""
+        """Return the path that the symbolic links of a path lead to. Raises `TooManyLinks`."""
         place = normalize(path)
-        for _ in range(_MOST_LINKS):
+        for _ in range(_MOST_LINKS + 1):
             for above in (*directories_above(place), place):
                 target = (self._store.get(FILE, above) or {}).get("target")
                 if target:
-                    place = normalize(str(target), parent(above)) + place[len(above) :]
+                    place = normalize(f"{normalize(str(target), parent(above))}/{place[len(above) :]}")
                     break
             else:
                 return place
-        return place
+            if len(place) > _LONGEST_PATH:
+                break
+        raise TooManyLinks(path)
 
     def list(self, path: str = ROOT) -> list[Entry]:
         """Return the content of a directory, sorted by name. Raises `NotFound` or `NotADirectory`."""
