@@ -86,6 +86,16 @@ async def test_nothing_shows_what_runs_the_commands(tmp_path: Path) -> None:
         assert "bash: line 1: gti: command not found" in text
 
 
+async def test_the_end_of_a_line_in_a_file_is_kept(tmp_path: Path) -> None:
+    line = "make: command not found. Please install build-essential first\n"
+    script = {"text": "gti\n", "mode": "755"}
+    async with simulator(tmp_path, {"/log": line, "/run.sh": script}).open(seed=1) as world:
+        assert await out(world, "cat /log; cat /log >&2") == line * 2
+        assert await out(world, "cd /; ./run.sh 2>&1; nosuch 2>&1") == (
+            "./run.sh: line 1: gti: command not found\nbash: line 1: nosuch: command not found\n"
+        )
+
+
 async def test_files_are_written_and_removed_in_the_order_of_their_paths(tmp_path: Path) -> None:
     files = [f"/app/logs/{number}.log" for number in range(8)]
     async with simulator(tmp_path).open(seed=1) as world:

@@ -14,7 +14,8 @@ _PROGRAM = re.compile(r"([\w-]{1,20}) \(bashkit\) [0-9.]+$", re.MULTILINE)
 _OWN_WORDS = tuple(
     (re.compile(pattern, re.MULTILINE), text)
     for pattern, text in (
-        (r"(: command not found)\. (?:Did you mean: [^\n?]{0,200}\?|[A-Z][^\n]{0,200})", r"\1"),
+        # A file may hold such a sentence, too: only a line of the shell or of a script begins with its number.
+        (r"^([^\n:]{1,200}: line \d+: [^\n]{1,200}?: command not found)\. [A-Z][^\n]{0,200}", r"\1"),
         (r"Bashkit [0-9.]+ \(virtual \w+ interpreter\)|Virtual shell interpreter \(not GNU bash\)", _BASH),
         (r"^Bashkit builtin commands:", "These shell commands are defined internally:"),
         (r"^((?:GNU Awk|BusyBox|curl) v?[0-9.]+) \(bashkit\)", r"\1"),
