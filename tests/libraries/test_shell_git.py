@@ -37,6 +37,12 @@ git merge conf
 git status; git status -s; cat f.txt
 git diff --name-only --diff-filter=U; git diff --name-only; git diff --name-status; git diff --name-only --diff-filter=u
 git diff --cached --name-only; git diff --name-status --diff-filter=AM; git diff HEAD --name-only; git diff HEAD
+git diff --quiet; git diff --quiet --cached || git diff --quiet --cached --diff-filter=A; git diff --exit-code > out
+rm out; git diff --quiet; git diff --quiet --diff-filter=u; git diff --quiet --diff-filter=mu
+git diff --quiet || echo changed; git diff --quiet --diff-filter=u || echo changed; git diff --quiet --stat
+git diff --name-only --exit-code --diff-filter=U || git diff --name-only --exit-code --diff-filter=A
+git diff --diff-filter=Q; git show --diff-filter=Mz; git diff --diff-filter=mtx --name-only
+git show --diff-filter=A; git show --diff-filter=M --name-only --oneline; git show --diff-filter=A -s --oneline HEAD~2
 git commit -m x
 git merge --abort; git merge --continue; git status
 git merge conf; sed -i '/^<<<<<<<\|^=======\|^>>>>>>>/d' f.txt; git add f.txt; git status; git commit -m "Merge conf"

@@ -53,30 +53,42 @@ def diff(git: GitRun, words: Sequence[str]) -> None:
     is_cached = bool(options.keys() & {"cached", "staged"})
     before, after = _sides(repository, revisions, is_cached=is_cached)
     changes = chosen_changes(git, repository, difference(before, after), paths)
-    letters = options.get("diff-filter", "")
     conflicts: Difference = {} if revisions else dict.fromkeys(repository.conflicts, (None, None))
     unmerged = [*chosen_changes(git, repository, conflicts, paths)]
-    shown = unmerged if _is_shown("U", letters) else []
-    if "name-only" in options:
-        git.say(*shown)
-    elif "name-status" in options:
-        git.say(*(f"U\t{path}" for path in shown))
-    else:
-        git.run.out += [f"* Unmerged path {path}\n" for path in shown]
-    names = {"name-only", "name-status"}
-    hidden = unmerged if is_cached or not options.keys() & names else ()
-    changes = {
-        path: change for path, change in changes.items() if path not in hidden and _is_shown(_letter(*change), letters)
-    }
-    show_changes(git, changes, options)
+    shown = unmerged if _is_shown("U", options) else []
+    hidden = unmerged if is_cached or not options.keys() & {"name-only", "name-status", "quiet"} else ()
+    changes = _filtered({path: change for path, change in changes.items() if path not in hidden}, options)
+    if "quiet" not in options:
+        _show_unmerged(git, shown, options)
+        show_changes(git, changes, options)
     if options.keys() & {"quiet", "exit-code"}:
-        git.run.code = 1 if changes else 0
+        # The patch of a conflict combines its sides, and git does not count that as a difference.
+        is_counted = is_cached or options.keys() & {"quiet", "name-only", "name-status", "numstat", "stat", "shortstat"}
+        git.run.code = 1 if changes or (shown and is_counted) else 0
 
 
-def _is_shown(letter: str, letters: str) -> bool:
+def _show_unmerged(git: GitRun, paths: Sequence[str], options: Options) -> None:
+    if "name-only" in options:
+        git.say(*paths)
+    elif "name-status" in options:
+        git.say(*(f"U\t{path}" for path in paths))
+    else:
+        git.say(*(f"* Unmerged path {path}" for path in paths))
+
+
+def _is_shown(letter: str, options: Options) -> bool:
     """Return whether `--diff-filter` shows a kind of change: capitals choose, small letters leave out."""
+    letters = options.get("diff-filter", "")
+    unknown = re.search(r"[^ACDMRTUXB*]", letters, re.IGNORECASE)
+    if unknown:
+        raise Failed(f"error: unknown change class '{unknown[0]}' in --diff-filter={letters}\n", 129)
     chosen = [other for other in letters if other.isupper()]
     return letter.lower() not in letters and (not chosen or letter in chosen)
+
+
+def _filtered(changes: Difference, options: Options) -> Difference:
+    """Return the changes that `--diff-filter` shows."""
+    return {path: change for path, change in changes.items() if _is_shown(_letter(*change), options)}
 
 
 def _sides(
@@ -131,7 +143,7 @@ def show_changes(git: GitRun, changes: Difference, options: Options) -> None:
         git.run.out.append(diff_stat(changes))
     elif "shortstat" in options:
         git.run.out.append(diff_stat(changes).rstrip("\n").rpartition("\n")[2] + "\n" if changes else "")
-    elif "quiet" not in options:
+    else:
         width = options.get("U", options.get("unified", "3"))
         git.say(*([render_patch(changes, int(width))] if changes else []))
 
@@ -199,7 +211,7 @@ def _show_commit(git: GitRun, repository: Repository, commit: Commit, options: O
         git.say(*([] if is_first else [""]), *_heading(commit))
     if options.keys() & {"p", "patch", "stat", "name-only", "name-status"} and len(commit.parents) < 2:
         git.say(*([] if pattern else [""]))
-        show_changes(git, repository.changes_of(commit), options)
+        show_changes(git, _filtered(repository.changes_of(commit), options), options)
 
 
 def _heading(commit: Commit) -> Iterator[str]:
@@ -239,7 +251,7 @@ def _formatted(pattern: str, commit: Commit) -> str:
 def show_commits(git: GitRun, words: Sequence[str]) -> None:
     words, _ = git.split(words)
     options, rest = git.options(
-        words, "sp", "stat", "name-only", "name-status", "no-patch", "format=", "pretty=", "oneline"
+        words, "sp", "stat", "name-only", "name-status", "no-patch", "format=", "pretty=", "oneline", "diff-filter="
     )
     repository = git.repository
     for word in rest or ["HEAD"]:
@@ -251,7 +263,9 @@ def show_commits(git: GitRun, words: Sequence[str]) -> None:
             git.run.out.append(text)
             continue
         more = {} if options.keys() & {"s", "no-patch", "stat", "name-only", "name-status"} else {"p": ""}
-        _show_commit(git, repository, repository.get(revision), {**options, **more}, is_first=True)
+        commit = repository.get(revision)
+        if "diff-filter" not in options or _filtered(repository.changes_of(commit), options):
+            _show_commit(git, repository, commit, {**options, **more}, is_first=True)
 
 
 def blame(git: GitRun, words: Sequence[str]) -> None:
