@@ -48,6 +48,22 @@ PRINTED = {
     "mkdir -m 700 p; chmod -v 600 empty.txt; chmod -R go-rwx src; stat -c %a p src src/run.sh": (
         "mode of 'empty.txt' changed from 0644 (rw-r--r--) to 0600 (rw-------)\n700\n700\n700\n"
     ),
+    "kill -l 9 TERM sigint 137 RTMIN+2; kill -l | tail -n 2; kill -n9 9999; kill -rtmin 9999; kill -9 -- -9": (
+        "KILL\n15\n2\nKILL\n36\n58) SIGRTMAX-6\t59) SIGRTMAX-5\t60) SIGRTMAX-4\t61) SIGRTMAX-3\t62) SIGRTMAX-2\n"
+        "63) SIGRTMAX-1\t64) SIGRTMAX\t\nbash: line 1: kill: (9999) - No such process\n"
+        "bash: line 1: kill: (9999) - No such process\nbash: line 1: kill: (-9) - No such process\n"
+    ),
+    "kill -l 999; kill -9999 1 || kill -65 1; kill -s || kill -s TERM": (
+        "bash: line 1: kill: 999: invalid signal specification\n"
+        "bash: line 1: kill: 9999: invalid signal specification\n"
+        "bash: line 1: kill: 65: invalid signal specification\n"
+        "bash: line 1: kill: -s: option requires an argument\n"
+        "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
+    ),
+    "pkill -FOO x; killall -FOO x; pkill -term x; pkill --signal=FOO x; killall -s KILL x": (
+        "pkill: pidfile not valid\nTry `pkill --help' for more information.\n"
+        "FOO: unknown signal; killall -l lists signals.\nx: no process found\n"
+    ),
     "chmod 999 empty.txt": "chmod: invalid mode: '999'\nTry 'chmod --help' for more information.\n",
     "file people.csv src/hello.c u.json src/run.sh empty.txt src src/broken": (
         "people.csv:  CSV text\nsrc/hello.c: C source, ASCII text\nu.json:      JSON text data\n"

@@ -250,27 +250,23 @@ def pgrep(run: Invocation) -> None:
 
 
 _SIGNALS = (
-    "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-    "TERM",
+    "EXIT", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+    "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH",
+    "IO", "PWR", "SYS", "", "", "RTMIN", *(f"RTMIN+{more}" for more in range(1, 16)),
+    *(f"RTMAX-{less}" for less in range(14, 0, -1)), "RTMAX",
 )  # fmt: skip
+"""The signals of Linux by number; 32 and 33 have no names."""
 _ENDING = frozenset({"INT", "QUIT", "ABRT", "KILL", "TERM", "SEGV"})
 """What ends a service; it takes the others as a request to read its settings again, or not at all."""
 _KILL_USAGE = "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
 
 
-def _signal(words: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the name of a signal, empty for 0, and the other words. Fails for an unknown one."""
-    wanted, rest = "TERM", [*words]
-    if rest and rest[0] in names and len(rest) > 1:
-        wanted, rest = rest[1], rest[2:]
-    elif rest and re.fullmatch(r"-(?:[0-9]+|(?:SIG)?[A-Z][A-Z0-9]+)", rest[0]):
-        wanted, rest = rest[0][1:], rest[1:]
-    wanted = wanted.upper().removeprefix("SIG")
-    if is_number(wanted):
-        return (_SIGNALS[int(wanted)] if int(wanted) < len(_SIGNALS) else wanted), rest
-    if wanted not in {*_SIGNALS, "CHLD", "CONT", "STOP", "TSTP", "WINCH"}:
-        raise Failed(f"bash: line 1: kill: {wanted}: invalid signal specification\n")
-    return wanted, rest
+def _signal(word: str) -> str | None:
+    """Return the signal of a number, or of a name in either case with or without `SIG`; None if there is no such."""
+    if is_number(word):
+        return _SIGNALS[int(word)] if int(word) < len(_SIGNALS) else None
+    name = word.upper().removeprefix("SIG")
+    return name if name and name in _SIGNALS else None
 
 
 def _send(run: Invocation, signal: str, row: Record) -> None:
@@ -278,33 +274,92 @@ def _send(run: Invocation, signal: str, row: Record) -> None:
         run.store.put("service", row["name"], {**row, "status": "stopped"})
 
 
+def _kill_options(arguments: Sequence[str]) -> tuple[str, bool, list[str]]:
+    """Return the given signal, whether to list signals, and the other words. Words after a signal are processes."""
+    words, given, lists = [*arguments], "", False
+    while words and words[0].startswith("-") and not (given and words[0] != "--"):
+        option = words.pop(0)
+        if option == "--":
+            break
+        if option in ("-l", "-L"):
+            lists = True
+        elif option in ("-s", "-n") and not words:
+            raise Failed(f"bash: line 1: kill: {option}: option requires an argument\n")
+        elif option in ("-s", "-n"):
+            given = words.pop(0)
+        else:
+            given = re.sub(r"^-(?:s(?=[A-Za-z])|n(?=[0-9]))?", "", option)
+    return given, lists, words
+
+
 def kill(run: Invocation) -> None:
-    if run.arguments[:1] == ["-l"]:
-        run.out.append("".join(f"{number:2}) SIG{name}\n" for number, name in enumerate(_SIGNALS) if name))
+    given, lists, words = _kill_options(run.arguments)
+    if lists:
+        _list_signals(run, words)
         return
-    signal, pids = _signal(run.arguments, ("-s", "-n"))
-    if not pids:
+    signal = _signal(given or "TERM")
+    if signal is None:
+        raise Failed(f"bash: line 1: kill: {given}: invalid signal specification\n")
+    if not words:
         raise Failed(_KILL_USAGE, 2)
     services = {str(row.get("pid")): row for row in running(run)}
-    for pid in [pid for pid in pids if pid != "--"]:
+    for pid in words:
         if pid in services:
             _send(run, signal, services[pid])
         elif pid.startswith("%"):
             run.fail(f"bash: line 1: kill: {pid}: no such job\n")
-        elif not is_number(pid):
+        elif not is_number(pid.removeprefix("-")):
             run.fail(f"bash: line 1: kill: {pid}: arguments must be process or job IDs\n")
         elif int(pid) not in (1, _OWN):  # these take no signal from here
             run.fail(f"bash: line 1: kill: ({pid}) - No such process\n")
 
 
+def _list_signals(run: Invocation, words: Sequence[str]) -> None:
+    """Print all signals, or the names of numbers and exit codes and the numbers of names."""
+    if not words:
+        rows = [f"{number:2}) SIG{name}" for number, name in enumerate(_SIGNALS) if number and name]
+        run.out += [f"{row}\n" if at % 5 == 0 else f"{row}\t" for at, row in enumerate(rows, 1)] + ["\n"]
+    for word in words:
+        is_code = is_number(word) and int(word) > 128  # of a command that a signal has ended
+        signal = _signal(str(int(word) - 128) if is_code else word)
+        if signal is None:
+            run.fail(f"bash: line 1: kill: {word}: invalid signal specification\n")
+        else:
+            run.out.append(f"{signal if is_number(word) else _SIGNALS.index(signal)}\n")
+
+
+_PKILL_LONG = (
+    "signal=", "full", "exact", "ignore-case", "newest", "oldest", "echo", "count", "euid=", "uid=", "parent=",
+    "pidfile=", "quiet", "wait", "verbose", "regexp", "interactive", "user=",
+)  # fmt: skip
+
+
+def _is_signal_option(word: str, program: str) -> bool:
+    """Return whether a word is one such as `-9` or `-TERM`; pkill reads unknown names as letters of other options."""
+    if program == "killall":
+        return re.fullmatch(r"-(?:[0-9]+|[A-Z][A-Z0-9]+)", word) is not None
+    return word.startswith("-") and _signal(word[1:]) is not None
+
+
 def pkill(run: Invocation) -> None:
-    signal, words = _signal(run.arguments, ("-s", "--signal"))
-    patterns = [word for word in words if not word.startswith("-")]
+    is_killall = run.name == "killall"
+    short = next((word for word in run.arguments if _is_signal_option(word, run.name)), "")
+    run.arguments = [word for word in run.arguments if not short or word != short]
+    options, patterns = run.options("acefilnoqrvwxyAILF:G:O:P:U:g:s:t:u:", _PKILL_LONG, 1 if is_killall else 2)
+    if options.keys() & {"F", "pidfile"}:
+        raise Failed(f"{run.name}: pidfile not valid\nTry `{run.name} --help' for more information.\n")
+    given = short[1:] or options.get("signal", options.get("s", "TERM"))
+    signal = _signal(given)
+    if signal is None and is_killall:
+        raise Failed(f"{given}: unknown signal; killall -l lists signals.\n")
     rows = [row for row in running(run) if patterns and patterns[-1] in f"{row['name']} {row.get('command')}"]
-    for row in rows:
-        _send(run, signal, row)
     run.code = 0 if rows else 1
-    if run.name == "killall" and patterns and not rows:
+    for row in rows:
+        if signal is None:
+            run.fail(f"pkill: killing pid {row['pid']} failed: Invalid argument\n")
+        else:
+            _send(run, signal, row)
+    if is_killall and patterns and not rows:
         run.errors.append(f"{patterns[-1]}: no process found\n")
 
 
