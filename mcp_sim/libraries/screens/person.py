@@ -118,7 +118,7 @@ def _entered(element: Element, form: Form) -> dict[str, str]:
         case "details":
             shown = {"open": ""} if form.values.get(str(element.place), element.has("open")) else {}
         case "option":
-            shown = {"selected": ""} if _is_chosen(element, form) else {}
+            shown = {"value": option_value(element), **({"selected": ""} if _is_chosen(element, form) else {})}
         case "meter" | "progress":
             shown = {"value": element.get("value")}
         case "input" if kind in ("checkbox", "radio"):

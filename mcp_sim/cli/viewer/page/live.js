@@ -149,9 +149,14 @@ class Live {
     return screens.get(n);
   }
 
+  // The element that shows why the last act on the screen of a world failed. It outlives the view: each call shows that anew.
+  failure(world) {
+    return (world.json.failure ??= h("p", { class: "dim", role: "status" }));
+  }
+
   // Listen to what a person does on a screen, whose elements carry their references. What was entered into fields is
   // sent before the next click, or with Enter: each call shows the screen anew.
-  listen(page, world, note) {
+  listen(page, world) {
     const entered = new Map();
     const send = async (...last) => {
       const acts = [...entered.values(), ...last];
@@ -165,7 +170,7 @@ class Live {
       }
       return "";
     };
-    const report = (sent) => sent.catch((error) => error.message).then((text) => (note.textContent = visible(text)));
+    const report = (sent) => sent.catch((error) => error.message).then((text) => (this.failure(world).textContent = visible(text)));
     page.addEventListener("click", (event) => {
       const target = event.target.closest("[data-ref]");
       if (!target || target.matches(SCREEN_FIELDS)) return;

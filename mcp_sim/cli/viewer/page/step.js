@@ -29,10 +29,9 @@ function screenAt(world, n) {
   const page = world.viewer.live ? world.viewer.live.screen(world, n) : pages[steps[last]];
   if (!page) return null;
   const live = n === world.entries.at(-1).step?.n && !world.json.ended ? world.viewer.live : null;
-  const note = h("p", { class: "dim", role: "status" });
   const frame = h("iframe", { class: "screen", sandbox: live ? "allow-same-origin" : "", title: "The screen", srcdoc: page });
-  if (live) frame.addEventListener("load", () => live.listen(frame.contentDocument, world, note));
-  return section("On the screen", frame, note);
+  if (live) frame.addEventListener("load", () => live.listen(frame.contentDocument, world));
+  return section("On the screen", frame, live?.failure(world));
 }
 
 // Why the run failed: its failed expectations, with the steps that decided them.
