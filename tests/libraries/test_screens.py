@@ -23,7 +23,8 @@ from mcp_sim.libraries.screens import (
 )
 from mcp_sim.libraries.screens.accessibility import Tree
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import Form
+from mcp_sim.libraries.screens.forms import Form, is_well_formed
+from mcp_sim.libraries.screens.front import shown_page
 from mcp_sim.libraries.screens.layout import Layout, Metrics
 
 
@@ -253,7 +254,7 @@ def test_what_does_not_end_or_exist_is_an_error_and_the_page_stays() -> None:
     assert browser.tab.url == "https://s.example/"
 
 
-NUMBERS = ("", "²", "٣", "1_0", " +3x", "-1", "9" * 5_000, "1e400", "nan", "0.5.5", "\x00", "0x1")
+NUMBERS = ("", "²", "٣", "1_0", " +3x", "-1", "9" * 5_000, "1e400", "1e308", "nan", "0.5.5", "\x00", "0x1")
 """Attributes that Python's own functions read in another way than browsers, or not at all."""
 
 
@@ -290,11 +291,39 @@ def test_the_length_of_a_text_is_limited_by_what_browsers_read_as_a_number(most:
     [
         ("value=5 min=2 step=2", 1, "6"), ("value=5 min=2 step=2", -1, "4"), ("value=1234567", 1, "1234568"),
         ("value=10 max=10 min=2 step=3", 1, "10"), ("value=0.1 step=0.1", -1, "0"), ("value=7 step=5", 1, "12"),
+        ("value=1e308 min=0 step=0.01", -1, "1e308"),
+        ("value=5 max=1e308 step=0.01", 1, "5"), ("value=1e308 step=1e308", 1, "1e308"),
     ],
 )  # fmt: skip
 def test_a_number_steps_to_values_that_its_field_takes(given: str, steps: int, value: str) -> None:
     root = parse(f"<input type=number {given}>")
     assert Form(root, {}).stepped(next(root.elements), steps) == value
+
+
+def test_texts_that_nearly_match_are_read_in_linear_time() -> None:
+    start = time.process_time()
+    assert not is_well_formed(next(parse("<input type=number>").elements), "1" * 60_000 + "x")
+    name = "a" + "\x1c" * 200_000 + "b"
+    page = shown_page(f"<body><button>{name}</button><button>Add (2)</button>", "", {"names": {"add": "Put"}})
+    assert page.text == f"{name}Put (2)"
+    assert time.process_time() - start < 10
+
+
+def test_a_slider_between_the_greatest_numbers_is_in_their_middle() -> None:
+    root = parse("<input type=range min=1e308 max=1.5e308>")
+    assert float(str(Form(root, {}).value(next(root.elements)))) == 1.25e308
+
+
+@pytest.mark.parametrize(
+    ("text", "is_number"),
+    [
+        ("-1", True), ("1.5", True), (".5", True), ("1e3", True), ("-.5E-3", True), ("1.", False), ("+1", False),
+        ("1e", False), ("", True),
+    ],
+)  # fmt: skip
+def test_a_number_is_one_of_html(text: str, is_number: bool) -> None:
+    field = next(parse("<input type=number>").elements)
+    assert is_well_formed(field, text) == is_number
 
 
 def test_the_legend_of_a_disabled_fieldset_stays_enabled_and_the_options_of_a_disabled_group_do_not() -> None:
@@ -307,13 +336,16 @@ def test_the_legend_of_a_disabled_fieldset_stays_enabled_and_the_options_of_a_di
     assert 'option "y" [selected]' in text
 
 
-def test_a_disabled_option_is_chosen_only_within_a_label() -> None:
+def test_a_disabled_option_is_chosen_only_within_a_label_and_none_of_a_disabled_list() -> None:
     site = Site("https://options.example")
 
     @site.page("/")
     def home(_world: Any) -> str:
         options = "<option>a</option><option disabled>b</option>"
-        return f"<select aria-label=A>{options}</select><label>B <select>{options}</select></label>"
+        return (
+            f"<select aria-label=A>{options}</select><label>B <select>{options}</select></label>"
+            f"<select aria-label=C disabled>{options}</select>"
+        )
 
     browser = Browser(new_store(), None, [site])
     tab = browser.tab
@@ -322,6 +354,8 @@ def test_a_disabled_option_is_chosen_only_within_a_label() -> None:
     with pytest.raises(NotReady, match="option being selected is not enabled"):
         act(browser, 'combobox "A"', "choose", ["b"])
     act(browser, 'combobox "B"', "choose", ["b"])
+    with pytest.raises(NotReady, match="element is not enabled"):
+        act(browser, 'combobox "C"', "choose", ["a"])
 
 
 def test_a_cell_is_named_by_the_option_that_its_list_shows() -> None:

@@ -25,7 +25,7 @@ _FORMATS = {
     "color": r"#[0-9a-f]{6}",
 }  # fmt: skip
 """Type of a field -> the form of its texts, besides numbers."""
-_NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"[ \t\n\f\r]*([-+]?)0*([0-9]{1,10})(?![0-9])")
 _GREATEST_INTEGER = 2**31 - 1
 """Browsers ignore a greater one."""
@@ -96,10 +96,16 @@ class Form:
         """Return the value of a number or slider after some steps, within its limits."""
         low, high = _number(control.get("min")), _number(control.get("max"))
         base, width = _scale(control)
-        value = _number(str(self.value(control)))
+        text = str(self.value(control))
+        value = _number(text)
         at = round(((value or 0.0) - base) / width, 9)
+        most = None if high is None else round((high - base) / width, 9)
+        if not isfinite(at) or not isfinite(most or 0.0):
+            return text  # there are more steps than a number can count
         at = at + steps if at % 1 == 0 else (floor(at) if steps < 0 else ceil(at))  # the first step only aligns
-        number = base + width * (at if high is None else min(at, floor(round((high - base) / width, 9))))
+        number = base + width * (at if most is None else min(at, floor(most)))
+        if not isfinite(number):
+            return text
         number = number if low is None else max(low, number)
         number = value if value is not None and (number - value) * steps < 0 else number  # never the other way
         return f"{number + 0.0:.15g}"
@@ -210,7 +216,7 @@ def _range_value(control: Element) -> Json:
     low = 0.0 if low is None else low
     high = max(low, 100.0 if high is None else high)
     given = _number(control.get("value"))
-    number = (low + high) / 2 if given is None else min(max(given, low), high)
+    number = low / 2 + high / 2 if given is None else min(max(given, low), high)
     return int(number) if number == int(number) else number
 
 

@@ -25,7 +25,7 @@ _PERMUTED = frozenset({"body", "header", "footer", "main", "nav", "aside", "sect
 _FIRST = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "legend", "summary"})
 """Elements that head what follows, and so stay where they are."""
 _NAMED = frozenset({"a", "button", "label", "legend", "h1", "h2", "h3", "th", "summary", "option"})
-_COUNT = re.compile(r"(.*?)(\s*\(\d+\))?")
+_COUNT = re.compile(r"(.*?)( ?\(\d+\))?")
 
 
 @cache

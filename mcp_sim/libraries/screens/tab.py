@@ -278,6 +278,8 @@ class Tab:
 
     def choose(self, element: Element, values: Sequence[str]) -> None:
         """Choose options of a list by their values or texts; one, if it takes only one."""
+        if is_disabled(element):
+            raise NotReady("element is not enabled")
         if element.tag != "select":
             raise ScreenError("Element is not a <select> element")
         is_many = element.has("multiple")
