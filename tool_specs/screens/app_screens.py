@@ -28,7 +28,7 @@ def listed(rows):
     return f'<ul id="list">{"".join(rows)}</ul>'
 
 
-def part(items, start, shown, path, query="", *, earlier="Previous", later="More"):
+def paged_list(items, start, shown, path, query="", *, earlier="Previous", later="More"):
     """Return a list of the items from a number on, with rows that lead to those before and after: other screens."""
     at = int(start) if re.fullmatch("[0-9]{1,9}", start) else 0
 

@@ -3,7 +3,7 @@
 from html import escape
 from urllib.parse import quote
 
-from app_screens import MOST_ROWS, floating, part, row, screen
+from app_screens import MOST_ROWS, floating, paged_list, row, screen
 
 from mcp_sim.libraries.screens import NotFound, Redirect, Site
 
@@ -26,7 +26,7 @@ def people(world, q="", start=""):
     people = [person for person in by_name(world) if q.casefold() in person["name"].casefold()]
     search = f'<input type="search" name="q" id="search" placeholder="Search contacts" value="{escape(q)}">'
     query = f"?q={quote(q)}" if q else ""
-    rows = part(people, start, lambda person: row(f"/people/{person['id']}", person["name"]), "", query)
+    rows = paged_list(people, start, lambda person: row(f"/people/{person['id']}", person["name"]), "", query)
     create = floating("/new", "floating_action_button", ' aria-label="Create contact">+')
     return screen("Contacts", f'<form action="/">{search}</form>{rows}{create}')
 
@@ -100,7 +100,7 @@ def threads(world, start=""):
         text = message["text"] if message["incoming"] else f"You: {message['text']}"
         return row(f"/threads/{message['contact']}", world.contact.get(message["contact"])["name"], text)
 
-    rows = part(latest, start, shown, "")
+    rows = paged_list(latest, start, shown, "")
     return screen("Messages", rows + floating("/new", "start_chat_fab", ">Start chat"))
 
 
@@ -110,7 +110,7 @@ def begin(world, start=""):
     def shown(person):
         return row(f"/threads/{person['id']}", person["name"], person["phone"])
 
-    return screen("New conversation", part(by_name(world), start, shown, "/new"), up="/")
+    return screen("New conversation", paged_list(by_name(world), start, shown, "/new"), up="/")
 
 
 @messages.page("/threads/<id>")
@@ -118,7 +118,7 @@ def begin(world, start=""):
 def thread(world, id, start=""):
     other = contact_of(world, id)
     messages = world.message.find(contact=other["id"])
-    texts = part(
+    texts = paged_list(
         messages,
         start or str(max(0, len(messages) - MOST_ROWS)),
         lambda message: f"<li>{escape(message['text'])}</li>",

@@ -274,6 +274,6 @@ def _contains(area: Area, x: float, y: float) -> bool:
 
 
 def _number(text: str) -> float:
-    """Return the number of an attribute; 0 without one, or with one that no page means."""
+    """Return the number of an attribute; 0 if it is missing, not positive or above 9,999."""
     number = parsed_integer(text) or 0
     return float(number) if 0 < number < 10_000 else 0.0
