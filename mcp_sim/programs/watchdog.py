@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import time
 from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from mmap import PAGESIZE
 from pathlib import Path
@@ -30,6 +33,9 @@ and is less than clients wait (TypeScript SDK: 60)."""
 
 GRACE = 5.0
 """Seconds after `LONGEST` until a thread is given up that does not come back from C."""
+
+MOST_GIVEN_UP = 32
+"""Threads that have been given up and still wait. Each may keep what its call has read."""
 
 MOST_BYTES = 128 * 1024 * 1024
 """By how much the process may grow during a call (Linux). A text that doubles itself takes three times as much before
@@ -156,7 +162,7 @@ def _bytes_of_process() -> int:
 _WATCHDOG = _Watchdog()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_WATCHDOG.deadlines.clear)  # a forked process has only the thread that forked
+    os.register_at_fork(after_in_child=_WATCHDOG.__init__)  # a forked process has only the thread that forked
 
 
 @contextmanager
@@ -173,12 +179,31 @@ def watched() -> Generator[None]:
             _WATCHDOG.end(thread)
 
 
+_GIVEN_UP = list[Thread]()
+
+
 async def in_thread(tool: str, function: Callable[[], T], limiter: CapacityLimiter | None = None) -> T:
     """Call a function that answers a tool in a thread, and return what it returns.
 
-    Raises `Crash` if it does not come back from a call into C. Its thread goes on, and is ended once it does.
+    Raises `Crash` if it does not come back from a call into C. Its thread goes on, and is ended once it does. It is a
+    daemon thread, unlike those of AnyIO, since Python waits for all others before it exits.
     """
     async with limiter or to_thread.current_default_thread_limiter():
+        _GIVEN_UP[:] = [thread for thread in _GIVEN_UP if thread.is_alive()]
+        if len(_GIVEN_UP) >= MOST_GIVEN_UP:
+            raise Crash(tool, f"{len(_GIVEN_UP)} calls of programs have not ended")
+        outcome = Future[T]()
+        outcome.set_running_or_notify_cancel()
+        thread = Thread(target=copy_context().run, args=(_settle, outcome, function), name="mcp-sim call", daemon=True)
+        thread.start()
         with move_on_after(LONGEST + GRACE, shield=True):
-            return await to_thread.run_sync(function, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+            return await asyncio.wrap_future(outcome)
+        _GIVEN_UP.append(thread)
         raise Crash(tool, Overdue.reason)
+
+
+def _settle(outcome: Future[T], function: Callable[[], T]) -> None:
+    try:
+        outcome.set_result(function())
+    except BaseException as error:  # noqa: BLE001 (the caller gets it)
+        outcome.set_exception(error)

@@ -114,6 +114,17 @@ async def test_filters_text_and_pages_show_what_was_asked_for(crm: Callable[[str
         assert [contact["name"] for contact in found["contacts"]] == ["Ada Vos"]
 
 
+async def test_a_call_in_a_large_world_is_not_given_up_without_a_program(
+    crm: Callable[[str], Simulator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_sim.models.world_models.builtin.LARGE_STATE", -1)
+    for name in ("LONGEST", "GRACE"):
+        monkeypatch.setattr(f"mcp_sim.programs.watchdog.{name}", 0.0)
+    async with crm("") as sim, sim.open() as world:
+        assert world.call_at_once("list_deals", {}) is None
+        assert value(await world.call("list_deals", {}))["total"] == 2
+
+
 async def test_a_cursor_that_no_document_declares_refuses_no_call(crm: Callable[[str], Simulator]) -> None:
     async with crm("") as sim, sim.open() as world:
         first = value(await world.call("search_contacts", {"limit": 1}))

@@ -375,12 +375,66 @@ def test_functions_are_called_under_a_profiler_after_one_was_stopped() -> None:
     assert (done.stdout, done.stderr) == ("goes on\n", "")
 
 
+GIVEN_UP = """
+import threading
+import anyio
+from mcp_sim.programs import watchdog
+from mcp_sim.types.errors import Crash
+
+watchdog.LONGEST = watchdog.GRACE = 0.05
+watchdog.MOST_GIVEN_UP = 1
+
+async def main():
+    for _ in range(2):
+        try:
+            await watchdog.in_thread("act", threading.Event().wait)
+        except Crash as crash:
+            print(crash.args[0])
+
+anyio.run(main)
+"""
+
+
+def test_functions_that_never_come_back_are_few_and_do_not_keep_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", GIVEN_UP], capture_output=True, text=True, timeout=60, check=False)
+    first, second = done.stdout.splitlines()
+    assert "did not end within" in first
+    assert "1 calls of programs have not ended" in second
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FORKED = """
+import os
+import time
+from mcp_sim.programs import watchdog
+
+watchdog.LIMIT = 0.1
+with watchdog.watched():
+    child = os.fork()
+    if child == 0:
+        try:
+            with watchdog.watched():
+                while time.thread_time() < 5:
+                    pass
+        except watchdog.Overrun:
+            os._exit(7)
+        os._exit(1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs to fork")
+def test_functions_of_a_forked_process_are_stopped_too() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("7\n", "")
+
+
 async def test_a_program_of_the_user_does_not_keep_the_event_loop_waiting(tmp_path: Path) -> None:
     body = "world.item.add(name=__import__('threading').current_thread().name)"
     async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
         assert world.call_at_once("act", {}) is None
         await world.call("act", {})
-        assert "worker thread" in str(dict(world.view.rows("item")))
+        assert "mcp-sim call" in str(dict(world.view.rows("item")))
 
 
 # calls ----------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import cast
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, to_thread
 
 from mcp_sim.types import Attempt, Json, Transition, Turn
 from mcp_sim.types.domain import Domain
@@ -56,10 +56,12 @@ class _Answers:
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         answer = self._answer(turn.tool.id)
-        if self._may_take_long(turn):
+        if turn.tool.id in self._lengthy:
             from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (no tool is listed sooner for programs)
 
             return await in_thread(turn.tool.id, partial(answer, turn, self._invent), self._threads)
+        if self._may_take_long(turn):
+            return await to_thread.run_sync(answer, turn, self._invent, limiter=self._threads)
         return answer(turn, self._invent)
 
     def predict_at_once(self, turn: Turn) -> Transition | None:
