@@ -13,7 +13,7 @@ from support.library_stores import new_store
 
 from mcp_sim.cli import main
 from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
-from mcp_sim.generate.fiction.theme import known_words
+from mcp_sim.generate.fiction.theme import Theme, known_words
 from mcp_sim.libraries.search import Search, snippet
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.libraries.search.withheld import shown_values
@@ -127,6 +127,11 @@ HOSTILE: dict[str, tuple[list[str], Any]] = {
     "withhold: unknown field 'ship.lenght'; did you mean 'ship.length'": (["withhold"], ["ship.lenght"]),
     "got 'nothing.at'": (["questions", "0", "answer"], "nothing.at"),
     "got 'nothing'": (["lists", "0", "by"], "nothing"),
+    "lists.0.by: .*got 'town.population'": (["lists", "0", "by"], "town.population"),
+    "capital: .*got 'province.population'": (["tables", "province", "capital", "of"], "province.population"),
+    "lists: .*at least 1 item": (["lists"], []),
+    "templates.0: .*got 'nothing'": (["templates", "0", "text"], ["{name} is {nothing:,}."]),
+    "templates.1: .*got 'province.nothing'": (["templates", "1", "title"], "{province.nothing}"),
     r"\(name or choice or number or year\), got 'twice'": (["tables", "line", "twice"], {"text": "{twice}{twice}"}),
 }
 
@@ -144,6 +149,19 @@ def test_hostile_themes_are_refused(tmp_path: Path, problem: str) -> None:
     path.write_text(json.dumps(theme), encoding="utf-8")
     with pytest.raises((UsageError, DocumentError), match=problem):
         invent(read_theme(str(path)), rows=150, seed=1)
+
+
+def test_the_links_of_a_theme_are_listed_once_for_all_its_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = list[None]()
+    links = Theme.links
+
+    def counted(theme: Theme) -> dict[str, str]:
+        listed.append(None)
+        return links(theme)
+
+    monkeypatch.setattr(Theme, "links", counted)
+    read_theme("coast")
+    assert len(listed) == 1
 
 
 def test_texts_of_a_theme_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
+from mcp_sim.types.result_templates import SLOT as PAGE_SLOT
 
 _FOLDER = Path(__file__).parent / "themes"
 _MOST = 10**12
@@ -170,7 +171,7 @@ class Theme(_Part):
     templates: list[PageTemplate] = Field(max_length=200)
     withhold: list[str]
     questions: list[QuestionRule] = Field(max_length=100)
-    lists: list[TableRule] = Field(max_length=100)
+    lists: list[TableRule] = Field(min_length=1, max_length=100)
 
     @model_validator(mode="after")
     def _withheld_fields_exist(self) -> Theme:
@@ -191,11 +192,38 @@ class Theme(_Part):
             for name, rule in fields.items():
                 if isinstance(rule, Pick) and rule.distinct and self.share[table] > self.share[rule.pick]:
                     raise ValueError(f"tables.{table}.{name}: {rule.pick} has too few rows to be distinct")
-        for place, table, path, kinds in (*self._computed_from(), *self._asked_for()):
-            if not isinstance(self._field_at(table, path), kinds):
-                words = " or ".join(kind.__name__.lower() for kind in kinds)
-                raise ValueError(f"{place}: expected a path to a field ({words}), got {path!r}")
+        links = self.links()
+        owners = {path: path.partition(".")[0] for path in links}
+        linked_by = {f"{links[path]}.{owner}": owner for path, owner in owners.items()}
+        known = (
+            (self._own_fields(), {}),
+            ((*self._computed_from(), *self._asked_for()), links),
+            (self._slots_of_pages(), linked_by | links),
+        )
+        for named, steps in known:
+            for place, table, path, kinds in named:
+                if not isinstance(self._field_at(table, path, steps), kinds):
+                    words = " or ".join(kind.__name__.lower() for kind in kinds)
+                    raise ValueError(f"{place}: expected a path to a field ({words}), got {path!r}")
         return self
+
+    def _own_fields(self) -> Iterator[_NamedField]:
+        """Yield the fields by which rows of a table are found. They are not in linked rows."""
+        for table, fields in self.tables.items():
+            for name, rule in fields.items():
+                if isinstance(rule, Best):
+                    yield f"tables.{table}.{name}", rule.best, rule.of, _NUMBERS
+                    yield f"tables.{table}.{name}", rule.best, rule.by, (Pick,)
+        for number, listing in enumerate(self.lists):
+            yield f"lists.{number}.by", listing.about, listing.by, _SHOWN
+
+    def _slots_of_pages(self) -> Iterator[_NamedField]:
+        """Yield what pages show. Their slots also lead to the rows that link to a row."""
+        for number, template in enumerate(self.templates):
+            for text in (template.url, template.title, template.date, *template.text):
+                for match in PAGE_SLOT.finditer(text):
+                    if match[1] != "id":
+                        yield f"templates.{number}", template.about, match[1], (*_SHOWN, Pick, Best)
 
     def _computed_from(self) -> Iterator[_NamedField]:
         """Yield the fields that others are computed from.
@@ -205,10 +233,7 @@ class Theme(_Part):
         for table, fields in self.tables.items():
             for name, rule in fields.items():
                 place = f"tables.{table}.{name}"
-                if isinstance(rule, Best):
-                    yield place, rule.best, rule.of, _NUMBERS
-                    yield place, rule.best, rule.by, (Pick,)
-                elif isinstance(rule, Off):
+                if isinstance(rule, Off):
                     yield place, table, rule.off, _NUMBERS
                 elif isinstance(rule, Text):
                     for path in SLOT.findall(rule.text):
@@ -220,14 +245,12 @@ class Theme(_Part):
             for path in (question.answer, *SLOT.findall(question.ask)):
                 yield f"questions.{number}", question.about, path, _SHOWN
         for number, listing in enumerate(self.lists):
-            yield f"lists.{number}.by", listing.about, listing.by, _SHOWN
             for path in listing.columns.values():
                 yield f"lists.{number}.columns", listing.about, path, _SHOWN
 
-    def _field_at(self, table: str, path: str) -> FieldRule | None:
+    def _field_at(self, table: str, path: str, links: Mapping[str, str]) -> FieldRule | None:
         """Return the rule of the field that a path of links leads to."""
         *steps, last = path.split(".")
-        links = self.links()
         for step in steps:
             table = links.get(f"{table}.{step}", "")
         return self.tables.get(table, {}).get(last)
