@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -195,7 +195,7 @@ class Theme(_Part):
         links = self.links()
         owners = {path: path.partition(".")[0] for path in links}
         linked_by = {f"{links[path]}.{owner}": owner for path, owner in owners.items()}
-        known = (
+        known: tuple[tuple[Iterable[_NamedField], Mapping[str, str]], ...] = (
             (self._own_fields(), {}),
             ((*self._computed_from(), *self._asked_for()), links),
             (self._slots_of_pages(), linked_by | links),
