@@ -126,7 +126,7 @@ def _check_apart(writable: Iterable[Path], shown: Iterable[Path]) -> None:
     for folder in writable:
         both = next((path for path in shown if folder.is_relative_to(path) or path.is_relative_to(folder)), None)
         if both is not None:
-            raise Unconfined(f"{folder} overlaps {both}, which this Python needs; use another folder")
+            raise Unconfined(f"{folder} overlaps {both}, which this Python needs; install mcp-sim in another folder")
 
 
 def _hide_files(shown: Sequence[Path]) -> bool:

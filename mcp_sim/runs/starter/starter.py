@@ -69,7 +69,8 @@ async def make_starter(source: _Source, folder: Path, *, programs: bool = False)
     scenario = scenario_text(source.references(folder), errand, domain)
     files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST_SCRIPTED}
     careless = [name for name in passing if name != CAREFUL]
-    weak = [f"{', '.join(careless)}: such an agent passes {SCENARIO} as well; expect more there"] if careless else []
+    advice = f"{', '.join(careless)}: an agent like this passes {SCENARIO} as well; add an expectation that it fails"
+    weak = [advice] if careless else []
     return Starter(files, [*doubts, *weak], bool(passing))
 
 
