@@ -93,7 +93,7 @@ def test_hostile(act):
 
 def test_environment():
     assert set(os.environ) <= {
-        "HOME", "USER", "LOGNAME", "LANG", "TZ", "PATH", "PYTEST_CURRENT_TEST",
+        "TMPDIR", "HOME", "USER", "LOGNAME", "LANG", "TZ", "PATH", "PYTEST_CURRENT_TEST",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_VERSION",
     }
 

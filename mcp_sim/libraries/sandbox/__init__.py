@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.libraries.sandbox.confinement import Limits, Unconfined
+from mcp_sim.libraries.sandbox.confinement import Limits, Unconfined, own_files
 from mcp_sim.libraries.sandbox.process import Process, Stopped, run_confined
 
-__all__ = ["Limits", "Process", "Stopped", "Unconfined", "run_confined"]
+__all__ = ["Limits", "Process", "Stopped", "Unconfined", "own_files", "run_confined"]

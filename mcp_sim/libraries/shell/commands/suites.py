@@ -16,7 +16,7 @@ from time import monotonic
 
 from mcp_sim.libraries.files import Files, below, is_within
 from mcp_sim.libraries.files.tree import FILE
-from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, run_confined
+from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, own_files, run_confined
 from mcp_sim.libraries.shell.commands.invocation import Failed, Invocation
 from mcp_sim.libraries.shell.contents import bytes_of
 from mcp_sim.libraries.store import LibraryError, Store
@@ -27,6 +27,7 @@ PYTEST = "pytest"
 """The runner of a test that pytest itself runs."""
 SECONDS = 9.0
 """How long a command may take that runs it: less than the watchdog of programs allows (10 s)."""
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 (in the confined process alone)
 _MODULE = "mcp_sim.libraries.sandbox.pytest_run"
 _LIMITS = Limits(memory=1 << 30, cpu=8, files=256, file_size=16 << 20)
 _LARGEST = 16 << 20
@@ -92,7 +93,14 @@ def _problem(root: str) -> str:
 
 
 def _folders(root: str) -> list[Path]:
-    return [Path(root), Path("/tmp")]  # noqa: S108 (in the confined process alone)
+    return [Path(root), _temporary()]
+
+
+@cache
+def _temporary() -> Path:
+    """Return the folder for temporary files of the confined process: one without parts of Python or mcp-sim."""
+    usual, other = map(Path, _TEMPORARY)
+    return other if any(path.is_relative_to(usual) for path in own_files()) else usual
 
 
 def run_suite(run: Invocation, root: str, rows: Sequence[Record], *, as_module: bool) -> None:
@@ -101,6 +109,8 @@ def run_suite(run: Invocation, root: str, rows: Sequence[Record], *, as_module: 
     if sum(len(file.get("base64", "")) for file in files) > _LARGEST * 4 // 3:
         raise Failed("pytest: No space left on device\n")
     environment = {"HOME": "/root", "USER": run.user, "LOGNAME": run.user, "LANG": "C.UTF-8", "TZ": "UTC"}
+    if str(_temporary()) != _TEMPORARY[0]:
+        environment["TMPDIR"] = str(_temporary())
     job: Json = {
         "files": files,
         "directory": run.directory,
