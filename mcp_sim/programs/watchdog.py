@@ -69,24 +69,23 @@ class Overgrown(Overrun):
 class _Watchdog:
     """Raises `Overrun` in threads that have taken too long, or since whose call the process has grown too much."""
 
-    deadlines: dict[int, float] = field(default_factory=dict[int, float])
-    """By the identifier of the thread."""
-    seen: dict[tuple[int, float], tuple[float, int]] = field(default_factory=dict[tuple[int, float], tuple[float, int]])
-    """What had been used when the watchdog first saw a call (its thread and its deadline): the processor time of the
-    thread, and the bytes of the process."""
+    calls: dict[int, tuple[float, int]] = field(default_factory=dict[int, tuple[float, int]])
+    """By the identifier of the thread: the deadline, and the bytes of the process when the call began."""
+    used: dict[tuple[int, float], float] = field(default_factory=dict[tuple[int, float], float])
+    """The processor time of a thread when the watchdog first saw a call: its thread and its deadline."""
     raised: set[int] = field(default_factory=set[int])
     lock: Lock = field(default_factory=Lock)
     wake: Event = field(default_factory=Event)
     thread: Thread | None = None
 
     def begin(self, thread: int) -> None:
-        self.deadlines[thread] = monotonic() + LONGEST
+        self.calls[thread] = monotonic() + LONGEST, _MEMORY.bytes()
         if not self.wake.is_set():
             self._start()
 
     def end(self, thread: int) -> None:
         with self.lock:
-            self.deadlines.pop(thread, None)
+            self.calls.pop(thread, None)
             was_raised = thread in self.raised
             self.raised.discard(thread)
         if was_raised:
@@ -104,22 +103,21 @@ class _Watchdog:
             self.wake.wait()
             sleep(_PERIOD)
             with self.lock:
-                self._check(monotonic(), _bytes_of_process())
-                if not self.deadlines:
+                self._check(monotonic(), _MEMORY.bytes())
+                if not self.calls:
                     self.wake.clear()
-                if self.deadlines:  # one began in between, and saw that the thread was awake
+                if self.calls:  # one began in between, and saw that the thread was awake
                     self.wake.set()
 
     def _check(self, now: float, size: int) -> None:
-        calls = [*self.deadlines.items()]
-        used = {call: _processor_seconds(call[0]) for call in calls}
-        self.seen = {call: self.seen.get(call, (used[call], size)) for call in calls}
-        for call in calls:
-            thread, deadline = call
-            seconds, bytes_before = self.seen[call]
+        calls = [*self.calls.items()]
+        seconds = {(thread, deadline): _processor_seconds(thread) for thread, (deadline, _) in calls}
+        self.used = {call: self.used.get(call, seconds[call]) for call in seconds}
+        for thread, (deadline, bytes_before) in calls:
+            call = (thread, deadline)
             error = (
                 Overrun
-                if used[call] - seconds > LIMIT
+                if seconds[call] - self.used[call] > LIMIT
                 else Overdue
                 if deadline < now
                 else Overgrown
@@ -151,18 +149,43 @@ def _processor_seconds(thread: int) -> float:
     return time.process_time()
 
 
-def _bytes_of_process() -> int:
-    """Return the memory that this process has (Linux; 0 elsewhere)."""
-    try:
-        return int(_STATM.read_text(encoding="ascii").split()[1]) * PAGESIZE
-    except OSError:
+class _Memory:
+    """The memory of this process (Linux; 0 elsewhere).
+
+    It is read without giving the interpreter to other threads, as reading a file does: one that copies a large text
+    would return it after the next copy only, which is twice as large.
+    """
+
+    def __init__(self) -> None:
+        self._text = ctypes.create_string_buffer(64)
+        self._read = ctypes.PyDLL(None).pread if _STATM.exists() else None
+        self._file = -1
+
+    def bytes(self) -> int:
+        if self._read is None:
+            return 0
+        for _ in range(2):
+            if self._file < 0:
+                self._file = os.open(_STATM, os.O_RDONLY)
+            length = self._read(self._file, self._text, len(self._text) - 1, ctypes.c_long(0))
+            if length > 0:
+                return int(self._text.raw[:length].split()[1]) * PAGESIZE
+            self._file = -1  # somebody has closed the files of this process
         return 0
 
+    def renew(self) -> None:
+        """Read that of this process from now on: after a fork the file is still that of the parent."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
 
+
+_MEMORY = _Memory()
 _WATCHDOG = _Watchdog()
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WATCHDOG.__init__)  # a forked process has only the thread that forked
+    os.register_at_fork(after_in_child=_MEMORY.renew)
 
 
 @contextmanager

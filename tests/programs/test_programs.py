@@ -353,6 +353,37 @@ async def test_a_function_that_takes_ever_more_memory_is_stopped(
             await world.call("act", {})
 
 
+DOUBLING = """
+import resource
+from threading import Thread
+from time import sleep
+from mcp_sim.programs.watchdog import Overgrown, watched
+
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+def wait():
+    while True:
+        sleep(0.001)
+
+Thread(target=wait, daemon=True).start()
+for _ in range(3):
+    try:
+        with watched():
+            text = "a"
+            while True:
+                text += text
+    except Overgrown:
+        text = ""
+        print("stopped")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_text_that_doubles_itself_beside_another_thread_stays_below_four_gigabytes() -> None:
+    ended = subprocess.run([sys.executable, "-c", DOUBLING], capture_output=True, text=True, timeout=100, check=False)
+    assert ended.stdout.split() == ["stopped"] * 3, ended.stderr
+
+
 STOPPED = """
 import sys
 from mcp_sim.programs import watchdog
