@@ -166,7 +166,10 @@ class _Memory:
             return 0
         for _ in range(2):
             if self._file < 0:
-                self._file = os.open(_STATM, os.O_RDONLY)
+                try:
+                    self._file = os.open(_STATM, os.O_RDONLY)
+                except OSError:  # in a confined process, whose memory has a hard limit
+                    return 0
             length = self._read(self._file, self._text, len(self._text) - 1, ctypes.c_long(0))
             if length > 0:
                 return int(self._text.raw[:length].split()[1]) * PAGESIZE
