@@ -59,7 +59,7 @@ def all_pages() -> Iterator[tuple[str, str]]:
 
 def real(page: Any) -> str:
     """Return what BrowserGym prints of a page of Chromium."""
-    OBSERVATION._pre_extract(page, tags_to_mark="standard_html", lenient=True)  # noqa: SLF001 (as its environment does)
+    OBSERVATION._pre_extract(page, tags_to_mark="standard_html", lenient=True)  # noqa: SLF001 (its environment calls it; nothing public does)
     extra = OBSERVATION.extract_dom_extra_properties(OBSERVATION.extract_dom_snapshot(page), 1.0)
     tree = OBSERVATION.extract_merged_axtree(page)
     return PRINTER.flatten_axtree_to_str(tree, extra_properties=extra, with_clickable=True, ignored_roles=LEFT_OUT)

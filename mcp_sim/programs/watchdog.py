@@ -231,5 +231,5 @@ async def in_thread(tool: str, function: Callable[[], T], limiter: CapacityLimit
 def _settle(outcome: Future[T], function: Callable[[], T]) -> None:
     try:
         outcome.set_result(function())
-    except BaseException as error:  # noqa: BLE001 (the caller gets it)
+    except BaseException as error:  # noqa: BLE001 (raised where the call is awaited)
         outcome.set_exception(error)

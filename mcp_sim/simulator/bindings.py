@@ -145,9 +145,9 @@ def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn],
     )
     if not any(name in program.hooks for program in programs):
         return None
-    from mcp_sim.generate.invention import inventor  # noqa: PLC0415 (only programs need it)
-    from mcp_sim.programs.backend import hook_answer  # noqa: PLC0415 (only programs need it)
-    from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (only programs need it)
+    from mcp_sim.generate.invention import inventor  # noqa: PLC0415 (servers without programs start without it)
+    from mcp_sim.programs.backend import hook_answer  # noqa: PLC0415 (servers without programs start without it)
+    from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (servers without programs start without it)
 
     answers = (hook_answer(name, program, domain) for program in programs)
     answer = next((answered for answered in answers if answered is not None), None)

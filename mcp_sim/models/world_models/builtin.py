@@ -57,7 +57,7 @@ class _Answers:
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         answer = self._answer(turn.tool.id)
         if turn.tool.id in self._lengthy:
-            from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (no tool is listed sooner for programs)
+            from mcp_sim.programs.watchdog import in_thread  # noqa: PLC0415 (tools are listed without it)
 
             return await in_thread(turn.tool.id, partial(answer, turn, self._invent), self._threads)
         if self._may_take_long(turn):
@@ -87,7 +87,7 @@ class _Answers:
 
     def _compile(self, tool: str) -> Answer:
         from mcp_sim.plans.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
-        from mcp_sim.plans.records.shown_records import absorbing  # noqa: PLC0415 (as above)
+        from mcp_sim.plans.records.shown_records import absorbing  # noqa: PLC0415 (tools are listed without it)
 
         plan = self._domain.plans[tool]
         backend = backends[plan.backend]()

@@ -27,7 +27,7 @@ PYTEST = "pytest"
 """The runner of a test that pytest itself runs."""
 SECONDS = 9.0
 """How long a command may take that runs it: less than the watchdog of programs allows (10 s)."""
-_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 (in the confined process alone)
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 (empty folders of the confined process alone)
 _MODULE = "mcp_sim.libraries.sandbox.pytest_run"
 _LIMITS = Limits(memory=1 << 30, cpu=8, files=256, file_size=16 << 20)
 _LARGEST = 16 << 20
