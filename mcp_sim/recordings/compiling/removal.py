@@ -93,14 +93,14 @@ def _defined(node: ast.stmt) -> set[str]:
     if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
         return set()
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    parts = [part for target in targets for part in ast.walk(target)]
-    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    names = [inner for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
 
 
 def _used(node: ast.stmt) -> set[str]:
     """Return the names that a statement reads and does not give to a parameter or a variable of its own."""
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+    names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    own = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
     own |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
     return {name.id for name in names if isinstance(name.ctx, ast.Load)} - own
 

@@ -50,10 +50,10 @@ async def test_a_tool_that_takes_the_key_of_the_record_that_it_shows_changes_it(
     result = thing(**{noun: shown}) if wrapped else shown
     changing = tool(name.format(noun=noun), needed=f"{noun}_id", **arguments, output=result)
     async with simulator(tmp_path, tools_of(noun, changing)).open() as world:
-        made = await answered(world, f"create_{noun}", name="Ada")
-        changed = await answered(world, changing["name"], **{f"{noun}_id": made[f"{noun}_id"]}, **change)
-        assert (changed[noun] if wrapped else changed) == {**made, **after}
-        assert await answered(world, f"get_{noun}", **{f"{noun}_id": made[f"{noun}_id"]}) == {**made, **after}
+        created = await answered(world, f"create_{noun}", name="Ada")
+        changed = await answered(world, changing["name"], **{f"{noun}_id": created[f"{noun}_id"]}, **change)
+        assert (changed[noun] if wrapped else changed) == {**created, **after}
+        assert await answered(world, f"get_{noun}", **{f"{noun}_id": created[f"{noun}_id"]}) == {**created, **after}
 
 
 @pytest.mark.parametrize("name", ["prescribe", "hand_out"])
@@ -64,8 +64,8 @@ async def test_a_tool_that_shows_a_record_whose_key_it_does_not_take_makes_it(na
         tool("list_recipes", output=thing(recipes={"type": "array", "items": thing(**fields)})),
     ]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, name, drug="Ibuprofen", dose="400 mg")
-        assert made in (await answered(world, "list_recipes"))["recipes"]
+        created = await answered(world, name, drug="Ibuprofen", dose="400 mg")
+        assert created in (await answered(world, "list_recipes"))["recipes"]
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ async def test_lines_show_what_they_name_and_what_they_cost(argument: str, tmp_p
         skus = [(await answered(world, "add_item", name=name, unit_price=price))["sku"]
                 for name, price in (("Lamp", 39.5), ("Stapler", 8.25))]  # fmt: skip
         wanted = [{"sku": sku, "quantity": number} for sku, number in zip(skus, (2, 3), strict=True)]
-        made = await answered(world, "create_order", **{argument: wanted})
-        assert made["lines"] == [
+        created = await answered(world, "create_order", **{argument: wanted})
+        assert created["lines"] == [
             {"sku": skus[0], "quantity": 2, "unit_price": 39.5, "line_total": 79.0},
             {"sku": skus[1], "quantity": 3, "unit_price": 8.25, "line_total": 24.75},
         ]
-        assert made["total"] == 103.75
-        assert await answered(world, "get_order", order_id=made["order_id"]) == made
+        assert created["total"] == 103.75
+        assert await answered(world, "get_order", order_id=created["order_id"]) == created
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ async def test_the_type_of_a_known_record_is_not_its_entity(noun: str, tmp_path:
     )
     async with simulator(tmp_path, tools).open() as world:
         users = (await answered(world, "list_users"))["users"]
-        made = await answered(world, f"create_{noun}", type="user", role="editor")
-        assert made in (await answered(world, f"list_{noun}s"))["items"]
+        created = await answered(world, f"create_{noun}", type="user", role="editor")
+        assert created in (await answered(world, f"list_{noun}s"))["items"]
         assert (await answered(world, "list_users"))["users"] == users
 
 
