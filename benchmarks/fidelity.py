@@ -1,4 +1,4 @@
-"""Write docs/fidelity.md: how faithful the simulations are, by form, behaviour and validity.
+"""Write the tables of docs/recording.md: how faithful the simulations are, by form, behaviour and validity.
 
     python benchmarks/fidelity.py RECORDINGS [--again DIR] [--validity SCRATCH] [--only a,b] [--streams N] [--json FILE]
 
@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -29,7 +30,6 @@ from typing import Any
 import yaml
 
 from mcp_sim.cli import main as mcp_sim
-from mcp_sim.cli.validity import VALID
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import learn
 from mcp_sim.recordings.learning.selection import TOLERANCE, folds_of, score
@@ -41,41 +41,17 @@ from mcp_sim.runs.validity.comparison import compare, run_real, run_simulation
 from mcp_sim.runs.validity.sides import open_side
 from mcp_sim.runs.validity.task import read_task
 from mcp_sim.simulator.compile import load
-from mcp_sim.spec import yaml12
 from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_schema.shapes import as_object
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "fidelity.md"
+PAGE = HERE.parent / "docs" / "recording.md"
+TABLE = r"(<!-- {} of benchmarks/fidelity.py -->\n\n)(?:\|.*\n)+"
+"""A table in the page, behind its mark."""
 TASKS, DECLARATIONS, REPLIES = HERE / "validity_tasks", HERE / "recorded_servers", HERE / "replies"
 KINDS = ("inferred", "learnt", "compiled", "real twice")
 Row = dict[str, Any]
-
-HEAD = """\
-# Fidelity of the catalogue
-
-<!-- Generated: python benchmarks/fidelity.py (see there) -->
-
-What was [measured](recording.md#measuring-fidelity) on recorded sessions of real servers: form / behaviour, from 0 to
-1. *Inferred* is what mcp-sim makes of the list of tools alone. *Learnt* is `mcp-sim learn` without a model, on sessions
-that it was not learnt from. *Compiled* is the program of the catalogue, whose author has seen some of these sessions.
-That of kanban was written in one go from the prompt of `compile` alone. *Real twice* compares two runs of the real
-server.
-"""
-RANKS = """\
-## Validity
-
-[Whether agents rank](recording.md#validity) on the simulation as on the real server: Spearman's rho of 16 scripted
-agents, with a 95 % interval. "none": all agents score the same on one side.
-"""
-REST = """\
-## Other services
-
-Fidelity that was measured when the program was written, as form and behaviour in one score. The services that are not
-listed were not measured: their servers need an account, or are invented.
-"""
 
 
 def measured(folder: Path, again: Path | None) -> Row:
@@ -195,57 +171,32 @@ async def ranked_task(path: Path, kinds: dict[str, str], command: str, streams: 
 # the page -------------------------------------------------------------------------------------------------------------
 
 
-def page(rows: dict[str, Row], ranks: dict[str, dict[str, Row]]) -> Iterator[str]:
-    """Yield the lines of the page."""
-    yield HEAD
+def servers_table(rows: dict[str, Row]) -> Iterator[str]:
+    """Yield the lines of the table of form and behaviour."""
     yield f"| server | calls | {' | '.join(KINDS)} |"
     yield f"| --- | ---: | {' | '.join('---' for _ in KINDS)} |"
     for server, row in rows.items():
         yield f"| {server} | {row['calls']} | {' | '.join(_cell(row.get(kind)) for kind in KINDS)} |"
-    yield ""
-    if ranks:
-        yield RANKS
-        yield f"| task | {' | '.join(KINDS[:3])} |"
-        yield f"| --- | {' | '.join('---' for _ in KINDS[:3])} |"
-        for server, tasks in ranks.items():
-            for task, row in tasks.items():
-                yield f"| {server}: {task} | {' | '.join(_rank(row.get(kind)) for kind in KINDS[:3])} |"
-        yield ""
-        yield "Where those below .8 part from the real server:\n"
-        yield from _partings(ranks)
-        yield ""
-    yield REST
-    yield "| service | score | calls |"
-    yield "| --- | ---: | ---: |"
-    for name in sorted({*shipped("tool_specs")} - {*rows}):
-        value: Any = yaml12.load(shipped("tool_specs")[name].read_bytes(), name).value
-        figures = as_object(as_object(as_object(value).get("simulates")).get("measured"))
-        if "score" in figures:
-            yield f"| {name} | {figures['score']} | {figures.get('calls', '')} |"
 
 
-def _partings(ranks: dict[str, dict[str, Row]]) -> Iterator[str]:
-    """Yield the calls at which most runs of simulations that are not valid part from the real server."""
-    kinds = dict[tuple[str, str], dict[str, None]]()
+def tasks_table(ranks: dict[str, dict[str, Row]]) -> Iterator[str]:
+    """Yield the lines of the table of validity."""
+    yield f"| task | {' | '.join(KINDS[:3])} |"
+    yield f"| --- | {' | '.join('---' for _ in KINDS[:3])} |"
     for server, tasks in ranks.items():
-        for row in tasks.values():
-            for kind, report in row.items():
-                if (report.get("rho") or 0.0) < VALID and report.get("partings"):
-                    parting = report["partings"][0]
-                    kinds.setdefault((server, f"`{parting['tool']}` {parting['why']}"), {})[kind] = None
-    for (server, why), names in kinds.items():
-        yield f"- {server} ({' and '.join(names)}): {why}"
+        for task, row in tasks.items():
+            yield f"| {server}: {task} | {' | '.join(_rank(row.get(kind)) for kind in KINDS[:3])} |"
 
 
 def _cell(halves: Sequence[float | None] | None) -> str:
     if halves is None:
-        return "not measured"
+        return "-"
     return " / ".join("-" if half is None else f"{half:.2f}" for half in halves)
 
 
 def _rank(row: Row | None) -> str:
     if row is None:
-        return "not measured"
+        return "-"
     if row.get("rho") is None:
         return "none"
     interval = row["interval"]
@@ -275,8 +226,11 @@ def main() -> int:
             kept["validity"][folder.name] = ranked(args.recordings, args.validity, folder.name, args.streams)
         if args.json is not None:
             args.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    lines = page(dict(sorted(kept["servers"].items())), dict(sorted(kept["validity"].items())))
-    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    for name, lines in (("servers", servers_table), ("validity", tasks_table)):
+        table = "".join(f"{line}\n" for line in lines(dict(sorted(kept[name].items()))))
+        text = re.sub(TABLE.format(name), lambda match, table=table: match[1] + table, text)
+    PAGE.write_text(text, encoding="utf-8")
     print(f"wrote {PAGE}")
     worse = [name for name, row in kept["servers"].items() if is_worse(row)]
     print(f"learnt behaves worse than inferred: {', '.join(worse) or 'nowhere'}")

@@ -1,6 +1,6 @@
 """Compare the simulated browser with Chromium behind the vendor's Playwright MCP server, step by step.
 
-    python benchmarks/screens.py CLI [SITE...] [--chromium PATH] [--verbose]
+    python benchmarks/libraries browser CLI [SITE...] [--chromium PATH] [--verbose]
 
 CLI is the file `cli.js` of the npm package `@playwright/mcp`. The pages of a site are served over HTTP from a world of
 their own, and the same steps are made in both browsers. Compared are after each step: whether it failed, the address,
@@ -9,12 +9,11 @@ the snapshots of ten pages of varied HTML are compared, without numbers of pages
 of equal steps and lines, and the milliseconds of a step. The exit code is 1 if a step or record differs, more than
 1 % of the lines of varied pages, or the numbers of references in more than a tenth of the steps.
 
-The sites are `web_shop` of the catalogue and the files of `screen_sites`, which have their steps beside them.
+The sites are `web_shop` of the catalogue and the files of `sites`, which have their steps beside them.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
@@ -24,7 +23,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator
+from argparse import ArgumentParser
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher, unified_diff
@@ -43,8 +43,8 @@ from mcp_sim.libraries.screens.dom import parse
 from mcp_sim.libraries.screens.forms import Form
 from mcp_sim.world.world import World
 
-SHOP = Path(__file__).parents[1] / "tool_specs" / "screens"
-SITES = Path(__file__).with_name("screen_sites")
+SHOP = Path(__file__).parents[2] / "tool_specs" / "screens"
+SITES = Path(__file__).with_name("sites")
 PAGES = (SITES / "varied.html").read_text(encoding="utf-8").splitlines()
 REQUEST = """
 
@@ -362,12 +362,12 @@ async def compare_all(cli: Path, sites: list[str], chromium: str, *, verbose: bo
     return counts.differing == 0 and counts.renumbered <= 0.1 * counts.steps and equal >= 0.99 * total
 
 
-if __name__ == "__main__":
+def main(parser: ArgumentParser, arguments: Sequence[str]) -> int:
     names = ["web_shop", *sorted(path.stem for path in SITES.glob("*.py"))]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cli", type=Path)
     parser.add_argument("sites", nargs="*", default=names)
     parser.add_argument("--chromium", default=shutil.which("chromium") or "chromium")
     parser.add_argument("--verbose", action="store_true", help="print what differs")
-    chosen = parser.parse_args()
-    sys.exit(not asyncio.run(compare_all(chosen.cli, chosen.sites, chosen.chromium, verbose=chosen.verbose)))
+    options = parser.parse_args(arguments)
+    is_equal = asyncio.run(compare_all(options.cli, options.sites, options.chromium, verbose=options.verbose))
+    return 0 if is_equal else 1

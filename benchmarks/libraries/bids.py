@@ -1,8 +1,8 @@
 """Compare the lines that `browsergym.flattened` prints with those of BrowserGym itself, on Chromium.
 
-    python benchmarks/bids.py [--chromium PATH] [--verbose]
+    python benchmarks/libraries bids [--chromium PATH] [--verbose]
 
-It needs the packages `browsergym-core` and `playwright`. Each page that the steps of a site of `screens.py` lead to,
+It needs the packages `browsergym-core` and `playwright`. Each page that the steps of a site of `browser.py` lead to,
 and each of the varied pages, is shown in Chromium under its own address. BrowserGym marks it, reads its accessibility
 tree and flattens it, with what reacts to a click; the text boxes of newer versions of Chromium are left out. Printed is
 the share of equal lines; the exit code is 1 if one differs.
@@ -10,18 +10,18 @@ the share of equal lines; the exit code is 1 if one differs.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import shutil
 import sys
-from collections.abc import Iterator
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher, unified_diff
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from browser import PAGES, SITES, parts_of, resolved, site_of, step_of
 from playwright.sync_api import sync_playwright
-from screens import PAGES, SITES, parts_of, resolved, site_of, step_of
 
 from mcp_sim import Simulator
 from mcp_sim.libraries.screens import browsergym, parse
@@ -91,9 +91,8 @@ def compare(chromium: str, *, verbose: bool) -> bool:
     return equal == total
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(parser: ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--chromium", default=shutil.which("chromium") or "chromium")
     parser.add_argument("--verbose", action="store_true", help="print what differs")
-    chosen = parser.parse_args()
-    sys.exit(not compare(chosen.chromium, verbose=chosen.verbose))
+    options = parser.parse_args(arguments)
+    return 0 if compare(options.chromium, verbose=options.verbose) else 1

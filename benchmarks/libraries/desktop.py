@@ -1,6 +1,6 @@
 """Compare the accessible objects of GTK programs with those of pages that describe the same windows.
 
-    PYTHONPATH=tests python benchmarks/desktop.py [--verbose]
+    python benchmarks/libraries desktop [--verbose]
 
 It needs `xvfb-run`, `dbus-run-session`, `at-spi2-core`, `mousepad`, `zenity`, and a `/usr/bin/python3` with
 `gir1.2-atspi-2.0`. The programs run on a display of their own. Each page has the words of one window, in plain HTML;
@@ -11,12 +11,12 @@ that GTK puts behind the name of an item for its keys. The exit code is 1 if an 
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import tempfile
+from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -114,10 +114,9 @@ def parsed(element: ET.Element) -> dict[str, Any]:
     return {"role": element.tag, "name": name, "text": text, "states": states, "children": [*map(parsed, element)]}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(parser: ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--verbose", action="store_true", help="print each object that differs")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "notes.txt").write_text(NOTES)
         script = Path(__file__).with_name("gtk_windows.py")
@@ -141,7 +140,3 @@ def main() -> int:
             for word, lines in (("missing", missing), ("more", extra), ("states", unequal)):
                 print("".join(f"  {word} {line}\n" for line in lines), end="")
     return 1 if differing else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,6 +1,6 @@
 """Drive one simulated phone through the vendor's mobile-mcp, and another through the tools of `phone`, and compare.
 
-    python benchmarks/phone.py SERVER [--verbose]
+    python benchmarks/libraries phone SERVER [--verbose]
 
 SERVER is the file `index.js` of the npm package `@mobilenext/mobile-mcp`. It reaches the phone of `adb` by mobilecli
 and `examples/phone/adb`. The same steps are made in both phones. Compared are the texts of all answers; a picture has a
@@ -10,7 +10,6 @@ differs.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import re
@@ -20,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from difflib import unified_diff
@@ -29,7 +29,7 @@ from typing import Any
 from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 Step = tuple[str, dict[str, Any]]
 LIST: Step = ("list_elements_on_screen", {})
 STEPS: list[Step] = [
@@ -210,11 +210,10 @@ async def compare_steps(ours: ClientSession, theirs: ClientSession, *, verbose: 
     return int(equal < len(STEPS))
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(parser: ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("server", type=Path)
     parser.add_argument("--verbose", action="store_true", help="print what differs")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         tools = Path(folder, "platform-tools")
         tools.mkdir()
@@ -223,4 +222,4 @@ if __name__ == "__main__":
         status = asyncio.run(run)
         for mobilecli in options.server.parents[2].glob("mobilecli-*/mobilecli-*"):
             subprocess.run([mobilecli, "daemon", "stop"], env={**os.environ, "HOME": folder}, check=False)
-        sys.exit(status)
+    return status
