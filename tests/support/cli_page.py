@@ -57,7 +57,7 @@ GUIDES: Mapping[str, str] = {
     "grade": "testing-agents.md#looking-at-a-run",
     "diff": "testing-agents.md#looking-at-a-run",
     "trust": "scenarios.md#trust",
-    "import": "importing.md",
+    "import": "tool-specs.md#importing",
     "plan": "tool-specs.md#plans",
     "generate": "scenarios.md#generated-records",
     "compile": "programs.md#programs-that-a-language-model-writes",

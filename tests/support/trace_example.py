@@ -1,4 +1,4 @@
-"""A short run that writes one line of every kind of a trace, as shown in `docs/glossary.md`."""
+"""A short run that writes one line of every kind of a trace, as shown in `docs/extending.md`."""
 
 from __future__ import annotations
 
