@@ -3,8 +3,8 @@
     python benchmarks/attacks.py [NAMES...]
 
 A client calls a tool in a world of its own, again and again, before and during each attack. Time in which other
-programs had the processor is not counted. NAMES choose the attacks whose names contain one of them. Floods run in a
-process of their own, so that they do not delay the client that measures. The largest memory of the server during the
+programs had the processor is not counted. NAMES choose the attacks whose names contain one of them. Each runs in a
+process of its own, so that it does not delay the client that measures. The largest memory of the server during the
 attack is shown, too. The exit status is 1 if a call waited for more than 250 ms during an attack, or if the server took
 more than 1,500 MB.
 """
@@ -38,7 +38,7 @@ GONE = asyncio.IncompleteReadError, ConnectionError
 """What is raised where the server has ended, or has closed a connection."""
 
 QUIET_CALLS = 200
-FLOOD = "--flood"
+ATTACK = "--attack"
 MOST_SHOWN = 60
 LINE = "{:30} {:>9} {:>9} {:>8} {:>9} {:>7}  {}"
 TEXT, NUMBER, OBJECT = {"type": "string"}, {"type": "number"}, {"type": "object"}
@@ -200,7 +200,7 @@ class Attack:
 
 
 class Flood(Protocol):
-    """An attack that runs in a process of its own."""
+    """An attack by many connections, or by a request that no client would send."""
 
     async def run(self, server: Listening) -> str:
         """Attack a server. Return in a few words what was done."""
@@ -460,6 +460,7 @@ ATTACKS: Mapping[str, Attack | Flood] = {
     "300,000 keys": Attack("desk", [("create_item", {"title": "a", "data": {f"k{n}": 1 for n in range(300_000)}})]),
     "19,000 keys": Attack("desk", [("create_item", {"title": "a", **{f"k{n}": n for n in range(19_000)}})]),
     "1,000,000 items": Attack("desk", [("create_item", {"title": "a", "data": {"a": [0] * MILLION}})]),
+    "1,000,000 empty texts": Attack("desk", [("create_item", {"title": "a", "data": {"a": [""] * MILLION}})]),
     "a text of 4 MB": Attack("desk", [("create_item", {"title": "x" * 4 * MILLION})]),
     "runs of digits": Attack("desk", [("create_item", {"title": ("0" * 3_999 + "x") * 1_000})]),
     "a search of 1 MB": Attack(
@@ -625,17 +626,17 @@ async def measure(server: Listening, name: str) -> Found:
     forget_memory(server.pid)
     watch = asyncio.create_task(probe.call_forever())
     began, shown = time.perf_counter(), f"no answer within {LIMIT:.0f} s"
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(LIMIT):
             shown = await run_attack(server, name)
-    except TimeoutError:
+    took = time.perf_counter() - began
+    watch.cancel()
+    try:
+        await watch
+    except asyncio.CancelledError:
         pass
     except GONE:
         shown, probe.waits = "the server has ended", [*probe.waits, LIMIT]
-    took = time.perf_counter() - began
-    watch.cancel()
-    with suppress(asyncio.CancelledError, *GONE):
-        await watch
     return Found(max(probe.waits), quiet, took, shown, largest_memory(server.pid))
 
 
@@ -651,11 +652,8 @@ def forget_memory(pid: int) -> None:
 
 
 async def run_attack(server: Listening, name: str) -> str:
-    """Run an attack. A flood runs in another process, so that it does not delay the client that measures."""
-    attack = ATTACKS[name]
-    if isinstance(attack, Attack):
-        return await attack.run(server)
-    command = sys.executable, __file__, FLOOD, name, str(server.pid), str(server.port)
+    """Run an attack in another process: even to encode its request delays the client that measures."""
+    command = sys.executable, __file__, ATTACK, name, str(server.pid), str(server.port)
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     try:
         shown, _ = await process.communicate()
@@ -710,13 +708,11 @@ def main(names: Sequence[str]) -> int:
     return int(longest * 1000 > MOST_MILLISECONDS or largest > MOST_MEGABYTES)
 
 
-def run_flood(name: str, pid: str, port: str) -> int:
-    """Run a flood in this process, and print what was done."""
-    attack = ATTACKS[name]
-    assert not isinstance(attack, Attack)
-    print(asyncio.run(attack.run(Listening(int(pid), int(port)))))
+def attack_from_here(name: str, pid: str, port: str) -> int:
+    """Run an attack in this process, and print what was done."""
+    print(asyncio.run(ATTACKS[name].run(Listening(int(pid), int(port)))))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(run_flood(*sys.argv[2:]) if sys.argv[1:2] == [FLOOD] else main(sys.argv[1:]))
+    sys.exit(attack_from_here(*sys.argv[2:]) if sys.argv[1:2] == [ATTACK] else main(sys.argv[1:]))

@@ -316,7 +316,8 @@ class HttpServer:
 
         None if the application has to answer it, as it does with whatever is to be refused. Then nothing has happened.
         """
-        if self._auth is not None:
+        # Where a long body is refused, or waits, its values would be counted twice.
+        if self._auth is not None or len(body) >= LONG:
             return None
         path, _, query = url.partition(b"?")
         table = dict(headers)
