@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.auth.provider import AuthorizationParams, RegistrationError
-from mcp.shared.auth import OAuthClientInformationFull
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from support.oauth_client import BACK, Storage, User, login
 from support.over_http import Served, listening
 from support.places import ROOT, SUPPORT
@@ -319,6 +319,43 @@ def test_options_that_exclude_a_login_are_refused(
 ) -> None:
     assert main(["serve", document(tmp_path, {}), "--http", "0", *options]) == 2
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("again", ["code", "refresh token"])
+async def test_what_is_used_twice_revokes_the_tokens_of_its_login_alone(again: str) -> None:
+    grants = Grants(OAuth(), lambda _: datetime(2026, 1, 1, tzinfo=UTC))
+    provider, known = Provider(grants, resource_of, "/consent"), registered(0)
+
+    async def code() -> str:
+        return (await provider.authorize(known, PARAMS)).partition("code=")[2]
+
+    async def exchange(text: str) -> OAuthToken:
+        loaded = await provider.load_authorization_code(known, text)
+        assert loaded is not None
+        return await provider.exchange_authorization_code(known, loaded)
+
+    used, other = await code(), await exchange(await code())
+    first = await exchange(used)
+    refresh = await provider.load_refresh_token(known, first.refresh_token or "")
+    assert refresh is not None
+    issued = [first, await provider.exchange_refresh_token(known, refresh, [])]
+
+    def refused() -> list[str | None]:
+        tokens = [grants.access_token(token.access_token) for token in (other, *issued)]
+        return [grants.why_refused(token, "/mcp") for token in tokens]
+
+    assert await provider.load_authorization_code(registered(1), used) is None
+    assert refused() == [None, None, None]
+    grants.take_events("client")
+    for _ in range(2):
+        if again == "code":
+            assert await provider.load_authorization_code(known, used) is None
+        else:
+            assert await provider.load_refresh_token(known, first.refresh_token or "") is None
+    assert refused() == [None, "revoked", "revoked"]
+    assert await provider.load_refresh_token(known, issued[1].refresh_token or "") is None
+    noted = [event for event in grants.take_events("client") if event["event"] == "revoked"]
+    assert noted == [{"event": "revoked", "reason": f"{again} used twice"}]
 
 
 async def test_a_revoked_token_is_refused(tmp_path: Path) -> None:

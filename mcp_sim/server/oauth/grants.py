@@ -41,6 +41,8 @@ class Grant:
     resource: str | None
     world: str
     """The world of the resource, or the name of the client."""
+    is_used: bool = False
+    """Whether its code was exchanged for tokens."""
 
 
 @dataclass(slots=True, eq=False)
@@ -111,6 +113,8 @@ class Grants:
         fails = settings.refresh_fails is None or counts.failed_refreshes < settings.refresh_fails
         if token.is_revoked or is_over or fails:
             counts.failed_refreshes += 1
+            if token.is_revoked:  # RFC 9700, 4.14.2
+                self.end(token.grant, "refresh token used twice")
             reason = "revoked" if token.is_revoked else "expired" if is_over else "rotated"
             self.note(token.grant.world, "refresh_refused", reason)
             return None
@@ -161,8 +165,16 @@ class Grants:
         token = self._access.get(_digest(text)) or self._refresh.get(_digest(text))
         if token is None or token.grant.client != client:
             return
-        for held in [*self._access.of(client), *self._refresh.of(client)]:
-            held.is_revoked = held.is_revoked or held.grant is token.grant
+        self.end(token.grant)
+
+    def end(self, grant: Grant, reason: str = "") -> None:
+        """Revoke all tokens of a grant. It is noted if there is a reason, and a token to revoke."""
+        tokens = [*self._access.of(grant.client), *self._refresh.of(grant.client)]
+        valid = [token for token in tokens if token.grant is grant and not token.is_revoked]
+        for token in valid:
+            token.is_revoked = True
+        if valid and reason:
+            self.note(grant.world, "revoked", reason)
 
     def withheld(self, body: bytes, world: str) -> bytes:
         """Return the body of a request without the tokens of this server. That it had some is noted."""

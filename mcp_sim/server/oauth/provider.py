@@ -159,15 +159,21 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
     ) -> AuthorizationCode | None:
-        given = self._codes.get(authorization_code)
-        return given[0] if given is not None and given[0].client_id == client.client_id else None
+        given, grant = self._codes.get(authorization_code) or (None, None)
+        if given is None or grant is None or given.client_id != client.client_id:
+            return None
+        if grant.is_used:  # RFC 6749, 4.1.2: somebody else may have it, too
+            self._grants.end(grant, "code used twice")
+            return None
+        return given
 
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
-        held = self._codes.pop(authorization_code.code)
+        held = self._codes.get(authorization_code.code)
         assert held is not None, "it was loaded just now"
         _, grant = held
+        grant.is_used = True
         return self._answer(grant, *self._grants.issue(grant, "authorized"))
 
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> RefreshToken | None:
