@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
+from numbers import Real
 
 from mcp_sim.faults.trigger_evaluation import (
     Decide,
@@ -191,8 +192,8 @@ def with_intensity(scenario: Scenario, intensity: float | None) -> Scenario:
     """Return the scenario with another intensity, 0 to 1. Raises `UsageError` if it is out of range."""
     if intensity is None:
         return scenario
-    if not 0 <= intensity <= 1:
-        raise UsageError(f"intensity must be a number from 0 to 1, got {intensity:g}")
+    if not isinstance(intensity, Real) or not 0 <= intensity <= 1:  # a trainer may pass a number of numpy
+        raise UsageError(f"intensity must be a number from 0 to 1, got {intensity!r}")
     return replace(scenario, intensity=float(intensity))
 
 

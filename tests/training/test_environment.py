@@ -89,6 +89,8 @@ MISUSES: dict[str, Callable[[Environment], object]] = {
     "the role 'assistant', got one of 'user'": lambda crm: crm.step({"role": "user", "content": "Done."}),
     "form: expected mcp, openai, anthropic, got 'openi'": lambda crm: crm.tools(cast("Any", "openi")),
     "seed: expected a whole number": lambda crm: crm.reset(seed=cast("Any", "a")),
+    "intensity must be a number from 0 to 1, got 'x'": lambda crm: crm.reset(intensity=cast("Any", "x")),
+    "intensity must be a number from 0 to 1, got nan": lambda crm: crm.reset(intensity=float("nan")),
     "max_calls: expected a number above 0": lambda _: Environment("flaky_crm", max_calls=0),
 }
 
