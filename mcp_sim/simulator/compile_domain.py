@@ -95,6 +95,9 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     entities = _with_counted_closed(whole.entities, specs, counted)
     records = _given(whole, is_whole=any(server.evidence.state is not None for server in compiled))
     unspecified = _unspecified(entities, counted | records.keys(), specs)
+    programs = tuple(_programs(specs, world))
+    empty = {name for name, record in records.items() if not record.rows}
+    tables = {f"{program.prefix}{table}" for program in programs for table in program.tables}
     domain = Domain(
         tools,
         entities,
@@ -102,11 +105,12 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         *about,
         open=world.open,
         given=given,
-        specified=frozenset(entities) - unspecified - {name for name, record in records.items() if not record.rows},
+        specified=frozenset(entities) - unspecified - empty,
         declared=frozenset(name for name in entities if name in _declared_names(specs)),
+        settled=counted | (records.keys() - empty) | tables,
         unspecified=unspecified,
         wrappers=wrappers,
-        programs=tuple(_programs(specs, world)),
+        programs=programs,
     )
     # What only contains other records begins empty: its records appear when calls name them.
     records |= dict.fromkeys(containers_of(domain), GivenRecords(0))

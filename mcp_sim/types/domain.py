@@ -109,6 +109,8 @@ class Domain:
     record of an entity says nothing about it."""
     declared: frozenset[str] = frozenset()
     """The entities that a spec declares."""
+    settled: frozenset[str] = frozenset()
+    """The entities whose number of records is fixed: the scenario gives or counts them, or they are a program's."""
     unspecified: frozenset[str] = frozenset()
     """The entities whose records nothing gives, counts or declares: what a list or a search asks for may be
     generated."""

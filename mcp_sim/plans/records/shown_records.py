@@ -1,7 +1,7 @@
 """Absorb the records that an answer mentions for the first time: the tools that take their ids know them afterwards.
 
 An answer may hold generated objects of other entities: the creator of a page, the project that a job will make. Only
-records that nothing specifies are absorbed.
+records whose number nothing fixes are absorbed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import Key, leaves, value_at
+from mcp_sim.types.json_values import Key, Path, leaves, value_at
 from mcp_sim.types.kinds import Answer, Invent
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import noun_of_id, singular, snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 
@@ -41,8 +41,8 @@ class _Mention:
 
 
 def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
-    """Return an answer that absorbs the records that it mentions, if there are entities that nothing specifies."""
-    if domain.entities.keys() <= domain.specified:
+    """Return an answer that absorbs the records that it mentions, if some entity has no fixed number of records."""
+    if domain.entities.keys() <= domain.settled:
         return answer
     names, envelope = _names_of(domain), plan.envelope
     place = envelope.rows if envelope.record is None else envelope.record
@@ -79,8 +79,9 @@ def _mentions(value: Json, name: str, names: Names, claimed: Container[int]) -> 
     body = as_object(value)
     named = names.entity_of(name)
     entity = named if named is not None or id(value) in claimed else _typed(body, names)
-    if entity is not None and entity.key in body:
-        yield _Mention(entity, body[entity.key], body, is_typed=named is None)
+    key_name = entity and next((name for name in body if snake(name) == snake(entity.key)), None)
+    if entity is not None and key_name is not None:
+        yield _Mention(entity, body[key_name], body, is_typed=named is None)
     for key, held in body.items():
         if isinstance(held, dict | list):
             yield from _mentions(held, name if key == WRAPPER else key, names, claimed)
@@ -98,16 +99,18 @@ def _absorbed(
 ) -> list[Change]:
     """Return the records to absorb: those that are unknown and were never written or deleted.
 
-    Keys in the arguments are left out: the answer may only repeat them, as `list_orders(user_id)` does.
+    Keys in the arguments are left out: the answer may only repeat them, as `list_orders(user_id)` does. A number is a
+    key only if its name says so: a `limit` of 5 is not user 5.
     """
     written = (*transition.changes, *transition.absorbed)
     known, keys = {(change.entity, str(change.key)) for change in written}, {str(change.key) for change in written}
-    sent = {str(value) for _, value in leaves(turn.call.arguments)}
+    names, arguments = _names_of(domain), leaves(turn.call.arguments)
+    sent = {str(value) for path, value in arguments if isinstance(value, str) or _names_key(path, names)}
     changes = list[Change]()
     for mention in shown:
         entity, key = mention.entity, mention.key
         place = (entity.name, str(key))
-        if not _is_key(entity, key) or entity.name in domain.specified or place in known or str(key) in sent:
+        if not _is_key(entity, key) or entity.name in domain.settled or place in known or str(key) in sent:
             continue
         known.add(place)
         if mention.is_typed and (str(key) in keys or _is_held(turn, domain.entities, key)):
@@ -122,6 +125,12 @@ def _absorbed(
         if len(changes) == _MOST:
             break
     return changes
+
+
+def _names_key(path: Path, names: Names) -> bool:
+    name = singular(snake(next((step for step in reversed(path) if isinstance(step, str)), "")))
+    is_id = bool(noun_of_id(f"its_{name}"))
+    return is_id or names.entity_of(name) is not None or names.named_by(name) is not None
 
 
 def _is_key(entity: Entity, key: Json) -> bool:

@@ -252,6 +252,40 @@ async def test_a_key_written_as_number_and_as_text_is_one_record(tmp_path: Path)
         assert world.view.count("user") == before + 1
 
 
+@pytest.mark.parametrize(("argument", "is_key"), [("limit", False), ("year", False), ("id", True), ("users", True)])
+async def test_a_number_in_a_call_is_a_key_only_if_its_name_says_so(
+    argument: str, is_key: bool, tmp_path: Path
+) -> None:
+    whole: Json = {"type": "integer"}
+    record = thing(id=whole, name=TEXT)
+    tools = [
+        tool("create_user", needed="name", name=TEXT, output=record),
+        tool("get_user", needed="user_id", user_id=whole, output=record),
+        tool("compare_versions", **{argument: whole}, output=thing(user=thing(id={"const": 70_005}, name=TEXT))),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        before = world.view.count("user")
+        await answered(world, "compare_versions", **{argument: 70_005})
+        assert (world.view.count("user") == before) is is_key
+
+
+@pytest.mark.parametrize("key", ["id", "ID"])
+@pytest.mark.parametrize(("records", "added"), [({}, 1), ({"user": 3}, 0)], ids=["free", "counted"])
+async def test_declared_entities_absorb_mentions_unless_their_number_is_fixed(
+    records: Json, added: int, key: str, tmp_path: Path
+) -> None:
+    record = thing(id=TEXT, name=TEXT)
+    shown = thing(users={"type": "array", "minItems": 1, "maxItems": 1, "items": thing(**{key: {"const": "u-9"}})})
+    spec = {"entities": {"user": {"key": "id", "fields": {"id": TEXT, "name": TEXT}}}}
+    tools = user_tools(tool("compare_versions", output=shown))
+    async with simulator(tmp_path, tools, spec=spec, world={"records": records}).open() as world:
+        before = world.view.count("user")
+        await answered(world, "compare_versions")
+        assert world.view.count("user") == before + added
+        if added:
+            assert set(await answered(world, "get_user", user_id="u-9")) == set(record["properties"])
+
+
 @pytest.mark.parametrize("name", ["a_b_c_d_e_f_g_h_user", f"{'x' * 96}_user"])
 async def test_a_very_long_name_names_no_entity(name: str, tmp_path: Path) -> None:
     compare = tool("compare_versions", output=thing(**{name: thing(id=TEXT, name=TEXT)}))
