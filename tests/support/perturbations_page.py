@@ -40,23 +40,24 @@ STAGES = {
 HEAD = """\
 # Perturbations
 
-All kinds of faults that ship. The page is generated from the code, like `mcp-sim list perturbations NAME`. The keys
-that every entry takes (`tools`, `when`, `fires`, ...) and the presets are described under
-[scenarios](scenarios.md#faults).
+All kinds of faults that ship, generated from the code, like `mcp-sim list perturbations NAME`. The keys that every entry
+takes (`tools`, `when`, `fires`, ...) and the presets are described under [scenarios](scenarios.md#faults).
 
 - *Implicit*: the agent gets no sign of the fault.
-- A fault that finds nothing to change has `no_effect`: its outcome in the ledger.
-- `after` is how long the agent waits. The virtual clock advances without waiting.
+- A fault that finds nothing to change has the outcome `no_effect` in the ledger.
+- `after` is how long the agent waits, by default 0s; on the real clock 1 or 2 s where a caller would have waited. The
+  virtual clock advances without waiting.
 - `message` is the error text of kinds that reject calls. Default: that of the [tool spec](tool-specs.md#failures), else
   a generic one.
+- `announced` (default false): clients are notified that the list of tools has changed.
 
 Each example shows an entry of `perturbations:`, and a call at which it was applied: what the agent got, and what was
 true if the call reached the world. Tools are those of `crm`, unless the example names others. Long lines are cut
 around the first difference.
 """
 
-ERROR_TEXT = "The error text"
-"""How the description of the option begins that HEAD describes for all kinds."""
+SHARED = ("The error text", "How long the agent waits for the error.", "Whether clients are notified that")
+"""How the descriptions of the options begin that HEAD describes for all kinds."""
 
 WIDTH = 85
 """How many characters of an answer an example shows: longer lines scroll on GitHub."""
@@ -106,7 +107,7 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
 
 
 def _options(kind: type[Perturbation]) -> Iterator[str]:
-    shown = [option for option in options(kind) if not option[2].startswith(ERROR_TEXT)]
+    shown = [option for option in options(kind) if not option[2].startswith(SHARED)]
     for name, type_and_default, description in shown:
         yield f"- `{name}` ({type_and_default}): {description}"
     if shown:
@@ -167,9 +168,9 @@ def _cut(text: str, start: int) -> str:
 
 
 def _listed(world: World) -> list[str]:
-    """Return the first tools of the final list."""
+    """Return the length and the first tool of the final list."""
     tools = [tool for server in world.scenario.servers for tool in world.catalogue(server)]
-    shown = [f"   {tool.name}: {shorten(tool.definition.get('description', ''))}" for tool in tools[:2]]
+    shown = [f"   {tool.name}: {shorten(tool.definition.get('description', ''))}" for tool in tools[:1]]
     return [f"tools/list -> {len(tools)} tools:", *shown, "   ..."]
 
 

@@ -84,9 +84,9 @@ class _Jobs:
 class AsyncJob(Perturbation):
     """Answer with a pending job, and do the work later: after a duration or a number of further calls.
 
-    The job is a record that `status_tool` reads; the values of its `status` field say pending, completed or failed.
-    If it has a `result` field, that holds the result of the call. A job stays pending if its work conflicts with
-    another write to the same record. No effect on a call that fails or changes nothing.
+    The job is a record that `status_tool` reads; the values of its `status` field say pending, completed or failed. If
+    it has a `result` field, that holds the result of the call. A job stays pending if its work conflicts with another
+    write to the same record.
     """
 
     stage = Stage.COMMIT

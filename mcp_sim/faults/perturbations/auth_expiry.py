@@ -21,9 +21,8 @@ from mcp_sim.types.tools import in_reach
 class AuthExpiry(Perturbation):
     """Reject calls with a 401 or 403 once the access token expires.
 
-    All calls in reach share one token, issued when the world starts. A successful call of `refresh` issues a new
-    one. This tool must be in reach; it also works with an expired token, and its calls do not count. Without it
-    access is never regained. Rejected calls commit nothing.
+    All calls in reach share one token. A successful call of `refresh` issues a new one; this tool must be in reach, and
+    works with an expired token. Without it access is never regained. Rejected calls commit nothing.
 
     Use it without `when`, which would keep calls from being counted.
     """

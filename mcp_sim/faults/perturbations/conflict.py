@@ -26,9 +26,7 @@ class Conflict(Perturbation):
     """Let another actor edit the record first, and reject the agent's write to it with a 409.
 
     The edit is an `event` of its own in the ledger, and later reads show it. A second attempt passes, unless the
-    trigger holds again.
-
-    Affects updates and deletes of existing records, if the edit would change something.
+    trigger holds again. Affects updates and deletes of existing records.
     """
 
     stage = Stage.BEFORE

@@ -31,9 +31,8 @@ _DAY = len("2029-03-01")
 class Contradiction(Perturbation):
     """Publish an older page with other numbers: right before a call, some pages get a copy on another site.
 
-    Every number in the text of a copy is off by at least 1, and it is dated `older` than the original, or than now
-    if that has no date. From then on both are found; the newer one is right. No effect if no page satisfies
-    `where`, or all of these have a copy.
+    Every number in the text of a copy is off by at least 1, and it is dated `older` than the original, or than now if
+    that has no date. From then on both are found; the newer one is right.
 
     Only for worlds with the table `page`, such as those of `search_world`.
     """

@@ -52,8 +52,8 @@ class CorruptValues(Perturbation):
     """Corrupt values of the records in a result, but never ids or links. A record is always corrupted in the same way.
 
     `noise` changes numbers by up to `amount` and swaps letters in texts. `swap` shows the value of another record.
-    `off_by_one` changes integers by 1 and dates by a day. `unit` shows cents instead of euros and the like.
-    `encoding` decodes texts wrongly, or escapes them for HTML.
+    `off_by_one` changes integers by 1 and dates by a day. `unit` shows cents instead of euros and the like. `encoding`
+    decodes texts wrongly, or escapes them for HTML.
     """
 
     stage = Stage.ANSWER

@@ -20,9 +20,9 @@ from mcp_sim.world.deferred_commits import LATE_ACTOR, deferred, writes
 class DelayedVisibility(Perturbation):
     """Answer at once, and make the changes visible later: after a duration or a number of further calls.
 
-    Until then reads, lists and counts do not show them: an agent that creates its record again ends up with two.
-    The delayed changes are an event of their own in the ledger. A newer write to the same record wins, and a write
-    that would leave a broken link is dropped. No effect on a call that fails or changes nothing.
+    An agent that does not find its record and creates it again ends up with two. The delayed changes are an event of
+    their own in the ledger. A newer write to the same record wins, and a write that would leave a broken link is
+    dropped.
     """
 
     stage = Stage.COMMIT

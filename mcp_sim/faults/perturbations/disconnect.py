@@ -21,13 +21,12 @@ USUAL_WAIT = timedelta(seconds=1)
 class Disconnect(Perturbation):
     """Break the connection before the call, in the middle of the answer, or after the call.
 
-    `at: before`: nothing is committed. `middle`: the call takes effect, and its answer is cut. `after`: the call
-    takes effect, and no answer is delivered. The agent cannot distinguish the first from the last.
+    `at: before`: nothing is committed. `middle`: the call takes effect, and its answer is cut. `after`: the call takes
+    effect, and no answer is delivered. The agent cannot distinguish the first from the last.
 
-    Over HTTP the connection is closed. `session: lost` also ends the session of an older client (up to 2025-11-25):
-    it gets 404 until it opens another session, which has a new world unless the URL names one. Over stdio the
-    server's output and process end. `then: stall` requires the real clock. No effect if the answer is broken
-    already.
+    `session: lost` also ends the session of an older client (up to 2025-11-25): it gets 404 until it opens another one,
+    which has a new world unless the URL names one. Over stdio the server's output and process end. `then: stall`
+    requires the real clock.
     """
 
     stage = Stage.TRANSPORT

@@ -27,8 +27,7 @@ WAYS = (
 class DistractorTools(Perturbation):
     """List additional tools with similar names and the same arguments, which do nothing. It lasts once it has begun.
 
-    They are copies of random tools in reach, at random places of the list. A call of one is an error with
-    `message`, and changes nothing.
+    They are copies of random tools in reach, at random places of the list. A call of one is an error with `message`.
     """
 
     stage = Stage.CATALOGUE

@@ -20,9 +20,8 @@ from mcp_sim.world.deferred_commits import writes
 class DuplicateEffect(Perturbation):
     """Repeat the effect of the call, like a backend that retries a request on its own.
 
-    The repetition runs on the state after the call: a second create makes a second record with an id of its own. No
-    effect if it changes nothing: reads, failures, most updates and deletes, and calls with an idempotency key,
-    which the repetition has as well.
+    A second create makes a second record with an id of its own. No effect on reads, failures, most updates and deletes,
+    and calls with an idempotency key, which the repetition has as well.
     """
 
     stage = Stage.COMMIT

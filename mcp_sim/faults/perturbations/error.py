@@ -24,8 +24,8 @@ _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 class Error(Perturbation):
     """Return an error instead of the answer. Nothing is committed, so the call can safely be repeated.
 
-    Style `text` is worded by the tool spec, else the message. `json` is a JSON object as text, `rpc` a JSON-RPC
-    error. `http` is a plain HTTP response with this status, as from a gateway; over stdio `serve` refuses it.
+    Style `text` is worded by the tool spec, `json` is a JSON object as text, `rpc` a JSON-RPC error, `http` a plain
+    HTTP response, as from a gateway; over stdio `serve` refuses it.
     """
 
     stage = Stage.BEFORE

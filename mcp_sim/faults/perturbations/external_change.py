@@ -30,14 +30,13 @@ MOST_AT_ONCE = 1_000  # an advance of the clock by years must not commit changes
 class ExternalChange(Perturbation):
     """Let another actor insert, edit or delete records: right before a call, at a given time, or periodically.
 
-    Without `at` and `every` the change precedes the calls for which `when` holds. With one of them it happens at
-    its own times; then `tools`, `when` and `fires` are not allowed. It is an `event` of its own in the ledger.
-    Timed changes are recorded at the next call, with the time at which they happened; of more than a thousand, the
-    last thousand.
+    Without `at` and `every` the change precedes the calls for which `when` holds. With one of them it happens at its
+    own times; then `tools`, `when` and `fires` are not allowed. It is an `event` of its own in the ledger. Timed
+    changes are recorded at the next call, with the time at which they happened; of more than a thousand, the last
+    thousand.
 
-    Random records that satisfy `where` are changed. An edit without `values` changes one field at random, and an
-    insert generates the fields that are not given. A record that others link to is not deleted. No effect if there
-    is no such record.
+    Random records that satisfy `where` are changed. An edit without `values` changes one field at random, and an insert
+    generates the fields that are not given. A record that others link to is not deleted.
     """
 
     stage = Stage.WORLD

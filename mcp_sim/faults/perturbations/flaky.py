@@ -20,7 +20,7 @@ from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 class Flaky(Perturbation):
     """Let tests fail although nothing is wrong, and print the failures as pytest does.
 
-    An agent that takes one for a bug repairs what is not broken. No effect if none of the tests runs.
+    An agent that takes one for a bug repairs what is not broken.
     """
 
     stage = Stage.BEFORE

@@ -23,8 +23,8 @@ _NEXT = "next"
 class Hang(Perturbation):
     r"""Let a command of a shell wait for input that never comes: the call times out, and the session stays blocked.
 
-    Later commands time out as well, until the agent presses Ctrl-C (the command `\x03`) or starts the shell again.
-    A process started by such a command goes on running. No effect on a call that runs no command.
+    Later commands time out as well, until the agent presses Ctrl-C (the command `\x03`) or starts the shell again. A
+    process started by such a command goes on running.
     """
 
     stage = Stage.BEFORE

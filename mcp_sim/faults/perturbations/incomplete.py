@@ -22,8 +22,8 @@ MOST_LOOKED_AT = 20_000  # the cost of a call must not grow with the records
 class Incomplete(Perturbation):
     """Leave out some records of a list or a search, like an index that has not seen all of them.
 
-    Counts and pages agree with the rest. Which records are missing depends on the call: another query, or the same
-    one later, misses others. A read by id always finds its record.
+    Counts and pages agree with the rest. Another query, or the same one later, misses other records. A read by id
+    always finds its record.
     """
 
     stage = Stage.ANSWER

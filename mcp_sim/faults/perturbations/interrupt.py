@@ -20,9 +20,9 @@ _Text = Annotated[str, Field(min_length=1, max_length=1_000)]
 class Interrupt(Perturbation):
     """Put a notice in front of the screen right before a call, until one of its buttons is pressed.
 
-    The call meets the notice: an element of the page behind it is not found, a tap hits the notice. The page behind
-    stays as it was. The record of the notice (entity `screen_notice`) has the pressed button as `answer`. A captcha
-    has a box that must be ticked first. No effect while an earlier notice waits.
+    The call meets the notice: an element of the page behind it is not found, a tap hits the notice. The record of the
+    notice (entity `screen_notice`) has the pressed button as `answer`. A captcha has a box that must be ticked first.
+    No effect while an earlier notice waits.
     """
 
     stage = Stage.BEFORE

@@ -18,8 +18,7 @@ from mcp_sim.types.options import Duration
 class KeyExpired(Perturbation):
     """Forget the idempotency key of the call: a retry with the same key writes again.
 
-    Servers forget keys silently: many after 24 hours, some when a cache is full or a process ends. The call
-    occupies its key again. No effect on a call whose key the world does not know.
+    Servers forget keys silently: many after 24 hours, some when a cache is full or a process ends.
     """
 
     stage = Stage.BEFORE

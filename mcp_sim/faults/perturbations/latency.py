@@ -22,10 +22,8 @@ MOST_PROGRESS = 100  # each is a message that the client must read; a mistyped n
 class Latency(Perturbation):
     """Delay the answer, in world time: by a constant (`latency: 2s`), or by a random delay for each call.
 
-    Uniform: `{min: 200ms, max: 3s}`. Log-normal around a median: `{median: 400ms, sigma: 0.8}`. Pareto, with a
-    heavy tail: `{min: 200ms, alpha: 1.5}`. `max` limits the delay; its default is one day.
-
-    The effect of the call is committed at once. The virtual clock advances without waiting.
+    Uniform: `{min: 200ms, max: 3s}`. Log-normal around a median: `{median: 400ms, sigma: 0.8}`. Pareto, with a heavy
+    tail: `{min: 200ms, alpha: 1.5}`. `max` limits the delay; its default is one day. The effect is committed at once.
     """
 
     stage = Stage.TRANSPORT

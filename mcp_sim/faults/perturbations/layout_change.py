@@ -18,9 +18,8 @@ from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 class LayoutChange(Perturbation):
     """Give all pages another layout from a call on: another order of elements, other names of buttons and links.
 
-    The seed determines the order. Tables, numbered lists, texts and headings keep theirs. No record changes, and
-    nothing that a form sends. References stay with their elements, unless the name changes. No effect if the layout
-    is already so.
+    The seed determines the order. Tables, numbered lists, texts, headings, records and what forms send stay. So do
+    references, unless the name changes.
     """
 
     stage = Stage.BEFORE

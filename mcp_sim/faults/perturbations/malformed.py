@@ -32,9 +32,9 @@ Form: TypeAlias = Callable[[Turn, ToolResult, ResultShape], ToolResult | None]
 class Malformed(Perturbation):
     """Return a successful result in a broken form. The effect of the call is committed.
 
-    `cut_json` ends in the middle of the JSON. `html` is the error page of a gateway. `wrong_type` has a list
-    instead of an object, or the reverse. `double_encoded` is JSON within a JSON string. `disagree` has other values
-    in text than in structuredContent; it needs both. No effect on errors and plain texts.
+    `cut_json` ends in the middle of the JSON. `html` is the error page of a gateway. `wrong_type` has a list instead of
+    an object, or the reverse. `double_encoded` is JSON within a JSON string. `disagree` has other values in text than
+    in structuredContent; it needs both.
     """
 
     stage = Stage.ANSWER

@@ -23,10 +23,9 @@ FOREIGN_ID = "00000000-0000-4000-8000-000000000000"
 class MalformedMessage(Perturbation):
     """Replace the answer with an invalid JSON-RPC message. The call takes effect.
 
-    `cut`: the JSON ends too early. `html`: a web page of a gateway. `bare`: the result without the JSON-RPC
-    envelope. `wrong_id`: a response to a request that was never sent. Over HTTP the message has status 200 and
-    content type JSON. Over stdio it is a line, and no other response to the call follows; this requires the real
-    clock. No effect if the answer is broken already.
+    `cut`: the JSON ends too early. `html`: a web page of a gateway. `bare`: the result without the JSON-RPC envelope.
+    `wrong_id`: a response to a request that was never sent. Over stdio no other response to the call follows; this
+    requires the real clock.
     """
 
     stage = Stage.TRANSPORT

@@ -51,8 +51,8 @@ class NaturalLanguage(Perturbation):
     """Have a language model alter the result by an instruction in natural language.
 
     The altered result must be valid under the tool's outputSchema and satisfy `must`; otherwise the model is asked
-    again. Write a `must` that the true result violates; without one the model is asked which of the changed values
-    the instruction asks for. The effect of the call is unchanged.
+    again. Write a `must` that the true result violates; without one the model is asked which changed values the
+    instruction asks for.
     """
 
     stage = Stage.ANSWER

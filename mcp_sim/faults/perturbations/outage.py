@@ -19,9 +19,8 @@ from mcp_sim.types.options import Duration, PositiveDuration
 class Outage(Perturbation):
     """Reject every call during an outage, once or periodically (`every`). All times are world time.
 
-    During `recovery` each call passes with a probability that rises from 0 to 1. Rejected calls commit nothing.
-
-    Use it without `when`, which would also count the calls that pass.
+    During `recovery` each call passes with a probability that rises from 0 to 1. Rejected calls commit nothing. Use it
+    without `when`, which would also count the calls that pass.
     """
 
     stage = Stage.BEFORE

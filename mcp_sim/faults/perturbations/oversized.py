@@ -27,8 +27,7 @@ LINES = (
 class Oversized(Perturbation):
     """Enlarge the result to about `size` bytes, so that it floods the agent's context. The true content stays.
 
-    `by: debug` adds a field with log lines to an object, or appends them to a text. `rows` repeats the rows of a
-    list; without a list it acts like `debug`. No effect on errors.
+    `by: debug` adds a field with log lines to an object, or appends them to a text. `rows` repeats the rows of a list.
     """
 
     stage = Stage.ANSWER

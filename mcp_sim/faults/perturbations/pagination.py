@@ -58,8 +58,8 @@ class _Pages:
 class Pagination(Perturbation):
     """Paginate incorrectly: small pages, wrong totals, unstable order, duplicate or missing rows, expired cursors.
 
-    `duplicates` and `drops` act at the beginning of each later page, as if records were inserted or deleted in the
-    meantime. Use it without `when`, since it has to see every page.
+    `duplicates` and `drops` act on each later page, as if records were inserted or deleted in the meantime. Use it
+    without `when`, since it has to see every page.
     """
 
     stage = Stage.ANSWER

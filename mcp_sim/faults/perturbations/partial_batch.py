@@ -30,9 +30,8 @@ class _Cut:
 class PartialBatch(Perturbation):
     """Write some items of a batch and drop the others. No effect if the call is not a batch of at least two items.
 
-    A program is called again without what it wrote for the dropped items, and its own answer is served. For other
-    tools `report` says what the answer shows. No effect if a dropped and a kept item write to the same record, or
-    if a kept item links to a dropped one.
+    A program is called again without what it wrote for the dropped items. For other tools `report` says what the answer
+    shows. No effect if a dropped and a kept item write to the same record, or if a kept item links to a dropped one.
     """
 
     stage = Stage.COMMIT

@@ -33,12 +33,11 @@ Withhold: TypeAlias = Literal["null", "absent"]
 class PermissionDenied(Perturbation):
     """Deny access to the records of an `entity`, to some of them (`where`), or to some `fields`.
 
-    Records: a call that names one by its id is rejected with a 403. So are creates, and lists if no record may be
-    read. With `where`, lists still show the denied records, unless `hidden`: then these are missing from lists,
-    totals and counts, and are not found by id.
+    A call that names a denied record by its id is rejected with a 403. So are creates, and lists if no record may be
+    read. With `where`, lists still show the denied records, unless `hidden`: then they are missing from lists, totals
+    and counts, and are not found by id.
 
-    Fields: a call that sets one is rejected, and results of the entity's tools do not show them. They are null if
-    the outputSchema allows it, else left out.
+    A call that sets a denied field is rejected. Results show it as null if the outputSchema allows it, else not at all.
     """
 
     stage = Stage.BEFORE

@@ -37,9 +37,8 @@ class QuotaExhausted(Perturbation):
     """Reject calls once a budget of `limit` is used up: permanently, or until it is `renewed`.
 
     `of: calls` counts each call. `items` counts the records that lists and reads return; the last call that finds
-    budget left is answered in full. `arguments.NAME` is the cost in an argument: the value of a number, the
-    characters of a text or the items of a list; a call that costs more than is left is rejected, a cheaper one
-    passes. Rejected calls use up nothing and commit nothing.
+    budget left is answered in full. `arguments.NAME` is the cost in an argument: a number, the characters of a text,
+    the items of a list; a call that costs more than is left is rejected. Rejected calls use up nothing.
 
     Use it without `when`, which would keep calls from being counted.
     """

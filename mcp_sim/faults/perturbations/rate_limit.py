@@ -33,10 +33,9 @@ Times are integer microseconds since the world's start.
 class RateLimit(Perturbation):
     """Reject calls beyond `limit` per window with a 429 that says how many seconds to wait.
 
-    `counting: fixed` has consecutive windows from the world's start. `sliding` allows `limit` calls within any
-    interval of this length. `bucket` is a token bucket that holds `burst` tokens and is refilled evenly with
-    `limit` tokens per window. Rejected calls do not count. An agent that waits for `retry_after`, in whole seconds,
-    gets through.
+    `counting: fixed` has consecutive windows from the world's start. `sliding` allows `limit` calls within any interval
+    of this length. `bucket` is a token bucket that holds `burst` tokens and is refilled evenly. Rejected calls do not
+    count.
 
     Use it without `when`, which would keep calls from being counted.
     """

@@ -38,11 +38,9 @@ UNTOUCHED: Final = object()
 class SchemaDrift(Perturbation):
     """Change the arguments and results of the tools in reach, like a new version of an API. It lasts once it has begun.
 
-    `rename_output` renames fields at any depth. `notice` is how an agent can know: `announced` shows the change in
-    the list of tools and notifies clients, `listed` only shows it, `silent` does neither. Calls in the old form are
-    rejected in the tool's own style, or still accepted (`old_calls`).
-
-    No effect on a call that is the same in both forms. The ledger shows the arguments as they were sent.
+    `notice` is how an agent can know: `announced` shows the change in the list of tools and notifies clients, `listed`
+    only shows it, `silent` does neither. Calls in the old form are rejected in the tool's own style, or still accepted
+    (`old_calls`).
     """
 
     stage = Stage.CATALOGUE

@@ -20,8 +20,8 @@ from mcp_sim.types.options import Count, Span, SpanText
 class StaleRead(Perturbation):
     """Answer a read from an older version of the state, like a lagging replica or a cache.
 
-    An agent does not see what it has just written. Each write makes a version, and 256 are kept; the oldest is used
-    for everything before it. No effect on calls that are not known to read, and if the result is the same.
+    An agent does not see what it has just written. Each write makes a version, and 256 are kept. No effect on calls
+    that are not known to read.
     """
 
     stage = Stage.ANSWER

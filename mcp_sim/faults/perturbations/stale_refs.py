@@ -17,9 +17,8 @@ from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 class StaleRefs(Perturbation):
     """Show the page of the current tab anew right before a call: what the agent knows of its elements is wrong.
 
-    References of an earlier snapshot are not found. A line at the top moves everything down, so that a tap at the
-    old place hits something else. What was entered stays. No effect if no page is open, or if none of its elements
-    has a reference or place yet.
+    References of an earlier snapshot are not found. A line at the top moves everything down, so that a tap at the old
+    place hits something else. What was entered stays.
     """
 
     stage = Stage.BEFORE

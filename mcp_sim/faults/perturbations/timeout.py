@@ -18,8 +18,8 @@ from mcp_sim.types.options import Duration, duration_text
 class Timeout(Perturbation):
     """Return a timeout error after a wait, or never answer (`then: hang`).
 
-    The agent cannot know whether the call took effect. In the ledger `truth` is null if it did not reach the world.
-    A call that hangs ends when the client gives up; this requires the real clock.
+    The agent cannot know whether the call took effect. A call that hangs ends when the client gives up; this requires
+    the real clock.
     """
 
     stage = Stage.BEFORE

@@ -19,8 +19,8 @@ from mcp_sim.types.options import Count, CountFromZero
 class Truncate(Perturbation):
     """Truncate the result silently: limit its rows (`items`), length of texts (`characters`), or size (`bytes`).
 
-    The result is still valid JSON; ids, totals and cursors stay. For `bytes`, rows are dropped from the end and
-    then texts are cut.
+    The result is still valid JSON; ids, totals and cursors stay. For `bytes`, rows are dropped from the end and then
+    texts are cut.
     """
 
     stage = Stage.ANSWER

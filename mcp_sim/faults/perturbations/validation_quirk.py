@@ -39,9 +39,8 @@ RULES: Mapping[str, tuple[Callable[[str], bool], str]] = {
 class ValidationQuirk(Perturbation):
     """Reject arguments that the schema allows, by an undocumented rule.
 
-    The rule is `accepts` for one `argument`, or `max_length` or `rule` for one or for all texts, including nested
-    ones. The error is that of invalid arguments in the tool's own style; the call does not reach the backend.
-    Omitted arguments satisfy every rule.
+    The rule is `accepts` for one `argument`, or `max_length` or `rule` for one or for all texts. The error is that of
+    invalid arguments in the tool's own style. Omitted arguments satisfy every rule.
     """
 
     stage = Stage.BEFORE
