@@ -1,4 +1,4 @@
-"""Write the tables of docs/recording.md: how faithful the simulations are, by form, behaviour and validity.
+"""Measure how faithful the simulations are, by form, behaviour and validity; write the means into docs/recording.md.
 
     python benchmarks/fidelity.py RECORDINGS [--again DIR] [--validity SCRATCH] [--only a,b] [--streams N] [--json FILE]
 
@@ -25,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import yaml
@@ -47,8 +48,7 @@ from mcp_sim.types.errors import McpSimError
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "recording.md"
-TABLE = r"(<!-- {} of benchmarks/fidelity.py -->\n\n)(?:\|.*\n)+"
-"""A table in the page, behind its mark."""
+TABLE = re.compile(r"(<!-- written by benchmarks/fidelity.py -->\n\n)(?:\|.*\n)+")
 TASKS, DECLARATIONS, REPLIES = HERE / "validity_tasks", HERE / "recorded_servers", HERE / "replies"
 KINDS = ("inferred", "learnt", "compiled", "real twice")
 Row = dict[str, Any]
@@ -172,11 +172,23 @@ async def ranked_task(path: Path, kinds: dict[str, str], command: str, streams: 
 
 
 def servers_table(rows: dict[str, Row]) -> Iterator[str]:
-    """Yield the lines of the table of form and behaviour."""
+    """Yield the lines of the table of each server."""
     yield f"| server | calls | {' | '.join(KINDS)} |"
     yield f"| --- | ---: | {' | '.join('---' for _ in KINDS)} |"
     for server, row in rows.items():
         yield f"| {server} | {row['calls']} | {' | '.join(_cell(row.get(kind)) for kind in KINDS)} |"
+
+
+def means_table(rows: dict[str, Row]) -> Iterator[str]:
+    """Yield the lines of the table of the page: the means over the servers that were measured."""
+    yield "| answers | servers | calls | form | behaviour |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for kind in KINDS:
+        measured_rows = [row for row in rows.values() if row.get(kind)]
+        halves = (fmean(row[kind][half] or 0.0 for row in measured_rows) if measured_rows else 0.0 for half in (0, 1))
+        form, behaviour = (f"{half:.2f}" for half in halves)
+        calls = sum(row["calls"] for row in measured_rows)
+        yield f"| {kind} | {len(measured_rows)} | {calls} | {form} | {behaviour} |"
 
 
 def tasks_table(ranks: dict[str, dict[str, Row]]) -> Iterator[str]:
@@ -226,11 +238,11 @@ def main() -> int:
             kept["validity"][folder.name] = ranked(args.recordings, args.validity, folder.name, args.streams)
         if args.json is not None:
             args.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    servers = dict(sorted(kept["servers"].items()))
+    print(*servers_table(servers), "", *tasks_table(kept["validity"]), sep="\n")
+    table = "".join(f"{line}\n" for line in means_table(servers))
     text = PAGE.read_text(encoding="utf-8")
-    for name, lines in (("servers", servers_table), ("validity", tasks_table)):
-        table = "".join(f"{line}\n" for line in lines(dict(sorted(kept[name].items()))))
-        text = re.sub(TABLE.format(name), lambda match, table=table: match[1] + table, text)
-    PAGE.write_text(text, encoding="utf-8")
+    PAGE.write_text(TABLE.sub(lambda match: match[1] + table, text), encoding="utf-8")
     print(f"wrote {PAGE}")
     worse = [name for name, row in kept["servers"].items() if is_worse(row)]
     print(f"learnt behaves worse than inferred: {', '.join(worse) or 'nowhere'}")

@@ -40,8 +40,8 @@ STAGES = {
 HEAD = """\
 # Perturbations
 
-All kinds of faults that ship, generated from the code, like `mcp-sim list perturbations NAME`. The keys that every entry
-takes (`tools`, `when`, `fires`, ...) and the presets are described under [scenarios](scenarios.md#faults).
+All kinds of faults that ship, generated from the code, like `mcp-sim list perturbations NAME`. The keys that every
+entry takes (`tools`, `when`, `fires`, ...) and the presets are described under [scenarios](scenarios.md#faults).
 
 - *Implicit*: the agent gets no sign of the fault.
 - A fault that finds nothing to change has the outcome `no_effect` in the ledger.
@@ -49,6 +49,7 @@ takes (`tools`, `when`, `fires`, ...) and the presets are described under [scena
   virtual clock advances without waiting.
 - `message` is the error text of kinds that reject calls. Default: that of the [tool spec](tool-specs.md#failures), else
   a generic one.
+- An option has its default in brackets, else its type; `mcp-sim list` shows both.
 - `announced` (default false): clients are notified that the list of tools has changed.
 
 Each example shows an entry of `perturbations:`, and a call at which it was applied: what the agent got, and what was
@@ -109,7 +110,8 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
 def _options(kind: type[Perturbation]) -> Iterator[str]:
     shown = [option for option in options(kind) if not option[2].startswith(SHARED)]
     for name, type_and_default, description in shown:
-        yield f"- `{name}` ({type_and_default}): {description}"
+        words, _, default = type_and_default.rpartition(", default ")
+        yield f"- `{name}` ({type_and_default if not words or ' | ' in words else f'default {default}'}): {description}"
     if shown:
         yield ""
 
