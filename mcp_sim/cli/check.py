@@ -10,7 +10,7 @@ import anyio
 
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import MOST_NAMED, Palette
+from mcp_sim.cli.terminal import MOST_NAMED, Palette, counted
 from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
 from mcp_sim.types.scenario import Scenario
@@ -76,7 +76,7 @@ def _print_problems(file: str, problems: list[Problem]) -> None:
     if more:
         print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
     if not _has_error(problems):
-        warnings = f", {len(problems)} warning{'s' if len(problems) > 1 else ''}" if problems else ""
+        warnings = f", {counted(len(problems), 'warning')}" if problems else ""
         print(f"{file}: {palette.green('ok')}{warnings}")
 
 

@@ -21,7 +21,7 @@ from mcp_sim.cli.agent_options import (
 )
 from mcp_sim.cli.files import replace_file, writable_folder
 from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, counted
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
@@ -177,11 +177,9 @@ class _Hunt:
         for number, (weakness, file) in enumerate(ranked_files, 1):
             print(palette.bold(f"{number}. {_text(weakness.setup.faults)}"))
             print("\n".join(f"   {line}" for line in self._details(weakness, file)))
-        count = (
-            f"{len(ranked_files)} weakness{'' if len(ranked_files) == 1 else 'es'}" if ranked_files else "no weakness"
-        )
+        count = counted(len(ranked_files), "weakness", "weaknesses") if ranked_files else "no weakness"
         colour = palette.red if ranked_files else palette.green
-        print(colour(f"Found {count} in {self.runs} run{'' if self.runs == 1 else 's'}; {self._ended}."))
+        print(colour(f"Found {count} in {counted(self.runs, 'run')}; {self._ended}."))
 
     @property
     def _ended(self) -> str:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import first_few
+from mcp_sim.cli.terminal import counted, first_few
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
@@ -234,10 +234,10 @@ class Written:
 
     def _summary(self) -> str:
         left = f" of {self.listed}" if self.tools < self.listed else ""
-        guesses = _counted(self.guesses, "plan is a guess", "plans are guesses")
+        guesses = counted(self.guesses, "plan is a guess", "plans are guesses")
         guessed = f"; {guesses}: mcp-sim plan {self.spec}" if self.guesses else ""
         word = "tool" if self.listed == 1 else "tools"
-        return f"{self.tools}{left} {word}, {_counted(self.entities, 'entity', 'entities')}{guessed}"
+        return f"{self.tools}{left} {word}, {counted(self.entities, 'entity', 'entities')}{guessed}"
 
 
 def _write(servers: Sequence[Imported], args: argparse.Namespace) -> list[Written]:
@@ -279,10 +279,6 @@ def _counts(scenario: Scenario) -> tuple[int, int, int, int, list[str]]:
     planned = [tool for tool in domain.tools if domain.program_of(tool) is None]
     answered = len(domain.tools) - len(planned)
     return len(domain.tools), len(domain.entities), len(scenario.guesses), answered, planned
-
-
-def _counted(count: int, single: str, several: str) -> str:
-    return f"{count} {single if count == 1 else several}"
 
 
 def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:

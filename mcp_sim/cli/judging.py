@@ -57,7 +57,7 @@ class Judging:
         if not self._scenario.expectations and self._report is None:
             return
         if not world.version.index and not world.crashed:
-            self._say([f"world {world.name}: not judged, since no tool was called"])
+            self._say([not_judged(world.name)])
             return
         grade = world.grade()
         self._judged += 1
@@ -129,6 +129,11 @@ def report_json(scenario: Scenario, grades: Mapping[str, Grade]) -> Record:
     """Return the report of worlds by name, as JSON."""
     worlds = {name: grade.to_json() for name, grade in grades.items()}
     return {"scenario": scenario.name, "sha256": scenario.sha256, "worlds": worlds}
+
+
+def not_judged(world: str) -> str:
+    """Return what is shown instead of the grade of a world in which nothing happened."""
+    return f"world {printable(world)}: not judged, since no tool was called"
 
 
 def grade_lines(world: str, grade: Grade, palette: Palette) -> Iterator[str]:

@@ -12,14 +12,12 @@ from itertools import chain, groupby, repeat
 from pathlib import Path
 from textwrap import wrap
 
-import yaml
-
-from mcp_sim.cli.corrections import alternatives, corrections
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.corrections import alternatives, corrections
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_files, spec_text
@@ -103,25 +101,15 @@ def _plan_as_json(plan: Plan) -> Record:
 
 
 def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
-    guessed = {domain.tools[plan.tool].name for plan in plans if plan.guessed}
+    guessed = {plan.tool for plan in plans if plan.guessed}
     if not guessed:
         return
     count = f"{len(guessed)} of {len(plans)} plans {'is a guess' if len(guessed) == 1 else 'are guesses'}"
     yield f"\n{count}. Confirm or correct them in the tool spec:\n\nsim:"
     other_ways = alternatives(domain)
-    for tool, correction in corrections(domain).items():
+    for tool, line in corrections(domain).items():
         if tool in guessed:
-            instead = other_ways.get(tool)
-            yield f"  {_scalar(tool)}: {_flow(correction)}{f'   # or {_flow(instead)}' if instead else ''}"
-
-
-def _flow(entry: Record) -> str:
-    return yaml.safe_dump(entry, default_flow_style=True, sort_keys=False, width=10**6).strip()
-
-
-def _scalar(text: str) -> str:
-    """Return a key as YAML, quoted if necessary."""
-    return yaml.safe_dump({text: 0}, allow_unicode=True).rsplit(":", 1)[0]
+            yield f"  {line}{f'   # or {other_ways[tool]}' if tool in other_ways else ''}"
 
 
 # --write --------------------------------------------------------------------------------------------------------------

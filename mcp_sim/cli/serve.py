@@ -23,7 +23,7 @@ from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.serve_compile import Compilation, background_compilation, compiling
 from mcp_sim.cli.startup import LEVELS, Loaded, announcement, freeze_collector, logs_calls
-from mcp_sim.cli.terminal import first_few
+from mcp_sim.cli.terminal import counted, first_few
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.deliverability import Transport, check_deliverable, only_server
@@ -336,7 +336,7 @@ def _over_stdio(
 ) -> Iterator[str]:
     """Yield what is served, and on a terminal how to connect a client."""
     spec = world.scenario.servers[server]
-    yield f"mcp-sim {__version__} serves {spec.name} over stdio: {len(spec.tools)} tools"
+    yield f"mcp-sim {__version__} serves {spec.name} over stdio: {counted(len(spec.tools), 'tool')}"
     yield from announcement(world.scenario, counts, world.origin.seed, world.clock.mode, reference)
     if on_terminal:
         yield "Waiting for an MCP client on stdin. Clients start this command themselves; print a client's entry with"

@@ -19,6 +19,7 @@ from subprocess import DEVNULL, PIPE
 import anyio
 
 from mcp_sim import __version__
+from mcp_sim.cli.terminal import counted
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.simulator.compile import load
@@ -166,4 +167,4 @@ async def _run(command: list[str]) -> int:
 
 def _answered(scenario: Scenario) -> str:
     plans = scenario.domain.plans.values()
-    return f"{sum(plan.backend == PROGRAM for plan in plans)} of {len(plans)} tools"
+    return f"{sum(plan.backend == PROGRAM for plan in plans)} of {counted(len(plans), 'tool')}"

@@ -22,6 +22,7 @@ from mcp_sim.cli.parsing import positive_seconds
 from mcp_sim.cli.serve_compile import compiling
 from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import Loaded, announcement, freeze_collector, logs_calls
+from mcp_sim.cli.terminal import counted
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, access, environment
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.http import HttpServer, Limits
@@ -215,7 +216,7 @@ def _over_http(scenario: Scenario, where: str, rules: Access, *, serves_older: b
     ends = ("mcp", "sse") if serves_older else ("mcp",)
     names = ", ".join(spec.name for spec in scenario.servers.values())
     tools = sum(len(spec.tools) for spec in scenario.servers.values())
-    yield f"mcp-sim {__version__} serves {names} over HTTP: {tools} tools"
+    yield f"mcp-sim {__version__} serves {names} over HTTP: {counted(tools, 'tool')}"
     for name, end in product(scenario.servers, ends):
         yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/{end}  (one agent, one WORLD)"
     if scenario.auth is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.cli.judging import grade_lines
+from mcp_sim.cli.judging import grade_lines, not_judged
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
@@ -97,7 +97,7 @@ def _table(entries: Iterable[Record]) -> None:
 def _as_json(path: Path, entries: Sequence[Record], only: str | None) -> Record:
     """Return the entries of each world as the trace has them, and its grade (None without expectations)."""
     names = [name for name in dict.fromkeys(entry["world"] for entry in entries) if only in (None, name)]
-    grades = {name: grade.to_json() for name, grade in _grades(path, entries, only).items()}
+    grades = {name: grade and grade.to_json() for name, grade in _grades(path, entries, only).items()}
     worlds = {
         name: {"entries": [entry for entry in entries if entry["world"] == name], "grade": grades.get(name)}
         for name in names
@@ -111,12 +111,15 @@ def _print_verdicts(path: Path, entries: Iterable[Record], only: str | None) -> 
     if grades:
         print()
     for name, grade in grades.items():
-        for line in grade_lines(name, grade, palette):
+        for line in [not_judged(name)] if grade is None else grade_lines(name, grade, palette):
             print(line)
 
 
-def _grades(path: Path, entries: Iterable[Record], only: str | None) -> dict[str, Grade]:
-    """Return the grades of the worlds of a trace, if its scenario is found as it was, and expects something."""
+def _grades(path: Path, entries: Iterable[Record], only: str | None) -> dict[str, Grade | None]:
+    """Return the grades of the worlds of a trace, if its scenario is found as it was, and expects something.
+
+    A world in which nothing happened has None.
+    """
     if not path.is_file():
         return {}  # a pipe has been read
     # Imported late, since most traces are shown without verdicts.
@@ -133,7 +136,8 @@ def _grades(path: Path, entries: Iterable[Record], only: str | None) -> dict[str
         return {}
     worlds = {name: world for name, world in worlds_of(entries).items() if only in (None, name)}
     try:
-        return dict(grades_of(worlds, scenario, path, None, strict=False))
+        touched = {name: world for name, world in worlds.items() if not world.is_untouched}
+        return dict.fromkeys(worlds) | dict(grades_of(touched, scenario, path, None, strict=False))
     except DocumentError:
         return {}  # its programs are not trusted
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.serve_compile import Compilation
-from mcp_sim.cli.terminal import first_few
+from mcp_sim.cli.terminal import counted, first_few
 from mcp_sim.faults.trigger_evaluation import describe
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.simulator.simulator import Simulator
@@ -58,7 +58,8 @@ def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
     """Yield the tools whose plans are guesses."""
     guessed = [f"{plan.tool}: {plan.verb}{f' {plan.entity}' if plan.entity else ''}" for plan in scenario.guesses]
     if guessed:
-        share = f"{len(guessed)} of {len(scenario.domain.plans)} tools {'does' if len(guessed) == 1 else 'do'}"
+        tools = counted(len(scenario.domain.plans), "tool")
+        share = f"{len(guessed)} of {tools} {'does' if len(guessed) == 1 else 'do'}"
         yield f"  GUESSED  what {share}; `mcp-sim plan {reference}` shows the lines that correct it:"
     yield from (f"             {guess}" for guess in first_few(guessed))
 

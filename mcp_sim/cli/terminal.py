@@ -20,6 +20,11 @@ MOST_NAMED = 12
 """The most items of one kind that are listed."""
 
 
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun, whose plural ends in s unless it is given: `1 tool`, `2 tools`."""
+    return f"{count} {singular if count == 1 else plural or f'{singular}s'}"
+
+
 def first_few(items: list[str]) -> list[str]:
     """Return the first items of a long list, and how many more there are."""
     return items if len(items) <= MOST_NAMED else [*items[: MOST_NAMED - 1], f"and {len(items) - MOST_NAMED + 1} more"]

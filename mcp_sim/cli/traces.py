@@ -46,6 +46,12 @@ class WorldTrace:
         return next((crash for crash, at in crashes if at > self._opened), None)
 
     @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was called or answered since the last reset, so that a grade would not be about an agent."""
+        is_called = any(step["entry"] == "call" for step in self.since_opening())
+        return not is_called and self.answer is None and self.crash_since_opening() is None
+
+    @property
     def _opened(self) -> int:
         return max((at for at, step in enumerate(self.steps) if step["entry"] == "reset"), default=0)
 
@@ -77,7 +83,14 @@ def read_entries(path: Path) -> Iterator[Record]:
                 world = entry["world"]
                 yield entry
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> UsageError:
+    if not path.is_dir():
+        return UsageError(f"cannot read {path}: {error.strerror}")
+    examples = [f", such as {trace}" for trace in sorted(path.glob("*.jsonl"))[:1]]
+    return UsageError(f"{path} is a folder; name a trace in it{''.join(examples)}")
 
 
 def read_header(path: Path) -> Record:
@@ -86,7 +99,7 @@ def read_header(path: Path) -> Record:
         with path.open("rb") as lines:
             return _checked_header(lines.readline(LONGEST), path)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        raise _unreadable(path, error) from None
 
 
 def read_worlds(path: Path) -> dict[str, WorldTrace]:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from mcp_sim.cli.grade import grades_of, scenario_of
 from mcp_sim.cli.output import json_line
 from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.terminal import counted
 from mcp_sim.cli.traces import WorldTrace, read_worlds
 from mcp_sim.training.rows import Words, calls_of, chat_row, digest, messages_of, provenance, turn_rows
 from mcp_sim.training.tools import definition_of, function_names, in_form
@@ -68,13 +69,9 @@ def run(args: argparse.Namespace) -> int:
                     if name not in seen:
                         write(row)
                     seen.add(name)
-    counted = f"{_number(len(seen), 'row')} of {_number(worlds, 'world')}"
-    print(f"{counted}; {left_out} left out, since they repeat others", file=sys.stderr)
+    written = f"{counted(len(seen), 'row')} of {counted(worlds, 'world')}"
+    print(f"{written}; {left_out} left out, since they repeat others", file=sys.stderr)
     return 0
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _rows_of(trace: Path, scenario: Scenario, form: str, words: Words) -> Iterator[Iterable[Record]]:

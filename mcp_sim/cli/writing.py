@@ -20,7 +20,7 @@ from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, model_options, named_line
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.terminal import Palette, StepProgress, first_few
+from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -298,7 +298,7 @@ def _rows(report: Record, shared: str) -> Iterator[list[str]]:
 
 
 def _totals(report: Record) -> str:
-    parts = [f"{report['kept']} of {len(report['tools'])} tools kept"]
+    parts = [f"{report['kept']} of {counted(len(report['tools']), 'tool')} kept"]
     labels = {"scored": "score sessions", "held_back": "gate sessions", "shown": "shown sessions"}
     for name, label in labels.items():
         program, plans = report[name]["program"], report[name]["plans"]

@@ -148,12 +148,12 @@ def _warn_of_instructions(sources: Sources) -> None:
 
 def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
     """Yield a warning for each tool whose plan is a guess, with the line that would confirm it."""
+    from mcp_sim.simulator.corrections import corrections  # noqa: PLC0415 (only `check` and `plan` suggest them)
+
+    lines = corrections(scenario.domain)
     for plan in scenario.guesses:
-        verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
-        settings = "verb: none" if plan.verb == "none" else f"verb: {verb}, entity: {entity}"
-        line = f"{plan.tool.rpartition('/')[2]}: {{{settings}}}"
         problem = f"what {plan.tool} does is a guess (`mcp-sim plan` shows why)"
-        message = f"{problem}; confirm or correct it under sim: with `{line}`"
+        message = f"{problem}; confirm or correct it under sim: with `{lines[plan.tool]}`"
         yield Problem(scenario.path, 0, "", message, "warning")
 
 

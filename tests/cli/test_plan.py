@@ -126,3 +126,22 @@ def test_the_lines_that_correct_a_guess_are_taken(tmp_path: Path, listed: Path) 
     )
     plan = load(spec).domain.plans["frobnicate"]
     assert (plan.verb, plan.sets, plan.guessed) == ("update", {"how": "title"}, False)
+
+
+def test_plan_and_check_suggest_the_same_line_for_a_guess(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "desk.json"
+    tools = [
+        tool("list_devices", {"kind": STRING}),
+        tool("lend_device", {"device_id": STRING, "borrower": STRING}, "device_id"),
+        tool("return_device", {"loan_id": STRING}, "loan_id"),
+        tool("frobnicate: all", {"how": STRING}),
+    ]
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    assert main(["plan", str(path)]) == 0
+    planned = capsys.readouterr().out.partition("\nsim:\n")[2].splitlines()
+    assert main(["check", str(path)]) == 0
+    warnings = capsys.readouterr().out.splitlines()
+    suggested = [line.partition("under sim: with `")[2].removesuffix("`") for line in warnings if "a guess" in line]
+    assert len(suggested) == 3
+    assert suggested == [line.partition("   # or ")[0].strip() for line in planned]
+    assert yaml.safe_load("\n".join(suggested)).keys() == {"lend_device", "return_device", "frobnicate: all"}

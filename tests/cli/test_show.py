@@ -98,3 +98,18 @@ def test_what_is_no_trace_is_refused_with_the_reason(trace: Path, tmp_path: Path
     ]:
         other.write_bytes(content)
         assert reason in refusal(capfd, str(other)), content
+
+
+def test_a_world_in_which_nothing_was_called_is_not_judged_as_serve_shows_it(tmp_path: Path, capfd: Any) -> None:
+    (tmp_path / "calls.jsonl").write_text("")
+    path = tmp_path / "run.jsonl"
+    main(["play", "flaky_crm", str(tmp_path / "calls.jsonl"), "--trace", str(path)])
+    capfd.readouterr()
+    assert shown(capfd, str(path))[-1] == "world default: not judged, since no tool was called"
+    assert json.loads("\n".join(shown(capfd, str(path), "--json")))["worlds"]["default"]["grade"] is None
+
+
+def test_a_folder_is_refused_with_a_trace_in_it(trace: Path, capfd: Any) -> None:
+    assert refusal(capfd, str(trace.parent)) == (
+        f"mcp-sim: {trace.parent} is a folder; name a trace in it, such as {trace.parent / 'calls.jsonl'}\n"
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from mcp_sim.plans.infer.keys import key_argument, noun_of_key
 from mcp_sim.plans.infer.names import parse_names
+from mcp_sim.spec.yaml12 import flow, scalar
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
@@ -13,18 +14,21 @@ from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.plans import Plan
 
 
-def corrections(domain: Domain) -> Mapping[str, Record]:
-    """Return for every guessed plan what to write under `sim:`, to be corrected by a person."""
+def corrections(domain: Domain) -> Mapping[str, str]:
+    """Return for the id of every tool with a guessed plan the line to write under `sim:`, for a person to correct."""
     parsed_names = parse_names(tool.name for tool in domain.tools.values())
-    guesses = ((domain.tools[plan.tool].name, plan) for plan in domain.plans.values() if plan.guessed)
-    return {name: _suggest(plan, domain, parsed_names[name].noun) for name, plan in guesses}
+    names = {id_: domain.tools[id_].name for id_, plan in domain.plans.items() if plan.guessed}
+    return {
+        id_: f"{scalar(name)}: {flow(_suggest(domain.plans[id_], domain, parsed_names[name].noun))}"
+        for id_, name in names.items()
+    }
 
 
-def alternatives(domain: Domain) -> Mapping[str, Record]:
-    """Return the update that a tool makes if the guess that it touches no records is wrong."""
+def alternatives(domain: Domain) -> Mapping[str, str]:
+    """Return for guesses that a tool touches no records the update that it makes otherwise."""
     guesses = (plan for plan in domain.plans.values() if plan.guessed and plan.verb == "none")
-    keys = ((domain.tools[plan.tool].name, _key_of_record(plan, domain)) for plan in guesses)
-    return {name: {"verb": "update", "entity": noun_of_key(key), "key": key} for name, key in keys if key}
+    keys = ((plan.tool, _key_of_record(plan, domain)) for plan in guesses)
+    return {id_: flow({"verb": "update", "entity": noun_of_key(key), "key": key}) for id_, key in keys if key}
 
 
 def _key_of_record(plan: Plan, domain: Domain) -> str | None:
