@@ -19,6 +19,7 @@ from mcp_sim.types.programs import PROGRAM
 
 _KNOWN_VERBS = frozenset({"get", "list", "search", "update", "delete"})
 """Verbs of tools on records that exist."""
+_WRITING = frozenset({"create", "update", "delete"})
 _MOST_TOOLS = 3
 """How many tools are tried for one part. The check runs with every start, and calls each of them once for each
 entry."""
@@ -125,24 +126,38 @@ def suggestions(
 ) -> Iterator[tuple[Tool, Mapping[str, str]]]:
     """Yield tools, and what to declare of each under `sim:`, that may make it use a part of the state; likeliest first.
 
-    The tools are those whose names share a word with the part, and which neither a spec nor the state determines.
+    The tools are those whose names share a word with the part and whose effect no spec declares. Records are left to
+    the tools that show given ones; a part that is one record may be what a tool without arguments shows instead.
     """
     names = (*as_object(_some(_at(state, path))), *path)
-    free = [tool for name, tool in evidence.tools.items() if _is_free(inferred.plans[name], inferred, evidence)]
-    tools = [*islice(_named_alike(names, free, inferred.plans), _MOST_TOOLS)]
     entity = next((name for name, place in inferred.paths.items() if place == path), "")
-    if entity.isidentifier() and not inferred.entities[entity].singleton:
-        yield from ((tool, {"verb": _verb(tool, inferred.plans[tool.id]), "entity": entity}) for tool in tools)
+    if not entity.isidentifier():
+        return
+    undeclared = {name: tool for name, tool in evidence.tools.items() if name not in evidence.overrides}
+    if inferred.entities[entity].singleton:
+        getters = [tool for name, tool in undeclared.items() if _may_get_one(tool, inferred.plans[name])]
+        alike = sorted(_named_alike(path[-1:], getters, inferred.plans), key=lambda tool: -_shared(path[-1], tool))
+        yield from ((tool, {"verb": "get", "entity": entity}) for tool in alike[:_MOST_TOOLS])
+        return
+    free = [tool for name, tool in undeclared.items() if not inferred.records.get(inferred.plans[name].entity or "")]
+    held = as_object(_at(state, path)).values()
+    usual = "list" if held and all(isinstance(value, list) for value in held) else "get"  # several for each parent
+    for tool in islice(_named_alike(names, free, inferred.plans), _MOST_TOOLS):
+        yield tool, {"verb": _verb(tool, inferred.plans[tool.id], usual), "entity": entity}
 
 
-def _verb(tool: Tool, plan: Plan) -> str:
-    """Return what a tool may do to records that exist."""
-    return plan.verb if plan.verb in _KNOWN_VERBS else ("get" if required(tool.input_schema) else "list")
+def _shared(name: str, tool: Tool) -> int:
+    """Return how many words of a name occur in the name or the description of a tool."""
+    return len(_nouns((name,)) & _nouns((tool.name, *tool.description.split())))
 
 
-def _is_free(plan: Plan, inferred: Inferred, evidence: ServerEvidence) -> bool:
-    """Whether neither a spec declares what a tool does nor the state has records for it."""
-    return plan.tool not in evidence.overrides and not inferred.records.get(plan.entity or "")
+def _may_get_one(tool: Tool, plan: Plan) -> bool:
+    return plan.verb not in _WRITING and not required(tool.input_schema)
+
+
+def _verb(tool: Tool, plan: Plan, usual: str) -> str:
+    """Return what a tool may do to records that exist; the `usual` if only its arguments show it."""
+    return plan.verb if plan.verb in _KNOWN_VERBS else (usual if required(tool.input_schema) else "list")
 
 
 def _some(value: Json) -> Json:
@@ -156,8 +171,7 @@ def _named_alike(names: Sequence[str], tools: Iterable[Tool], plans: Mapping[str
     """Return the tools that share a word with these names: first those that share one with the last, then by effect."""
     last, whole = _nouns(names[-1:]), _nouns(names)
     alike = [tool for tool in tools if not whole.isdisjoint(_nouns((tool.name,)))]
-    writing = {"create", "update", "delete"}
-    return sorted(alike, key=lambda tool: (last.isdisjoint(_nouns((tool.name,))), plans[tool.id].verb in writing))
+    return sorted(alike, key=lambda tool: (last.isdisjoint(_nouns((tool.name,))), plans[tool.id].verb in _WRITING))
 
 
 def _nouns(names: Sequence[str]) -> frozenset[str]:

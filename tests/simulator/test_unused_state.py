@@ -11,6 +11,7 @@ from support.backend_answers import INTEGER, STRING, tool
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 
 Json = Any
 TASKS = [tool("list_tasks"), tool("get_task", {"task_id": STRING}), tool("add_task", {"title": STRING})]
@@ -82,3 +83,24 @@ def test_a_state_in_a_file_of_its_own_is_reported_there(tmp_path: Path) -> None:
     (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", "world": world}))
     (found,) = load(tmp_path / "scenario.yaml").warnings
     assert str(found).endswith("state.json:1: warning: books: no tool shows this part")
+
+
+@pytest.mark.parametrize(
+    ("tools", "state", "shown"),
+    [
+        ([tool("report_members", {"team": STRING})], {"members": {"t-1": ["ada", "bo"], "t-2": ["cy"]}}, ["ada", "bo"]),
+        ([tool("show_hat_size", {}), tool("list_hats")],
+         {"hats": [{"id": "h1", "name": "Fez"}, {"id": "h2", "name": "Cap"}], "my_hat": {"size": "xl"}}, ["xl"]),
+    ],
+)  # fmt: skip
+async def test_the_line_of_a_warning_shows_the_part_when_it_is_pasted(
+    tmp_path: Path, tools: list[Json], state: Json, shown: list[str]
+) -> None:
+    (line,) = [warning.split("`")[1] for warning in warnings(tmp_path, tools, state) if "`" in warning]
+    name, _, settings = line.partition(": ")
+    effect = dict(pair.split(": ") for pair in settings.strip("{}").split(", "))
+    assert not warnings(tmp_path, tools, state, sim={name: effect})
+    async with Simulator(load(tmp_path / "scenario.yaml")) as simulator, simulator.open() as world:
+        arguments = dict.fromkeys(tools[0]["inputSchema"]["properties"], "t-1")
+        body = (await world.call(name, arguments)).body
+        assert all(text in json.dumps(body.value) for text in shown)

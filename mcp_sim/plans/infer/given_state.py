@@ -162,15 +162,21 @@ class _Reader:
         if isinstance(value, list):
             return listed_rows(as_list(value), may_be_names=is_named)
         body = as_object(value)
-        is_table = _is_collection(name) or self.nouns.includes(name)
+        is_table = _is_collection(name) or self.nouns.includes(name) or of_parent
         rows = None if self._has_two_parents(name, body) else self._rows_under_keys(name, body, is_table=is_table)
         is_named = is_named or self._are_parents(name, body) or self._has_two_parents(name, body)
         return rows or (self._rows_of_names(name, body) if is_named else None)
 
     def _is_asked(self, name: str, value: Json) -> bool:
-        """Whether tools look up values under a name that is not plural: `stock: {hops: 3}` for `check_stock(item)`."""
-        kinds = {type_name(inner).replace("integer", "number") for inner in as_object(value).values()}
-        return self.nouns.entity_of(name) in self.nouns.lookups and len(kinds) == 1 and not kinds & {"object", "array"}
+        """Whether tools look up values under a name that is not plural: `stock: {hops: 3}` for `check_stock(item)`.
+
+        What tools look up by an id needs keys with digits, as ids have: the `city` of a `profile` is not one.
+        """
+        lookup, keys = self.nouns.lookups.get(self.nouns.entity_of(name)), as_object(value)
+        kinds = {type_name(inner).replace("integer", "number") for inner in keys.values()}
+        are_ids = all(any(map(str.isdigit, key)) for key in keys)
+        is_asked = lookup is not None and (last_word(lookup) != "id" or are_ids)
+        return is_asked and len(kinds) == 1 and not kinds & {"object", "array"}
 
     def _are_parents(self, name: str, body: Record) -> bool:
         """Whether the keys of a map of lists are names of parents: a tool mentions the map, or the state the keys."""
@@ -178,10 +184,19 @@ class _Reader:
         return are_lists and (self.nouns.includes(name) or self.texts.issuperset(body))
 
     def _has_two_parents(self, name: str, body: Record) -> bool:
-        """Whether tools ask by two arguments for lists two levels deep: the schedule of a hall on a day."""
-        inner = [value for outer in body.values() for value in as_object(outer).values()]
+        """Whether tools ask by two arguments for what is two levels deep: the schedule of a hall on a day, a rate."""
+        inner = [pair for outer in body.values() for pair in as_object(outer).items()]
         asked = {*self.nouns.asked.get(self.nouns.entity_of(name), ())}
-        return len(asked) > 1 and bool(inner) and all(isinstance(value, list) for value in inner)
+        are_lists = all(isinstance(value, list) for _, value in inner)
+        are_plain = all(not isinstance(value, dict | list) and self._is_key(key) for key, value in inner)
+        are_rows = all(isinstance(value, dict) for _, value in inner) and are_alike(
+            [as_object(row) for _, row in inner]
+        )
+        return len(asked) > 1 and bool(inner) and (are_lists or are_plain or are_rows)
+
+    def _is_key(self, text: str) -> bool:
+        """Whether a text names a record, not a field of one."""
+        return text in self.texts or text.isupper() or any(map(str.isdigit, text)) or not text.isidentifier()
 
     def _rows_under_keys(self, name: str, body: Record, *, is_table: bool) -> Rows | None:
         """Return the rows of objects under keys. `is_table`: the name says so, else all must have the same fields."""
@@ -314,6 +329,7 @@ class _Reader:
         if target is not None:
             nouns = (target.name, target.name.rsplit("_", 1)[-1])
             names = [*(f"{noun}_{ending}" for noun in nouns for ending in ENDINGS), *nouns, target.key]
+            names = [name for name in names if name != "id"]  # the id of a row is its own
             named = next((name for name in (*free, *names) if name in names and name in self.nouns.arguments), None)
             name = named or next(iter(free), None) or f"{target.name}_{target.key.removeprefix(f'{target.name}_')}"
         else:
@@ -328,7 +344,8 @@ class _Reader:
         keys = [key for key in islice(inner, MOST_NAMES) if _is_collection(key) or not _is_collection(name)]
         named = any(map(self.nouns.includes, keys))
         deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
-        return named or (deep and any(inner.values()))
+        is_table = _is_collection(name) and self.nouns.includes(name) and have_common_fields([*inner.values()])
+        return named or (deep and any(inner.values()) and not is_table)
 
     def _is_scope(self, name: str, inner: Record) -> bool:
         """Whether an object is an entity or a part of the state, not a field of the object around it."""

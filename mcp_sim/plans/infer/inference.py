@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.entities import EntityBuilder, link_given_keys
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
 from mcp_sim.plans.infer.fields import collect_shown_fields
 from mcp_sim.plans.infer.given_state import Given, Path, read_given_state
-from mcp_sim.plans.infer.names import parse_tool_names
+from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.plans.infer.openness import find_open_entities, with_usual_fields
 from mcp_sim.plans.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.plans.infer.plan_evidence import count_verbs
@@ -22,7 +22,7 @@ from mcp_sim.plans.infer.state_nouns import collect_names, collect_nouns
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
 
@@ -55,7 +55,8 @@ def infer(
     overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
     tools = split_tools(tools, multi_tools)
     parsed_names = parse_tool_names(tools, collect_names(state))
-    given = read_given_state(state, collect_nouns(parsed_names, tools)) if state is not None else Given()
+    declared_names = {id_: _as_declared(parsed, overrides.get(id_, {})) for id_, parsed in parsed_names.items()}
+    given = read_given_state(state, collect_nouns(declared_names, tools)) if state is not None else Given()
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}
@@ -75,6 +76,12 @@ def infer(
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
     merged = merge_plans(plans, multi_tools, overrides)
     return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)
+
+
+def _as_declared(parsed: ParsedName, override: Mapping[str, Any]) -> ParsedName:
+    """Return a parsed name with the verb and the noun that a spec declares."""
+    noun = words(override["entity"]) if override.get("entity") else parsed.noun
+    return replace(parsed, noun=noun, verb=override.get("verb", parsed.verb))
 
 
 def _with_given_place(entity: Entity, given: Given) -> Entity:

@@ -8,7 +8,8 @@ from collections.abc import Set as AbstractSet
 
 from mcp_sim.plans.infer.arguments import OPTIONS
 from mcp_sim.plans.infer.envelopes import SUCCESS, read_envelope
-from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns
+from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, parse_noun_phrase
+from mcp_sim.plans.infer.verbs import COUNT
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -61,11 +62,17 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
         return None
     nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))}
     singles = [entity for entity in entities if entity.singleton]
-    named = next((single for single in singles if {single.name, singular_phrase(words(single.name))} & nouns), None)
+    named = next((single for single in singles if _nouns_of(single, parsed) & nouns), None)
     ends = {"_".join(noun) for noun in last_nouns(parsed.noun)}
     ending = [single for single in singles if singular_phrase(words(single.name)) in ends]
     named = named or (ending[0] if len(ending) == 1 else None)
     return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
+
+
+def _nouns_of(single: Entity, parsed: ParsedName) -> set[str]:
+    """Return the nouns of a singleton: also `user` of `current_user` if the tool gets the current one, or its own."""
+    bare = {"_".join(parse_noun_phrase(words(single.name)).noun)} if parsed.one_of_a_kind else set[str]()
+    return {single.name, singular_phrase(words(single.name)), *bare}
 
 
 def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> tuple[Entity, str] | None:
@@ -80,7 +87,7 @@ def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Ent
         for entity in entities
         if entity.singleton
         for path, names in _value_names(entity)
-        if "_".join(parsed.noun) in names
+        if not names.isdisjoint({"_".join(parsed.noun), "_".join(_strip_count(parsed.noun))})
     ]
     return values[0] if len(values) == 1 else None
 
@@ -103,6 +110,11 @@ def _only_holder(singles: Iterable[Entity], needed: AbstractSet[str]) -> Entity 
 def _strip_facet(noun: Words) -> Words:
     """Return the noun without words like `status`: `wifi` of `wifi_status`."""
     return noun[:-1] if len(noun) > 1 and noun[-1] in _FACETS else noun
+
+
+def _strip_count(noun: Words) -> Words:
+    """Return the noun without a last `count`: `unread` of `unread_count`."""
+    return noun[:-1] if noun[-1:] == (COUNT,) else noun
 
 
 def _use_of(parsed: ParsedName, tool: Tool) -> _Use:

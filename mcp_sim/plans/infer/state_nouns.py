@@ -101,10 +101,19 @@ def _asked(tools: Iterable[tuple[ParsedName, Record]]) -> dict[str, list[str]]:
 
 
 def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, str]]:
-    """Yield the nouns of tools that get or delete one record, with the argument that names it."""
+    """Yield the nouns of tools that get or delete one record, with the argument that names it.
+
+    It may be the key of something else: a manager by `employee_id`. Of several, it is the last: a grade by `course`
+    and `student`.
+    """
     for parsed, schema in tools:
         noun = "_".join(parsed.noun)
         argument, _ = key_argument(parsed.verb, noun, "id", schema)
         is_one = parsed.verb in {"get", "delete"} and not parsed.plural and parsed.after[:1] != ("by",)
         if is_one and argument is not None and last_word(argument) != "id":
             yield noun, snake(argument)
+        elif is_one and parsed.verb == "get":
+            needed = [name for name in properties(schema) if name in required(schema)]
+            yield from (
+                (noun, name) for name in [snake(name) for name in needed if snake(name) not in _NOT_PARENTS][-1:]
+            )

@@ -82,10 +82,13 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
         return Entity(entity, key, records[-1][key], fields), records
     if not records:
         return Entity(entity), []
-    is_keyed = bool(own_keys) and len({*own_keys}) == len(own_keys)
-    named = _outer_key_name(nouns, entity, fields) if is_keyed else None
-    keys = outer_keys(own_keys, are_numbers=named in nouns.numbers) if is_keyed else [*range(1, len(records) + 1)]
-    return _with_outer_keys(entity, named, fields, keys, records)
+    named = _outer_key_name(nouns, entity, fields) if own_keys else None
+    keys = outer_keys(own_keys, are_numbers=named in nouns.numbers)
+    if len({*own_keys}) == len(own_keys) > 0:
+        return _with_outer_keys(entity, named, fields, keys, records)
+    if own_keys and (word := named or NAME) not in fields:  # keys that differ under each parent only
+        records = [{word: at, **row} for at, row in zip(keys, records, strict=True)]
+    return _with_outer_keys(entity, None, infer_fields(records), [*range(1, len(records) + 1)], records)
 
 
 def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Record]]:

@@ -165,3 +165,58 @@ async def test_records_under_their_parent_and_their_own_key_are_found_by_both(tm
         value(await world.call("add_reply", {**rover, "note_id": "12", "reply": "Now"}))
         rows = value(await world.call("list_replies", {**rover, "note_id": "12"}))
         assert [row["reply"] for row in rows] == ["Later", "Now"]
+
+
+@in_all_wrappers
+@pytest.mark.parametrize(
+    ("name", "held", "arguments", "shown"),
+    [
+        ("balances", {"a-1": 10.5, "a-2": 88}, {"account_id": "a-2"}, {"balance": 88}),
+        ("balance", {"a-1": 10.5, "a-2": 88}, {"account_id": "a-2"}, {"balance": 88}),
+        ("salary", {"e-1": {"base": 50}, "e-2": {"base": 41}}, {"employee_id": "e-2"}, {"base": 41}),
+        ("managers", {"e-1": "Bo", "e-2": "Cy"}, {"employee_id": "e-1"}, {"manager": "Bo"}),
+        ("grades", {"bio": {"s1": 91, "s2": 67}, "art": {"s1": 55}}, {"course": "art", "pupil": "s1"}, {"grade": 55}),
+        ("rates", {"EUR": {"USD": 1.08, "NOK": 11.4}}, {"base": "EUR", "target": "NOK"}, {"rate": 11.4}),
+        ("fares", {"a": {"day": {"cost": 4}}, "b": {"day": {"cost": 9}}}, {"zone": "b", "time": "day"}, {"cost": 9}),
+    ],
+)  # fmt: skip
+async def test_the_keys_of_something_else_lead_to_a_value(
+    tmp_path: Path, place: str, name: str, held: Json, arguments: Json, shown: Json
+) -> None:
+    getter = "get_" + name.removesuffix("s")
+    async with service(tmp_path, wrapped(place, {name: held}), tool(getter, *arguments)) as sim, sim.open() as world:
+        assert value(await world.call(getter, arguments)) == {**arguments, **shown}
+        assert not (await world.call(getter, dict.fromkeys(arguments, "nowhere"))).ok
+
+
+@in_all_wrappers
+@pytest.mark.parametrize(
+    ("part", "held", "asked", "shown"),
+    [
+        ("current_user", {"login": "ada", "city": "Oslo"}, "get_current_user", {"login": "ada", "city": "Oslo"}),
+        ("my_profile", {"login": "ada", "city": "Oslo"}, "get_my_profile", {"login": "ada", "city": "Oslo"}),
+        ("account", {"unread": 14, "login": "ada"}, "get_unread_count", 14),
+    ],
+)
+async def test_what_there_is_one_of_is_shown(
+    tmp_path: Path, place: str, part: str, held: Json, asked: str, shown: Json
+) -> None:
+    async with service(tmp_path, wrapped(place, {part: held}), tool(asked)) as sim, sim.open() as world:
+        assert value(await world.call(asked)) == shown
+
+
+@in_all_wrappers
+async def test_records_may_hold_only_lists_and_objects(tmp_path: Path, place: str) -> None:
+    held = {"Plain": {"parts": ["Front"], "layouts": {"a": {"size": 4}}}, "Gaps": {"parts": ["Text"], "layouts": {}}}
+    tools = [tool("list_models"), tool("get_model", "model_name")]
+    async with service(tmp_path, wrapped(place, {"models": held}), *tools) as sim, sim.open() as world:
+        rows = [{"model_name": name, **model} for name, model in held.items()]
+        assert value(await world.call("list_models")) == rows
+        assert value(await world.call("get_model", {"model_name": "Gaps"})) == rows[1]
+
+
+async def test_rows_under_a_parent_do_not_take_its_key_as_their_id(tmp_path: Path) -> None:
+    state = {"teams": [{"id": "t-1"}, {"id": "t-2"}], "members": {"t-1": ["ada", "bo"], "t-2": ["cy"]}}
+    tools = [tool("list_teams"), tool("list_members", "login"), tool("get_team", "id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert [row["login"] for row in value(await world.call("list_members", {"login": "t-1"}))] == ["t-1", "t-1"]
