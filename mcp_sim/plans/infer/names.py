@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -174,7 +175,7 @@ def parse_names(
     shared = _shared_prefix([*bare.values()])
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
-    bare = _with_owners_last(bare)
+    bare = _with_owners_last(_with_lists_joined(bare))
     parsed_names = {name: parse_name(parts) for name, parts in bare.items()}
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
@@ -203,6 +204,19 @@ def _join_phrase(parts: Words) -> Words:
     if parts[1:2] == ("or",) and len(parts) > 3 and parts[0] in STRONG:
         return (parts[0], *parts[3:])  # `create_or_join_lobby`
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
+
+
+def _with_lists_joined(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """Join `price list` into one word where lists are records: there are several of them, or one is created."""
+    pairs = {(first, singular(second)) for parts in bare.values() for first, second in pairwise(parts)
+             if singular(second) in _LISTS and first not in VERBS_OF_RECORDS
+             and (is_plural(second) or STRONG.get(parts[0]) == "create")}  # fmt: skip
+    return {name: _joined(parts, pairs) for name, parts in bare.items()} if pairs else {**bare}
+
+
+def _joined(parts: Words, pairs: AbstractSet[tuple[str, str]]) -> Words:
+    at = next((at for at, (first, second) in enumerate(pairwise(parts)) if (first, singular(second)) in pairs), None)
+    return parts if at is None else (*parts[:at], "_".join(parts[at : at + 2]), *parts[at + 2 :])
 
 
 def _with_owners_last(bare: Mapping[str, Words]) -> dict[str, Words]:
