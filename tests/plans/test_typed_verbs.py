@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,54 @@ async def test_rows_of_a_batch_report_what_happened_to_each_item(tmp_path: Path,
         assert (await answered(world, "get_claim", claim_id=key))["status"] == state
 
 
+@pytest.mark.parametrize("verb", ["archive", "delete", "approve"])
+@pytest.mark.parametrize(
+    ("key", "asked", "many"),
+    [
+        ("id", "member_id", "member_ids"),
+        ("uuid", "id", "ids"),
+        ("gid", "team_member_id", "ids"),
+        ("number", "number", "numbers"),
+    ],
+)
+async def test_rows_of_a_batch_name_each_item_by_the_key_that_other_tools_take(
+    tmp_path: Path, verb: str, key: str, asked: str, many: str
+) -> None:
+    kind: Json = WHOLE if key == "number" else {**TEXT, **({"format": "uuid"} if key == "uuid" else {})}
+    member = thing(**{key: kind}, name=TEXT)
+    row = thing("error", **{asked: kind}, done=FLAG, error=TEXT)
+    batch = tool(f"{verb}_team_members", **{many: rows(kind)}, output=thing(results=rows(row), failed_count=WHOLE))
+    tools = [
+        tool("create_team_member", name=TEXT, output=member),
+        tool("get_team_member", **{asked: kind}, output=member),
+        batch,
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        known = (await answered(world, "create_team_member", name="Ada"))[key]
+        unknown = {"uuid": "00000000-0000-4000-8000-000000000000", "number": 99_999}.get(key, "none")
+        shown = await answered(world, batch["name"], **{many: [known, unknown]})
+        assert [(row[asked], row["done"]) for row in shown["results"]] == [(known, True), (unknown, False)]
+        assert ("error" in shown["results"][0], shown["failed_count"]) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("total", 3), ("totalCount", 3), ("gate_passes_count", 3), ("passes_total", 3), ("active_count", 2),
+        ("active_passes", 2), ("total_visits", 6), ("average_visits", 2),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["", "page."])
+async def test_numbers_beside_rows_sum_them_up(tmp_path: Path, name: str, count: float, place: str) -> None:
+    fields = {"id": TEXT, "active": FLAG, "visits": WHOLE}
+    listed = thing(passes=rows(thing(**fields)), total_results=WHOLE, **{name: AMOUNT})
+    state = [{"id": str(at), "active": at < 2, "visits": at + 1} for at in range(3)]
+    tools = [tool("list_gate_passes", output=thing(page=listed) if place else listed)]
+    async with simulator(tmp_path, tools, {"gate_passes": state}).open() as world:
+        shown = await answered(world, "list_gate_passes")
+        assert (shown["page"] if place else shown)[name] == count
+
+
 async def test_put_updates_a_record_or_creates_it(tmp_path: Path) -> None:
     rule = {"rule_id": TEXT, "name": TEXT, "limit": WHOLE, "enabled": FLAG}
     put = tool("put_rule", "Update a rule.", needed="rule_id", output=thing(**rule), **rule)
@@ -85,6 +135,28 @@ async def test_a_toggle_negates_a_flag_and_the_default_of_a_filter_applies(tmp_p
         assert all(row["active"] for row in shown)
         whole = (await answered(world, "list_passes", active_only=False))["passes"]
         assert key in {row["pass_id"] for row in whole} - {row["pass_id"] for row in shown}
+
+
+@pytest.mark.parametrize("place", ["", "result", "data.kiln"])
+@pytest.mark.parametrize("beside", [{}, {"message": TEXT}, {"ok": FLAG}])
+async def test_a_flag_is_that_of_the_record_which_the_result_shows(tmp_path: Path, place: str, beside: Json) -> None:
+    record = shown = thing(kiln_id=TEXT, name=TEXT, active=FLAG, fired=FLAG)
+    for name in filter(None, reversed(place.split("."))):
+        shown = thing(**{name: shown}, **beside)
+    tools = [
+        tool("create_kiln", name=TEXT, output=shown),
+        tool("get_kiln", id=TEXT, output=shown),
+        tool("toggle_kiln_active", id=TEXT, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+
+        async def kiln(called: str, **arguments: Json) -> Json:
+            return reduce(getitem, filter(None, place.split(".")), await answered(world, called, **arguments))
+
+        made = await kiln("create_kiln", name="Raku")
+        assert set(made) == set(record["properties"])
+        toggled = await kiln("toggle_kiln_active", id=made["kiln_id"])
+        assert toggled == {**made, "active": not made["active"]} == await kiln("get_kiln", id=made["kiln_id"])
 
 
 async def test_an_update_of_which_nothing_is_known_is_guessed(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan, Verb
 
 _GENERIC = terms("arguments.batch", "arguments.container", "results.rows")
+_KEYS = frozenset(plural(word) for word in terms("arguments.key_ending") - {"name"})
 _SCALAR = frozenset({"string", "integer", "number", ""})
 
 
@@ -83,5 +84,6 @@ def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity:
     ends_in_plural = any(f"_{name}".endswith(f"_{snake(plural(noun))}") for noun in nouns)
     if properties(items(schema)):
         return (parsed.plural or parsed.batch) and (ends_in_plural or name in _GENERIC)
-    keys = {"ids", "keys", *(f"{noun}_{ending}" for noun in nouns for ending in ("ids", "keys"))}
+    keys = {"ids", "keys", *(f"{noun}_{ending}" for noun in nouns for ending in _KEYS)}
+    keys |= _KEYS if parsed.plural else set[str]()  # `numbers` of `delete_parcels`
     return verb != "create" and main_type(items(schema)) in _SCALAR and (ends_in_plural or name in keys)

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
+from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.plans.infer.given_state import Given, Membership
 from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
@@ -169,10 +170,8 @@ def _named_owner(facts: ToolFacts) -> str | None:
 
 
 def record_shape(output: Record) -> frozenset[str]:
-    """Return the properties of the record that a result is, or that is its only property; empty if they are few."""
-    parts = properties(output)
-    inner = properties(next(iter(parts.values()))) if len(parts) == 1 else {}
-    return _shape(inner or parts)
+    """Return the properties of the record that a result is, or that it has in a wrapper; empty if they are few."""
+    return _shape(properties(record_schema(read_envelope("get", "", output), output)))
 
 
 def row_shape(output: Record) -> frozenset[str]:

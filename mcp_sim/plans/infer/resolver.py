@@ -22,7 +22,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
-from mcp_sim.types.lexicon.english import last_word, plural, singular_phrase, snake
+from mcp_sim.types.lexicon.english import is_id, last_word, plural, singular_phrase, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
 
@@ -88,7 +88,8 @@ class Resolver:
             return self._recordless(features)
         if objection is None:
             return plan
-        idles = objection == _IDLE and plan.key is not None and entity.key_like is not None and not plan.guessed
+        is_issued = entity.key_like is not None or is_id(snake(entity.key))  # of any format
+        idles = objection == _IDLE and plan.key is not None and is_issued and not plan.guessed
         return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
 
     def _without_unheld_filters(self, roles: Roles, entity: Entity) -> Roles:

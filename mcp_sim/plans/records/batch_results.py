@@ -21,7 +21,7 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     types_of,
 )
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 FAILURES = vocabulary(
@@ -106,7 +106,8 @@ def _report(row: Record, entity: Entity, place: int, key: Json, failed: Failed |
 
     A flag such as `held` reports what the tool does. A success has no reason, unless one is required.
     """
-    rendered, key_names = Record(), {snake(entity.key), "id", "key", f"{entity.name}_id"}
+    rendered, nouns = Record(), (entity.name, last_word(entity.name))
+    key_names = {snake(entity.key), "id", "key", *(f"{noun}_id" for noun in nouns)}
     for name, schema in properties(row).items():
         plain, kind = snake(name), main_type(schema)
         if kind == "boolean":

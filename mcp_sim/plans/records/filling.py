@@ -11,6 +11,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
+from mcp_sim.plans.records.figures import figure_beside_rows
 from mcp_sim.plans.records.projection import is_alias_of_key, projector
 from mcp_sim.plans.records.result_values import (
     NUMBERS,
@@ -190,7 +191,17 @@ class Filler:
         if (of_record or self.envelope.record is None) and name in self.entity.fields and not is_asked:
             return self._field(name, schema, needed=needed)
         summed = row_sum(plain, schema, self.entity) if self.envelope.rows is not None else None
-        return summed or self._named(plain, schema)
+        return summed or self._named(plain, schema) or self._figure(plain, schema)
+
+    def _figure(self, name: str, schema: Record) -> Fill | None:
+        """Return what fills a number that sums up the rows: how many there are, or how many are active."""
+        is_beside_rows = self.envelope.rows is not None and main_type(schema) in {"integer", "number"}
+        figure = figure_beside_rows(name, self.entity) if is_beside_rows else None
+        if figure is None:
+            return None
+        if figure is len:
+            return lambda facts: facts.page.total
+        return lambda facts: figure([record for _, record in facts.page.rows])
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
         """Return whether a `status` in the result of a write without a record holds a sentence."""

@@ -19,7 +19,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import Key, Path, leaves, value_at
 from mcp_sim.types.kinds import Answer, Invent
-from mcp_sim.types.lexicon.english import noun_of_id, singular, snake
+from mcp_sim.types.lexicon.english import is_id, singular, snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 
@@ -129,8 +129,7 @@ def _absorbed(
 
 def _names_key(path: Path, names: Names) -> bool:
     name = singular(snake(next((step for step in reversed(path) if isinstance(step, str)), "")))
-    is_id = bool(noun_of_id(f"its_{name}"))
-    return is_id or names.entity_of(name) is not None or names.named_by(name) is not None
+    return is_id(name) or names.entity_of(name) is not None or names.named_by(name) is not None
 
 
 def _is_key(entity: Entity, key: Json) -> bool:

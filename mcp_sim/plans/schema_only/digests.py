@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from mcp_sim.plans.acknowledgements import is_repeated
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import find_filters
+from mcp_sim.plans.records.figures import NUMBERS, Figure, find_figure, number_in, sum_of
 from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.conditions import ABSENT
@@ -21,17 +22,11 @@ from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, wo
 from mcp_sim.types.lexicon.terms import terms
 
 Digest: TypeAlias = Callable[[Turn], Record]
-Figure: TypeAlias = Callable[[Sequence[Record]], Json]
-"""Computes a number from the records of an entity."""
 
-_NUMBERS = frozenset({"integer", "number"})
 _TEXTS = terms("figures.text")
 DIGESTS: Final = terms("nouns.digests")
 _GROUPS, _AMOUNTS = terms("fields.groups"), terms("fields.amounts")
-_COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
-_TOTALS = terms("figures.total") | _COUNTS
-_PRICES, _QUANTITIES = terms("fields.price"), terms("fields.quantity")
-_VALUES, _RANKS, _LIMITS = terms("figures.value"), terms("figures.rank"), terms("arguments.limit")
+_TOTALS, _RANKS, _LIMITS = terms("figures.total", "figures.count"), terms("figures.rank"), terms("arguments.limit")
 _MOST_GROUPS = 12
 """A field with more values than this identifies records, and does not group them."""
 
@@ -69,8 +64,8 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     chosen = _shown_entities(parts, promised or known)
     others = [entity for entity in known if entity not in chosen]
     asked = {*map(snake, properties(tool.input_schema))}
-    numbers = [name for name, schema in parts.items() if main_type(schema) in _NUMBERS and snake(name) not in asked]
-    computed = {name: _figure(name, chosen) or _figure(name, others) for name in numbers}
+    numbers = [name for name, schema in parts.items() if main_type(schema) in NUMBERS and snake(name) not in asked]
+    computed = {name: find_figure(name, chosen) or find_figure(name, others) for name in numbers}
     figures = {name: figure for name, figure in computed.items() if figure is not None}
     listed = {
         name: entity for name, schema in parts.items() if (entity := _rows_of(properties(items(schema)).keys(), chosen))
@@ -130,59 +125,6 @@ def _shown_entities(parts: Mapping[str, Record], entities: Sequence[Entity]) -> 
     return sorted(entities, key=distance)
 
 
-def _figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | None:
-    """Return how a number is computed, and from which records: `open_orders`, `total_value`, `average_rating`."""
-    parts = words(snake(name))
-    mentioned = [entity for entity in entities if last_word(entity.name) in {singular(word) for word in parts}]
-    for entity in mentioned or entities:
-        rest = [word for word in parts if singular(word) not in words(entity.name)]
-        figure = _figure_of(entity, rest, is_named=bool(mentioned) or len(entities) == 1)
-        if figure is not None:
-            return entity, figure
-    return None
-
-
-def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figure | None:
-    """Return how the words of a number's name, without that of the entity, are computed from its records."""
-    rest = [word for word in parts if word not in _TOTALS and word not in _MEANS]
-    if not rest and not _MEANS.isdisjoint(parts):
-        return _sum_of_field(entity, [last_word(entity.name)], is_mean=True)  # `average_score` of scores
-    if not rest:
-        return len if is_named else None
-    state = "_".join(rest)
-    for name, field in entity.fields.items():
-        value = next((choice for choice in choices_of(field.schema) if snake(str(choice)) == state), None)
-        if value is not None:
-            return lambda rows: sum(row.get(name) == value for row in rows)
-        if main_type(field.schema) == "boolean" and snake(name).removeprefix("is_") == state:
-            return lambda rows: sum(row.get(name) is True for row in rows)
-    return _sum_of_field(entity, rest, is_mean=not _MEANS.isdisjoint(parts))
-
-
-def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Figure | None:
-    """Return the sum or mean of the number that these words name, or of price times quantity for a value."""
-    numbers = {name: words(snake(name)) for name, field in entity.fields.items()
-               if main_type(field.schema) in _NUMBERS and name != entity.key and field.link is None}  # fmt: skip
-    price = next((name for name, named in numbers.items() if not _PRICES.isdisjoint(named)), None)
-    quantity = next((name for name, named in numbers.items() if named[-1] in _QUANTITIES), None)
-    if price is not None and quantity is not None and not _VALUES.isdisjoint(parts):
-        return lambda rows: round(sum(_number(row, price) * _number(row, quantity) for row in rows), 2)
-    name = next((name for name, named in numbers.items() if {*parts} <= {*named}), None)
-    if name is None and not _QUANTITIES.isdisjoint(parts):
-        name = quantity
-    name = name or next((name for name, named in numbers.items() if parts[0] in named[:-1]), None)
-    if name is None:
-        return None
-    return lambda rows: (
-        _sum(rows, name) if not is_mean else round(_number({"": _sum(rows, name)}, "") / len(rows), 2) if rows else 0
-    )
-
-
-def _number(row: Mapping[str, Json], name: str) -> float:
-    value = row.get(name)
-    return value if isinstance(value, int | float) else 0
-
-
 @dataclass(frozen=True, slots=True)
 class _Table:
     """Rows with a value of a field, and figures of the records that have it."""
@@ -204,7 +146,7 @@ class _Table:
             figures = {name: compute(mine) for name, compute in self.columns.items()}
             table.append({self.group: value, **{name: (other or {}).get(name) for name in self.shown}, **figures})
         if not _RANKS.isdisjoint(words(f"{tool.name} {tool.description}".lower())):
-            table.sort(key=lambda row: _number(row, next(iter(self.columns))), reverse=True)
+            table.sort(key=lambda row: number_in(row, next(iter(self.columns))), reverse=True)
         limit = next((value for name, value in turn.call.arguments.items() if snake(name) in _LIMITS), None)
         return [*table[: limit if isinstance(limit, int) else None]]
 
@@ -215,7 +157,7 @@ def _table(parts: Mapping[str, Record], entities: Sequence[Entity], others: Mapp
         group = next((name for name in parts if name in entity.fields and name != entity.key), None)
         if group is None or main_type(parts[group]) != "string":
             continue
-        computed = {name: _figure(name, [entity]) for name, schema in parts.items() if main_type(schema) in _NUMBERS}
+        computed = {name: find_figure(name, [entity]) for name, schema in parts.items() if main_type(schema) in NUMBERS}
         columns = {name: figure[1] for name, figure in computed.items() if figure is not None}
         link = others.get(entity.fields[group].link or "")
         shown = [name for name in parts if name != group and name not in computed]
@@ -234,7 +176,7 @@ def _sums_of(rows: Sequence[Json], parts: Mapping[str, Record], known: Record) -
     columns = {last_word(name): name for row in rows[:1] for name in as_object(row)}
     sums = [name for name in parts if name not in known and not _TOTALS.isdisjoint(words(snake(name)))]
     totals = {name: columns[last_word(name)] for name in sums if last_word(name) in columns}
-    return {name: _sum([as_object(row) for row in rows], column) for name, column in totals.items()}
+    return {name: sum_of([as_object(row) for row in rows], column) for name, column in totals.items()}
 
 
 def _is_free(schema: Record) -> bool:
@@ -280,15 +222,10 @@ def _figures(entity: Entity, rows: Sequence[Record], *, alone: bool) -> Record:
         if kind == "boolean":
             figures[f"{snake(name)}_{snake(plural(entity.name))}"] = sum(row.get(name) is True for row in rows)
         elif alone and kind in {"integer", "number"} and last_word(name) in _AMOUNTS:
-            figures[f"total_{snake(name)}"] = _sum(rows, name)
+            figures[f"total_{snake(name)}"] = sum_of(rows, name)
         elif alone and last_word(name) in _GROUPS:
             figures |= _grouped(field, rows)
     return figures
-
-
-def _sum(rows: Sequence[Mapping[str, Json]], name: str) -> Json:
-    values = [value for row in rows if isinstance(value := row.get(name), int | float)]
-    return round(sum(values), 2)
 
 
 def _grouped(field: Field, rows: Sequence[Record]) -> Record:

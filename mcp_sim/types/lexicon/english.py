@@ -99,8 +99,12 @@ _IDS = frozenset({"id", "gid", "guid", "uid", "uuid"})
 
 def noun_of_id(name: str) -> str:
     """Return what an id identifies: `task` for `task_id` and `task_gid`. '' for other names."""
-    stem, _, ending = name.rpartition("_")
-    return stem if ending in _IDS else ""
+    return name.rpartition("_")[0] if is_id(name) else ""
+
+
+def is_id(name: str) -> bool:
+    """Whether a name in snake case is that of an id: `id`, `task_id` or `task_gid`."""
+    return name.rpartition("_")[2] in _IDS
 
 
 def singular_phrase(phrase: tuple[str, ...]) -> str:

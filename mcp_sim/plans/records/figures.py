@@ -1,0 +1,89 @@
+"""Numbers that sum up records: counts, sums and means, recognised by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.described_forms import choices_of
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import terms
+
+Figure: TypeAlias = Callable[[Sequence[Record]], Json]
+"""Computes a number from the records of an entity."""
+
+NUMBERS = frozenset({"integer", "number"})
+_COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
+_TOTALS = terms("figures.total") | _COUNTS
+_PRICES, _QUANTITIES, _VALUES = terms("fields.price"), terms("fields.quantity"), terms("figures.value")
+
+
+def figure_beside_rows(name: str, entity: Entity) -> Figure | None:
+    """Return how a number beside rows sums them up, None if its name says neither of what nor that it does."""
+    parts = words(name)
+    sums_up = not {*parts}.isdisjoint(_TOTALS | _MEANS) or plural(last_word(entity.name)) in parts
+    _, figure = (find_figure(name, [entity]) if sums_up else None) or (entity, None)
+    return figure
+
+
+def find_figure(name: str, entities: Sequence[Entity]) -> tuple[Entity, Figure] | None:
+    """Return how a number is computed, and from which records: `open_orders`, `total_value`, `average_rating`."""
+    parts = words(snake(name))
+    mentioned = [entity for entity in entities if last_word(entity.name) in {singular(word) for word in parts}]
+    for entity in mentioned or entities:
+        rest = [word for word in parts if singular(word) not in words(entity.name)]
+        figure = _figure_of(entity, rest, is_named=bool(mentioned) or len(entities) == 1)
+        if figure is not None:
+            return entity, figure
+    return None
+
+
+def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figure | None:
+    """Return how the words of a number's name, without that of the entity, are computed from its records."""
+    rest = [word for word in parts if word not in _TOTALS and word not in _MEANS]
+    if not rest and not _MEANS.isdisjoint(parts):
+        return _sum_of_field(entity, [last_word(entity.name)], is_mean=True)  # `average_score` of scores
+    if not rest:
+        return len if is_named else None
+    state = "_".join(rest)
+    for name, field in entity.fields.items():
+        value = next((choice for choice in choices_of(field.schema) if snake(str(choice)) == state), None)
+        if value is not None:
+            return lambda rows: sum(row.get(name) == value for row in rows)
+        if main_type(field.schema) == "boolean" and snake(name).removeprefix("is_") == state:
+            return lambda rows: sum(row.get(name) is True for row in rows)
+    return _sum_of_field(entity, rest, is_mean=not _MEANS.isdisjoint(parts))
+
+
+def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Figure | None:
+    """Return the sum or mean of the number that these words name, or of price times quantity for a value."""
+    numbers = {name: words(snake(name)) for name, field in entity.fields.items()
+               if main_type(field.schema) in NUMBERS and name != entity.key and field.link is None}  # fmt: skip
+    price = next((name for name, named in numbers.items() if not _PRICES.isdisjoint(named)), None)
+    quantity = next((name for name, named in numbers.items() if named[-1] in _QUANTITIES), None)
+    if price is not None and quantity is not None and not _VALUES.isdisjoint(parts):
+        return lambda rows: round(sum(number_in(row, price) * number_in(row, quantity) for row in rows), 2)
+    name = next((name for name, named in numbers.items() if {*parts} <= {*named}), None)
+    if name is None and not _QUANTITIES.isdisjoint(parts):
+        name = quantity
+    name = name or next((name for name, named in numbers.items() if parts[0] in named[:-1]), None)
+    if name is None:
+        return None
+    if not is_mean:
+        return lambda rows: sum_of(rows, name)
+    return lambda rows: round(sum_of(rows, name) / len(rows), 2) if rows else 0
+
+
+def number_in(row: Mapping[str, Json], name: str) -> float:
+    """Return a number of a record, 0 if it lacks it."""
+    value = row.get(name)
+    return value if isinstance(value, int | float) else 0
+
+
+def sum_of(rows: Sequence[Mapping[str, Json]], name: str) -> float:
+    """Return the sum of a number of the records that have it, in cents at most."""
+    values = [value for row in rows if isinstance(value := row.get(name), int | float)]
+    return round(sum(values), 2)
