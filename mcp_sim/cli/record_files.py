@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import argparse
 from codecs import BOM_UTF8
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from mcp_sim.cli.grade import reference_of
 from mcp_sim.cli.recorded_folder import Recording
 from mcp_sim.cli.traces import read_entries, read_header
+from mcp_sim.recordings.capture.conversation import iso
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
 from mcp_sim.recordings.capture.har import by_url, har_events, is_har, without_bodies
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.recordings.capture.messages import MessagesRecorder, is_message
 from mcp_sim.recordings.capture.redaction import Redactor
-from mcp_sim.recordings.capture.traces import session_of
 from mcp_sim.recordings.relays.backlog import warn
+from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import TOOLS
 from mcp_sim.spec.yaml12 import LARGEST
-from mcp_sim.types import Json, Record
+from mcp_sim.types import BrokenDelivery, Json, Observation, Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.tools import Tool
+from mcp_sim.world.trace import step_from_json
 
 
 def from_files(args: argparse.Namespace) -> int:
@@ -140,3 +143,25 @@ def _scenario(header: Record, args: argparse.Namespace) -> Scenario | None:
         return None if reference is None else load(reference, trust=args.trust)
     except (DocumentError, UsageError):
         return None
+
+
+def session_of(entries: Iterable[Record], tools: Mapping[str, Tool]) -> Iterator[tuple[str, Record]]:
+    """Yield the server and the line of each call in the entries of one world.
+
+    `tools` are those of the scenario by id; without them all calls are of the server ''.
+    """
+    for entry in entries:
+        step = entry.get("step")
+        if step is None or step["entry"] != "call":
+            continue
+        tool = tools.get(step["tool"])
+        line = {"tool": tool.name if tool else step["tool"], "arguments": step["arguments"]}
+        observation = step_from_json(step).served
+        at = iso(datetime.fromisoformat(step["at"]).timestamp())
+        yield tool.server if tool else "", _line(line, observation, at)
+
+
+def _line(line: Record, observation: Observation | None, at: str) -> Record:
+    if observation is None or isinstance(observation.body, BrokenDelivery):
+        return {"type": "unanswered", "method": "tools/call", **line, "at": at}
+    return {"type": "call", **line, **answer_of(observation), "at": at, "ms": observation.delay.total_seconds() * 1000}

@@ -13,9 +13,8 @@ from itertools import islice
 from typing import Any, Literal, cast
 
 from mcp_sim.recordings.align import Alignment
-from mcp_sim.recordings.known import KnownValues
+from mcp_sim.recordings.known import Fact, KnownValues
 from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, parsed, values_in
-from mcp_sim.recordings.shown_facts import Fact
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical

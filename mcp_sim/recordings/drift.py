@@ -19,8 +19,8 @@ from typing import TypeAlias, cast
 
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.differences import Kind, ToolDrift, differences, tool_drifts
+from mcp_sim.recordings.known import ReplayIds
 from mcp_sim.recordings.observed import Observed, normal, observe
-from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.repair import repair_tools
 from mcp_sim.spec.sessions import PLACEHOLDER, Answer, RecordedCall, Session

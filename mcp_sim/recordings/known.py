@@ -1,17 +1,18 @@
-"""The values that the caller of a session has seen so far: in the given state, in arguments, in results."""
+"""What a session has shown so far: the values that its caller knows, the ids of a responder, the facts of records."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Literal, NamedTuple
 
-from mcp_sim.recordings.align import ID, Alignment
-from mcp_sim.recordings.observed import normal, values_in
-from mcp_sim.spec.sessions import Session
-from mcp_sim.types import Json
-from mcp_sim.types.json_values import leaves
+from mcp_sim.recordings.align import ID, Alignment, ids_in, is_id
+from mcp_sim.recordings.observed import MOST_READ, Observed, normal, values_in
+from mcp_sim.spec.sessions import RecordedCall, Session
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_values import leaves, objects_in
 
 Source = Literal["state", "argument", "result"]
 
@@ -134,3 +135,76 @@ def _values_of_state(state: Json) -> set[str]:
         elif name is not None:
             values.add(name)
     return values
+
+
+class ReplayIds:
+    """The ids of a responder for those that a recorded session has shown so far."""
+
+    def __init__(self, state: Json) -> None:
+        self.alignment = Alignment()
+        self.known = KnownValues(state)
+        self._shown = set[str]()
+        """The ids that recorded results have shown."""
+
+    def arguments(self, call: RecordedCall) -> Record:
+        """Return the arguments of a call with the ids of the responder."""
+        return self.alignment.translate(call.arguments)
+
+    def pair(self, call: RecordedCall, recorded: Observed, served: Observed | None) -> None:
+        """Pair the ids that an answer shows first; `served` is None if the responder did not answer."""
+        self.known.learn(call.arguments, "argument", call.seq)
+        if served is not None and not recorded.is_error and not served.is_error:
+            self.alignment.add(recorded, served, lambda name: name in self.known or name in self._shown)
+
+    def learn(self, recorded: Observed, seq: int) -> None:
+        """Remember the values and ids of a recorded result, after its ids are paired."""
+        if not recorded.is_error:
+            self._shown |= {name for name in ids_in(recorded.value) if name not in self.known}
+        self.known.learn(recorded.value, "result", seq)
+
+
+_Place = tuple[str, str]
+"""The id of a record, and the name of a field."""
+
+
+class Fact(NamedTuple):
+    """A field of a record that an answer shows again."""
+
+    identity: str
+    field: str
+    before: str
+    """What the simulation showed when the field was last shown."""
+    now: str | None
+    """What it shows now; None if it does not show the field."""
+
+
+class ShownFacts:
+    """The fields of the records that a session has shown, each with the value in the simulation.
+
+    A record is an object with an id, which differs between recording and simulation.
+    """
+
+    def __init__(self) -> None:
+        self._shown = dict[_Place, tuple[str, str]]()
+
+    def repeated(self, recorded: Json, served: Json, alignment: Alignment) -> list[Fact]:
+        """Return the facts that a recorded answer shows unchanged, and remember those of both answers."""
+        facts, ours = list[Fact](), dict(_facts_in(served))
+        for (identity, field), value in _facts_in(recorded):
+            now = ours.get((alignment.name(identity), field))
+            before = self._shown.get((identity, field))
+            if before is not None and before[0] == value:
+                facts.append(Fact(alignment.name(identity), field, before[1], now))
+            if now is not None:
+                self._shown[identity, field] = value, now
+        return facts
+
+
+def _facts_in(value: Json) -> Iterator[tuple[_Place, str]]:
+    """Yield the fields of the objects with ids in a value, without the ids."""
+    for record in islice(objects_in(value), MOST_READ):
+        names = ((key, normal(inner)) for key, inner in record.items() if not isinstance(inner, dict | list))
+        fields = [(key, name) for key, name in names if name is not None]
+        identity = next((name for key, name in fields if is_id(key, record[key])), None)
+        if identity is not None:
+            yield from (((identity, key), name) for key, name in fields if not is_id(key, record[key]))

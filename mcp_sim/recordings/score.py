@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
-from mcp_sim.recordings.known import ForeignData
+from mcp_sim.recordings.known import ForeignData, ReplayIds, ShownFacts
 from mcp_sim.recordings.observed import Observed, normal, observe
-from mcp_sim.recordings.replay_ids import ReplayIds
 from mcp_sim.recordings.responders import Responder
-from mcp_sim.recordings.shown_facts import ShownFacts
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import BadArguments, Crash

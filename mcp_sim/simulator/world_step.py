@@ -6,14 +6,13 @@ An answer that cannot be served is requested again, up to `max_attempts` of the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from mcp_sim.generate.media import media_block
-from mcp_sim.simulator.lenient_arguments import with_values
-from mcp_sim.types import UNABLE, Attempt, Json, KeptAnswer, Observation, RpcError, ToolResult, Transition, Turn
+from mcp_sim.types import UNABLE, Attempt, Json, KeptAnswer, Observation, Record, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.calls import NESTED
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.error_templates import invalid_arguments, refused_as
@@ -22,6 +21,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import Path, decode, get_part, replace_part
 from mcp_sim.types.kinds import Predictor
 from mcp_sim.types.scenario import Stub
 from mcp_sim.types.surface import (
@@ -376,3 +376,59 @@ def _with_attempts(transition: Transition, rejected: tuple[Attempt, ...], *, fal
 
 def _attempts_json(rejected: tuple[Attempt, ...]) -> list[dict[str, Any]]:
     return [{"raw": attempt.raw, "problems": list(attempt.problems)} for attempt in rejected]
+
+
+_BOOLEANS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
+}
+"""The words that pydantic takes for booleans, in lower case."""
+
+_DEEPEST = 8
+"""The most JSON texts that are read within one another: each costs two validations of all arguments."""
+
+
+def with_values(arguments: Record, schema: Validator) -> Record:
+    """Return the arguments with invalid texts replaced by the values they spell, where these are valid."""
+    for _ in range(_DEEPEST):
+        texts = _invalid_texts(arguments, schema)
+        # A number comes before a boolean, as in JSON: "1" is True only where 1 is invalid.
+        read = _replaced_where_valid(arguments, {path: _parsed(text) for path, text in texts.items()}, schema)
+        rest = _invalid_texts(read, schema)
+        read = _replaced_where_valid(read, {path: _as_boolean(text) for path, text in rest.items()}, schema)
+        if read == arguments:
+            break
+        arguments = read
+    return arguments
+
+
+def _invalid_texts(arguments: Record, schema: Validator) -> dict[Path, str]:
+    parts = {path: get_part(arguments, path) for path in schema.invalid_parts(arguments)}
+    return {path: value for path, value in parts.items() if isinstance(value, str)}
+
+
+def _replaced_where_valid(arguments: Record, values: Mapping[Path, Json], schema: Validator) -> Record:
+    """Return the arguments with the values at their paths, without those that are invalid there."""
+    spelt = {path: value for path, value in values.items() if not isinstance(value, str)}
+    if not spelt:
+        return arguments
+    refused = set(schema.invalid_parts(_replaced(arguments, spelt)))
+    return _replaced(arguments, {path: value for path, value in spelt.items() if path not in refused})
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return decode(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _as_boolean(text: str) -> Json:
+    return _BOOLEANS.get(text.lower(), text)
+
+
+def _replaced(arguments: Record, values: Mapping[Path, Json]) -> Record:
+    replaced: Json = arguments
+    for path, value in values.items():
+        replaced = replace_part(replaced, path, value)
+    return cast("Record", replaced)

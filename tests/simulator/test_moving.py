@@ -9,7 +9,7 @@ from support.places import ROOT
 
 from mcp_sim import Simulator
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.reply import program_in
+from mcp_sim.recordings.compiling.rounds import program_in
 from mcp_sim.simulator.compile import load
 from mcp_sim.world.world import World
 

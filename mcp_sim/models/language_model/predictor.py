@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.absorption import is_closed
@@ -20,17 +20,25 @@ from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_ma
 from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
-from mcp_sim.models.language_model.imagination import Imagination
 from mcp_sim.models.language_model.instructed_changes import MAX_CHANGES, changes_between, judgement_schema, problems_of
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reach import Reach
-from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, earlier_replies, ended
+from mcp_sim.models.language_model.reply import (
+    CUT_OFF,
+    NOT_JSON,
+    Reply,
+    earlier_replies,
+    ended,
+    observation_text,
+    parse_json,
+)
 from mcp_sim.models.language_model.second_look import SecondLook
 from mcp_sim.models.language_model.tighten import Bounds
-from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types import Attempt, Instruction, Json, Key, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import Path, encode
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
@@ -352,3 +360,33 @@ def _measured(
 def _refuse(problems: Sequence[str]) -> None:
     if problems:
         raise Rejected("", problems)
+
+
+@dataclass(slots=True)
+class Imagination:
+    """An `Invent` for a program in a thread: it asks a language model for what the program imagines."""
+
+    invent: Invent
+    conversation: Conversation
+    attempts: int
+    """How often the model is asked for one value; then it is generated."""
+    asked: int = 0
+
+    def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
+        return self.invent(turn, entity, field, schema, record)
+
+    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+        return self.invent.choose_reference(turn, entity, field, target, keys)
+
+    def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
+        validator, user = Validator(schema), prompt.imagined_turn(turn, about)
+        for attempt in range(self.attempts):
+            self.asked += 1
+            reply = from_thread.run(self.conversation.ask_about, turn, user, schema, f"imagine/{attempt}")
+            try:
+                value = None if reply is None else parse_json(observation_text(reply), reply.content)
+            except Rejected:
+                continue
+            if reply is not None and validator.is_valid(value):
+                return value
+        return self.invent.imagine(turn, schema, about)

@@ -18,7 +18,6 @@ from mcp_sim.server.control import models as m
 from mcp_sim.server.control.errors import Conflict, Invalid, NotFound, of_fault
 from mcp_sim.server.control.following import Followed, follow
 from mcp_sim.server.control.reading import about_world, fault_state, gestures, read_records, read_screens, summary
-from mcp_sim.server.control.snapshots import Snapshots
 from mcp_sim.server.control.writing import write_records
 from mcp_sim.server.deliverability import Transport, check_deliverable
 from mcp_sim.server.worlds import Worlds, WorldUnavailable
@@ -37,6 +36,7 @@ from mcp_sim.types.errors import (
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
 from mcp_sim.world.commits import Faults
+from mcp_sim.world.moments import Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import observation_bytes
 from mcp_sim.world.world import World
@@ -361,3 +361,47 @@ def _keys(a: State, b: State, entity: str) -> list[Key]:
 def _fields(a: Record, b: Record) -> list[str]:
     missing = object()
     return [name for name in dict.fromkeys((*a, *b)) if a.get(name, missing) != b.get(name, missing)]
+
+
+MOST = 100
+"""The most snapshots of one world. Snapshots keep alive what the world has replaced since."""
+
+MOST_BYTES = 512 * 1024 * 1024
+"""The most bytes that all snapshots keep alive."""
+
+
+class Snapshots:
+    """The snapshots of all worlds, by name. They end with their world."""
+
+    def __init__(self) -> None:
+        self._of: WeakKeyDictionary[World, dict[str, Moment]] = WeakKeyDictionary()
+
+    def of(self, world: World) -> dict[str, Moment]:
+        """Return the snapshots of a world."""
+        return self._of.setdefault(world, {})
+
+    def take(self, world: World, name: str | None) -> str:
+        """Take a snapshot, and return its name. Raises `Conflict` if there is no room for it."""
+        taken = self.of(world)
+        if name in taken:
+            raise Conflict(f"the world {world.name} has a snapshot {name!r}; choose another name, or delete that one")
+        if len(taken) >= MOST:
+            raise Conflict(f"the world {world.name} has {MOST} snapshots, which is the most; delete one")
+        moment = world.moment()
+        if moment.size + sum(snapshot.size for kept in self._of.values() for snapshot in kept.values()) > MOST_BYTES:
+            raise Conflict("there is no room for another snapshot; delete some")
+        chosen = name or next(text for n in range(1, MOST + 2) if (text := f"snapshot-{n}") not in taken)
+        taken[chosen] = moment
+        return chosen
+
+    def get(self, world: World, name: str) -> Moment:
+        """Return a snapshot. Raises `NotFound`."""
+        taken = self.of(world)
+        if name not in taken:
+            raise NotFound(f"the world {world.name} has no snapshot {name!r}{did_you_mean(name, taken)}")
+        return taken[name]
+
+    def drop(self, world: World, name: str) -> None:
+        """Delete a snapshot. Raises `NotFound`."""
+        self.get(world, name)
+        del self.of(world)[name]
