@@ -65,8 +65,8 @@ from common.measuring import print_table
 import mcp_sim
 from mcp_sim import Simulator
 from mcp_sim.cli import main as command
-from mcp_sim.recordings import read_sessions
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import McpSimError
 

@@ -43,7 +43,6 @@ from support.long_walks import tools_of, unperturbed
 from support.walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.recordings import read_sessions
 from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES
@@ -51,6 +50,7 @@ from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.import_files import build_files, with_program
 from mcp_sim.spec.importers.openapi import Openapi
+from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import Crash, McpSimError, UsageError
 from mcp_sim.types.kinds import Imported

@@ -54,8 +54,9 @@ from common.recorded import (
 )
 
 from mcp_sim import Simulator, World
-from mcp_sim.recordings import Answer, RecordedCall, Session, answer_of, read_sessions
+from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session, read_sessions
 from mcp_sim.types.errors import BadArguments, Crash, McpSimError
 
 CAUSES_SHOWN = 12

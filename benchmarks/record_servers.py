@@ -41,7 +41,7 @@ from mcp.client.stdio import stdio_client
 from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from mcp_sim.recordings import session_lines
+from mcp_sim.spec.sessions import session_lines
 
 DECLARATIONS = Path(__file__).with_name("recorded_servers")
 SECONDS_PER_CALL = 60

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 
 from jsonschema import Draft202012Validator
 
-from mcp_sim.recordings import Answer, RecordedCall
+from mcp_sim.spec.sessions import Answer, RecordedCall
 
 Json = Any
 

@@ -19,8 +19,8 @@ from support.places import SUPPORT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.recordings import session_lines
 from mcp_sim.recordings.differences import weight_of
+from mcp_sim.spec.sessions import session_lines
 
 NOTEBOOK = shlex.join([PYTHON, str(SUPPORT / "notebook_server.py")])
 SHELF_FILE = str(SUPPORT / "shelf_server.py")

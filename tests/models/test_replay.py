@@ -16,9 +16,9 @@ from support.notebook_server import CALLS
 from support.stdio_process import serving, stderr_of
 
 from mcp_sim import Simulator
-from mcp_sim.recordings import answer_of, read_sessions
+from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.compile import check
-from mcp_sim.spec.sessions import session_lines
+from mcp_sim.spec.sessions import read_sessions, session_lines
 from mcp_sim.types.errors import Crash, DocumentError, UsageError
 
 NAMES = ("create_job", "get_job", "list_jobs", "cancel_job")

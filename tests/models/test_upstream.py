@@ -18,7 +18,7 @@ from support.places import SUPPORT
 from support.warm import PYTHON
 
 from mcp_sim import Simulator
-from mcp_sim.recordings import answer_of
+from mcp_sim.recordings.responders import answer_of
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import check
 from mcp_sim.types.errors import Crash, DocumentError

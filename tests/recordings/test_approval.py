@@ -19,7 +19,7 @@ from support.over_http import URL, started
 from support.places import ROOT
 from support.warm import COLD, PYTHON
 
-from mcp_sim.recordings import read_sessions
+from mcp_sim.spec.sessions import read_sessions
 
 SERVER = """
 from mcp.server import MCPServer

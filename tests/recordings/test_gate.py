@@ -12,7 +12,7 @@ import pytest
 from support.notebook_program import PROGRAM, write_specs
 
 from mcp_sim.cli import main
-from mcp_sim.recordings import session_lines
+from mcp_sim.spec.sessions import session_lines
 
 COMPILED = Path(__file__).parent / "compiled"
 REPLY = (COMPILED / "pantry.reply.md").read_text(encoding="utf-8")

@@ -16,8 +16,9 @@ from support.notebook_server import record
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.recordings import measure, read_sessions, session_lines
 from mcp_sim.recordings.learning.selection import lower_sessions
+from mcp_sim.recordings.measuring import measure
+from mcp_sim.spec.sessions import read_sessions, session_lines
 from mcp_sim.types import ToolResult
 
 DUNE, EMMA = {"title": "Dune", "author": "Frank Herbert", "shelf": "B2"}, {"title": "Emma", "author": "Jane Austen"}

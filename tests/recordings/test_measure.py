@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from support.notebook_server import CALLS, record
 
-from mcp_sim.recordings import Simulations, measure, read_sessions, responders, session_lines
+from mcp_sim.recordings import responders
+from mcp_sim.recordings.measuring import measure
+from mcp_sim.recordings.responders import Simulations
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sessions import read_sessions, session_lines
 
 PARAMETERS = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
 TOOLS = [{"name": "get_note", "description": "Get a note.", "inputSchema": PARAMETERS}]

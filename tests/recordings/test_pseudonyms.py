@@ -21,10 +21,10 @@ from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.cli.recorded_folder import Recording
-from mcp_sim.recordings import read_sessions
 from mcp_sim.recordings.capture.pseudonyms import Pseudonyms
 from mcp_sim.recordings.capture.stand_ins import pseudonym_key
 from mcp_sim.recordings.relays import backlog
+from mcp_sim.spec.sessions import read_sessions
 
 KEY = b"k" * 32
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcp_sim.cli import main
-from mcp_sim.recordings import read_sessions
+from mcp_sim.spec.sessions import read_sessions
 
 CREATE = {"tool": "create_deal", "arguments": {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}}
 

@@ -26,7 +26,7 @@ from support.places import ROOT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.recordings import Session, read_sessions
+from mcp_sim.spec.sessions import Session, read_sessions
 
 JSON = {"content-type": "application/json"}
 EVENTS = {"content-type": "text/event-stream"}

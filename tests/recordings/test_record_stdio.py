@@ -21,7 +21,7 @@ from support.places import ROOT, SUPPORT
 from support.stdio_process import Wire, peak_memory, stderr_of
 from support.warm import PYTHON, pid_of
 
-from mcp_sim.recordings import read_sessions
+from mcp_sim.spec.sessions import read_sessions
 
 NOTEBOOK = [PYTHON, str(SUPPORT / "notebook_server.py")]
 SCRIPTED = [PYTHON, str(SUPPORT / "scripted_server.py")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.recordings import read_sessions, session_lines
+from mcp_sim.spec.sessions import read_sessions, session_lines
 from mcp_sim.types.errors import DocumentError, UsageError
 
 TOOLS = [{"name": "get_note", "inputSchema": {"type": "object"}}]

@@ -14,7 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from mcp_sim.recordings import session_lines
+from mcp_sim.spec.sessions import session_lines
 
 notebook = MCPServer("notebook")
 notes = dict[str, dict[str, Any]]()
