@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from mcp_sim import __version__
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.runs.agent import AgentCommand, model_keys
 from mcp_sim.runs.hunting.journal import PROGRAMS, program_hashes
@@ -41,7 +41,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     """Add how an agent is run."""
     trust_option(parser)
     parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
-    parser.add_argument("--jobs", type=int, default=4, metavar="N", help="runs at a time (default 4)")
+    parser.add_argument("--jobs", type=count, default=4, metavar="N", help="runs at a time (default 4)")
     parser.add_argument("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")
     parser.add_argument(
         "--transport", choices=["http", "stdio"], default="http", help="what {mcp_config} describes (default http)"
@@ -56,8 +56,6 @@ def run_options(parser: argparse.ArgumentParser) -> None:
 
 def agent_command(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
     """Return the command of the agent. Raises `UsageError` if it cannot work."""
-    if args.jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, not {args.jobs}")
     agent = AgentCommand(
         tuple(args.agent), _seconds(args.timeout), args.transport, args.answer_file, model_keys(scenario)
     )

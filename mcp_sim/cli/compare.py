@@ -8,10 +8,10 @@ from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.parsing import share
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.runs.comparison import Decision, compare, read_report
 from mcp_sim.runs.reports.comparison import comparison_lines, comparison_markdown
-from mcp_sim.types.errors import UsageError
 
 EXIT_CODES: dict[Decision, int] = {"PASS": 0, "IMPROVED": 0, "REGRESSION": 1, "INCONCLUSIVE": 4}
 
@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", type=Path, metavar="BEFORE", help="the JSON report of the earlier version")
     parser.add_argument("after", type=Path, metavar="AFTER", help="the JSON report of the later version")
     parser.add_argument(
-        "--allow", type=float, default=0.05, metavar="0..1", help="how much the pass rate may fall (default 0.05)"
+        "--allow", type=share, default=0.05, metavar="0..1", help="how much the pass rate may fall (default 0.05)"
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a report for a pull request")
     json_option(parser, "the comparison")
@@ -29,8 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 for PASS and IMPROVED, 1 for REGRESSION, 2 for files that cannot be compared, 4 for INCONCLUSIVE."""
 
-    if not 0 <= args.allow <= 1:
-        raise UsageError(f"--allow must be a number from 0 to 1, not {args.allow:g}")
     comparison = compare(read_report(args.before), read_report(args.after), args.allow)
     if args.json:
         print_json(comparison.to_json())

@@ -13,8 +13,8 @@ import anyio
 
 from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journal_header, quieten, run_options
 from mcp_sim.cli.files import replace_file, writable_folder
-from mcp_sim.cli.models import count
 from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.parsing import count
 from mcp_sim.generate.fiction import LEAST_ROWS, MOST_ROWS, Theme, fiction_scenario, invent, read_theme, tables
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.models.language_model.domains import DOMAINS, system_text

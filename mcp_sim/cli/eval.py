@@ -18,9 +18,9 @@ from mcp_sim.cli.eval_sessions import (
     refuse_session_options,
     session_options,
 )
-from mcp_sim.cli.models import count, model_options, named_line, thinking_option
+from mcp_sim.cli.models import model_options, named_line, thinking_option
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.models.evaluation.messages import JudgePrompts, judging_messages
 from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.parsing import share
 from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test, numbers
-from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.readable import printable
 
@@ -27,14 +27,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the calls that carry out the task; default: script.yaml beside the scenario",
     )
     parser.add_argument(
-        "--test", type=float, default=0.1, metavar="0..1", help="the share of tasks that are for tests (default 0.1)"
+        "--test", type=share, default=0.1, metavar="0..1", help="the share of tasks that are for tests (default 0.1)"
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 1 if no task was kept."""
-    if not 0 <= args.test <= 1:
-        raise UsageError(f"--test must be a number from 0 to 1, not {args.test:g}")
     template = Template(args.template, args.script or args.template.with_name("script.yaml"))
     seeds = numbers(args.seeds)
     for split in ("train", "test"):

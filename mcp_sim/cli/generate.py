@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.models import count, model_options, named_line
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.models import model_options, named_line
+from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.generate.fiction import Fiction, fiction_scenario, invent, questions, read_theme, shipped_themes, tables
 from mcp_sim.generate.records import Draft

@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.agent_options import (
-    MOST_RUNS,
     Ticker,
     agent_command,
     agent_options,
@@ -22,6 +21,7 @@ from mcp_sim.cli.agent_options import (
 from mcp_sim.cli.files import replace_file, writable_folder
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette, counted
+from mcp_sim.cli.parsing import count
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
@@ -34,7 +34,7 @@ from mcp_sim.server.standard_streams import leave_at_signals
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import is_shipped, locate
 from mcp_sim.types import Record
-from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.errors import Crash
 from mcp_sim.types.scenario import Scenario
 
 ORIGIN = "Found by `mcp-sim hunt`: with these faults the agent failed, without them it passed."
@@ -45,9 +45,9 @@ MOST_ALSO = 6  # the report of a weakness fits on a screen
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "mcp-sim hunt SCENARIO [OPTIONS] -- AGENT COMMAND..."
     agent_options(parser)
-    parser.add_argument("--runs", type=int, default=200, metavar="N", help="runs of the agent at most (default 200)")
-    parser.add_argument("--faults", type=int, default=2, metavar="N", help="faults at a time at most (default 2)")
-    parser.add_argument("--weaknesses", type=int, default=5, metavar="N", help="stop after finding N (default 5)")
+    parser.add_argument("--runs", type=count, default=200, metavar="N", help="runs of the agent at most (default 200)")
+    parser.add_argument("--faults", type=count, default=2, metavar="N", help="faults at a time at most (default 2)")
+    parser.add_argument("--weaknesses", type=count, default=5, metavar="N", help="stop after finding N (default 5)")
     parser.add_argument("--kinds", metavar="KIND,...", help="kinds of faults to try (default: all that hunts try)")
     parser.add_argument("--tools", metavar="GLOB,...", help="tools to try faults at (default: all)")
     parser.add_argument(
@@ -64,9 +64,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent survived everything, 1 if it has weaknesses, 3 after a crash, 4 if it is undecided."""
-    for option in ("runs", "faults", "weaknesses"):
-        if not 1 <= getattr(args, option) <= MOST_RUNS:
-            raise UsageError(f"--{option} must be from 1 to {MOST_RUNS}, not {getattr(args, option)}")
     scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
     agent = agent_command(scenario, args)
     hunt = _Hunt.prepare(scenario, agent, args)

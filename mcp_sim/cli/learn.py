@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from mcp_sim.cli import learning, writing
-from mcp_sim.cli.models import count
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.recordings.compiling.subject import read_subject, recorded_subject, with_recordings
 from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.types.errors import UsageError

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.models import count
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import count, share, trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measuring import measure
@@ -42,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
     parser.add_argument("--limit", metavar="N", type=count, help="at most the first N sessions of each server")
     parser.add_argument("--no-cold", action="store_true", help="do not compare with what the list of tools alone gives")
-    parser.add_argument("--at-least", metavar="SCORE", type=_score, help="exit 1 if the overall score is lower")
+    parser.add_argument("--at-least", metavar="SCORE", type=share, help="exit 1 if the overall score is lower")
     parser.add_argument(
         "--details", metavar="FILE", type=Path, help="write each call that differs, and why, as a line of JSON"
     )
@@ -77,17 +76,6 @@ def run(args: argparse.Namespace) -> int:
         replace_file(args.details, "".join(_detail_lines(report)))
     _print(report, as_json=args.json)
     return _exit_code(report, args.at_least)
-
-
-def _score(text: str) -> float:
-    """Parse a score. Raises `ArgumentTypeError`."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
-    return value
 
 
 def _sessions(place: Path, args: argparse.Namespace) -> list[Session]:

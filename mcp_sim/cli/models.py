@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from mcp_sim.cli.parsing import count
 from mcp_sim.models.language_model.endpoint import EndpointSettings
 from mcp_sim.spec.entries import named_world_model
 from mcp_sim.types import Json
@@ -48,11 +49,4 @@ def thinking(text: str) -> Json:
         return text
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be off, on or a number of tokens, not {text!r}")
-    return int(text)
-
-
-def count(text: str) -> int:
-    """Parse a whole number from 1. Raises `ArgumentTypeError`."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
     return int(text)

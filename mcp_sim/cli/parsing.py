@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -62,6 +64,24 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="trust this document, or all below this folder: they may run code, send keys, and name files anywhere",
     )
+
+
+def count(text: str) -> int:
+    """Parse a whole number from 1. Raises `ArgumentTypeError`."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def number(low: float, high: float, text: str) -> float:
+    """Parse a number between two others. Raises `ArgumentTypeError`."""
+    with suppress(ValueError):
+        if low <= float(text) <= high:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"must be a number from {low} to {high}, not {text!r}")
+
+
+share = partial(number, 0, 1)
 
 
 def positive_seconds(option: str, text: str) -> float:

@@ -16,6 +16,7 @@ import anyio
 
 from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_options, chosen_seeds, quieten
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.parsing import count, share
 from mcp_sim.cli.streams import write_command
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
@@ -34,12 +35,12 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND..."
     agent_options(parser)
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each seed (default 1)")
+    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="runs of each seed (default 1)")
     parser.add_argument("--intensity", metavar="0,0.3,0.6", help="intensities of faults, each a condition of its own")
     parser.add_argument("--baseline", action="store_true", help="also run every seed without faults, and compare")
     parser.add_argument("--no-faults", action="store_true", help="run without faults only")
     parser.add_argument(
-        "--require", type=float, default=1.0, metavar="0..1", help="the pass rate that is required (default 1)"
+        "--require", type=share, default=1.0, metavar="0..1", help="the pass rate that is required (default 1)"
     )
     parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
     parser.add_argument("--clock", choices=["virtual", "real"], help="real (the default): delays take real time")
@@ -108,10 +109,6 @@ async def _run(
 
 def _plans(scenario: Scenario, args: argparse.Namespace) -> list[RunPlan]:
     """Return the runs to make: all conditions of a seed one after the other. Raises `UsageError`."""
-    if args.repeat < 1:
-        raise UsageError(f"--repeat must be at least 1, not {args.repeat}")
-    if not 0 <= args.require <= 1:
-        raise UsageError(f"--require must be a number from 0 to 1, not {args.require:g}")
     conditions, seeds = _conditions(scenario, args), chosen_seeds(scenario, args.seeds)
     if len(conditions) * len(seeds) * args.repeat > MOST_RUNS:
         raise UsageError(f"these are more than {MOST_RUNS} runs")

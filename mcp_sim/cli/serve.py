@@ -20,7 +20,7 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.files import open_shared_trace, open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.serve_compile import Compilation, background_compilation, compiling
 from mcp_sim.cli.startup import LEVELS, Loaded, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import counted, first_few
@@ -67,7 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
     parser.add_argument(
-        "--ledger-keep", type=int, default=1000, metavar="N", help="entries kept in memory (default 1000)"
+        "--ledger-keep", type=count, default=1000, metavar="N", help="entries kept in memory (default 1000)"
     )
     parser.add_argument("--server", metavar="NAME", help="over stdio: the server to serve, of a scenario with several")
     parser.add_argument(
@@ -109,18 +109,18 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
         help="any (the default): create worlds when first named; declared: only those of --world",
     )
     group.add_argument(
-        "--max-worlds", type=int, default=10_000, metavar="N", help="maximum number of worlds (default 10000)"
+        "--max-worlds", type=count, default=10_000, metavar="N", help="maximum number of worlds (default 10000)"
     )
     group.add_argument(
         "--max-megabytes",
-        type=int,
+        type=count,
         default=2048,
         metavar="N",
         help="maximum memory of all worlds, in MiB (default 2048)",
     )
     group.add_argument(
         "--max-sessions",
-        type=int,
+        type=count,
         default=2000,
         metavar="N",
         help="maximum number of sessions of older protocols (default 2000)",
@@ -149,7 +149,8 @@ def run(args: argparse.Namespace) -> int:
     if args.gym is not None:
         return import_module("mcp_sim.cli.serve_gym").run(args)
     gc.disable()  # until all is loaded: there is nothing to collect yet, and looking costs a tenth of the start
-    _check_options(args)
+    if args.control_token_file is not None and args.control is None:
+        raise UsageError("--control-token-file needs --control PORT")
     if find_spec("mcp") is None:  # a client would be answered before the SDK is imported
         raise ModuleNotFoundError(name="mcp")
     if args.http is not None:
@@ -200,14 +201,6 @@ def _loaded(
             log.say(_warnings(scenario, args.scenario))
         judging = Judging(scenario, log.say if logs_calls(args) else None, args.report)
         yield Loaded(simulator, server, clock, log, judging, compilation)
-
-
-def _check_options(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for options of both transports that are invalid."""
-    if args.ledger_keep < 1:
-        raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
-    if args.control_token_file is not None and args.control is None:
-        raise UsageError("--control-token-file needs --control PORT")
 
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:

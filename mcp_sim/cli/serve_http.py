@@ -64,10 +64,6 @@ def bound(args: argparse.Namespace) -> socket.socket:
         raise UsageError("--store works over stdio only; over HTTP worlds are kept in memory")
     if args.workers != 1:
         _check_workers(args)
-    if args.max_worlds < 1:
-        raise UsageError(f"--max-worlds must be at least 1, not {args.max_worlds}")
-    if args.max_megabytes < 1:
-        raise UsageError(f"--max-megabytes must be at least 1, not {args.max_megabytes}")
     for name in args.world:
         checked_name(name)
     return bind(host, port)
@@ -202,8 +198,6 @@ def _announced(
 
 
 def _limits(args: argparse.Namespace) -> Limits:
-    if args.max_sessions < 1:
-        raise UsageError(f"--max-sessions must be at least 1, not {args.max_sessions}")
     return Limits(
         args.max_sessions,
         positive_seconds("--session-idle", args.session_idle),

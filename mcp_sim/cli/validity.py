@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import math
+import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from itertools import count
+from functools import partial
 from pathlib import Path
 
 import anyio
 
-from mcp_sim.cli import models
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import count, number, trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
@@ -43,24 +42,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a task in YAML (prepare, steps, goal), or a recorded session whose writes are the task",
     )
+    parser.add_argument("--streams", metavar="N", type=count, default=STREAMS, help=f"fault streams; default {STREAMS}")
+    parser.add_argument("--jobs", metavar="N", type=count, default=2, help="runs at a time; default 2")
     parser.add_argument(
-        "--streams", metavar="N", type=models.count, default=STREAMS, help=f"fault streams; default {STREAMS}"
+        "--at-least", metavar="RHO", type=partial(number, -1, 1), help="exit 1 if the rank correlation is lower"
     )
-    parser.add_argument("--jobs", metavar="N", type=models.count, default=2, help="runs at a time; default 2")
-    parser.add_argument("--at-least", metavar="RHO", type=_correlation, help="exit 1 if the rank correlation is lower")
     trust_option(parser)
     json_option(parser, "the report")
-
-
-def _correlation(text: str) -> float:
-    """Parse a rank correlation. Raises `ArgumentTypeError`."""
-    try:
-        rho = float(text)
-    except ValueError:
-        rho = math.nan
-    if not -1 <= rho <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from -1 to 1, not {text!r}")
-    return rho
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +78,7 @@ async def _compared(args: argparse.Namespace, progress: Progress) -> Validity:
         if session is not None:
             reads = {tool.name for tool in real.tools.values() if seems_to_read(real.domain, tool)}
             task = recorded_task(task, session, reads.__contains__)
-        done = count(step=args.jobs)
+        done = itertools.count(step=args.jobs)
 
         def notify(text: str) -> None:
             progress.show(next(done), text)

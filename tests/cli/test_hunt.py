@@ -151,8 +151,8 @@ def test_ctrl_c_reports_what_was_found(scenario: Path) -> None:
     [
         (["--kinds", "lost_acks"], "'lost_acks' is not a kind of perturbation; did you mean 'lost_ack'?"),
         (["--kinds", "injection"], "'injection' is not tried by hunts"),
-        (["--runs", "0"], "--runs must be from 1 to"),
-        (["--jobs", "0"], "--jobs must be at least 1"),
+        (["--runs", "0"], "--runs: must be a whole number from 1, not '0'"),
+        (["--jobs", "0"], "--jobs: must be a whole number from 1, not '0'"),
     ],
 )
 def test_impossible_options_are_refused(
