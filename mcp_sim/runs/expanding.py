@@ -32,6 +32,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.grades import failed_first
+from mcp_sim.types.json_values import map_texts
 from mcp_sim.world.state import State
 
 GRADED = ("naive_retry", "verify_then_retry", "duplicate_writer", GIVING_UP)
@@ -165,16 +166,12 @@ def _picked(base: State, name: str, pick: Pick, seed: int) -> Record:
 
 def _filled(value: Json, bound: Mapping[str, Record]) -> Any:
     """Return a value whose slots are filled. A text that is one slot becomes the value itself."""
-    if isinstance(value, dict):
-        return {key: _filled(inner, bound) for key, inner in cast("Record", value).items()}
-    if isinstance(value, list):
-        return [_filled(inner, bound) for inner in cast("list[Json]", value)]
-    if not isinstance(value, str):
-        return value
-    whole = _SLOT.fullmatch(value)
-    if whole is not None:
-        return _value(whole, bound)
-    return _SLOT.sub(lambda slot: str(_value(slot, bound)), value)
+
+    def filled(text: str) -> Json:
+        whole = _SLOT.fullmatch(text)
+        return _SLOT.sub(lambda slot: str(_value(slot, bound)), text) if whole is None else _value(whole, bound)
+
+    return map_texts(value, filled)
 
 
 def _value(slot: re.Match[str], bound: Mapping[str, Record]) -> Json:

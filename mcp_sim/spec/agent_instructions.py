@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from mcp_sim.spec import yaml12
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import texts_in
 
 TextPath: TypeAlias = tuple[str | int, ...]
 
@@ -47,20 +48,6 @@ def instructions_in_tools(tools: Sequence[Json]) -> Iterator[tuple[TextPath, str
         for path, text in texts_in(tool):
             for sentence in (*instructions_in(text, is_description=True), *_other_tools(text, names)):
                 yield (number, *path), sentence
-
-
-def texts_in(value: Json) -> Iterator[tuple[TextPath, str]]:
-    """Yield all texts in a value with their paths."""
-    if isinstance(value, str):
-        yield (), value
-    children: Any = ()
-    if isinstance(value, dict):
-        children = cast("Record", value).items()
-    elif isinstance(value, list):
-        children = enumerate(cast("list[Json]", value))
-    for key, inner in children:
-        for path, text in texts_in(inner):
-            yield (key, *path), text
 
 
 def _other_tools(text: str, names: Collection[str]) -> Iterator[str]:

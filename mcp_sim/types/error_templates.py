@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult, Turn, render_plain_failure
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, map_texts, texts_in
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
 
@@ -178,25 +178,19 @@ def fill_message(message: str, slots: Mapping[str, Json]) -> str:
 
 def slots_in(template: Json) -> set[str]:
     """Return the slots of a template."""
-    if isinstance(template, dict):
-        return slots_in(list(cast("dict[str, Any]", template).values()))
-    if isinstance(template, list):
-        return set[str]().union(*map(slots_in, cast("list[Any]", template)))
-    return set(_SLOT.findall(template)) if isinstance(template, str) else set[str]()
+    return {slot for _, text in texts_in(template) for slot in _SLOT.findall(text)}
 
 
 def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
     """Fill the slots of a template. Inside JSON, a string that is one slot becomes the value itself."""
-    if isinstance(template, dict):
-        return {name: _fill_part(value, slots) for name, value in cast("dict[str, Any]", template).items()}
-    if isinstance(template, list):
-        return [_fill_part(value, slots) for value in cast("list[Any]", template)]
-    return fill_message(template, slots) if isinstance(template, str) else template
+    if isinstance(template, str):
+        return fill_message(template, slots)
 
+    def filled(text: str) -> Json:
+        slot = _SLOT.fullmatch(text)
+        return slots[slot[1]] if slot and slot[1] in slots else fill_message(text, slots)
 
-def _fill_part(template: Json, slots: Mapping[str, Json]) -> Json:
-    slot = _SLOT.fullmatch(template) if isinstance(template, str) else None
-    return slots[slot[1]] if slot and slot[1] in slots else fill_template(template, slots)
+    return map_texts(template, filled)
 
 
 def _text(slot: re.Match[str], slots: Mapping[str, Json]) -> str:

@@ -173,6 +173,25 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
         yield path, value
 
 
+def texts_in(value: Json) -> Iterator[tuple[Path, str]]:
+    """Yield the texts within a value, with their paths."""
+    return ((path, leaf) for path, leaf in leaves(value) if isinstance(leaf, str))
+
+
+def map_leaves(value: Json, change: Callable[[Json], Json]) -> Json:
+    """Return a value with what `change` makes of each value within it that is not a list or object."""
+    if isinstance(value, dict):
+        return {name: map_leaves(inner, change) for name, inner in cast("Record", value).items()}
+    if isinstance(value, list | tuple):
+        return [map_leaves(item, change) for item in cast("list[Json]", value)]
+    return change(value)
+
+
+def map_texts(value: Json, change: Callable[[str], Json]) -> Json:
+    """Return a value with what `change` makes of each text within it. Names stay."""
+    return map_leaves(value, lambda leaf: change(leaf) if isinstance(leaf, str) else leaf)
+
+
 # paths ----------------------------------------------------------------------------------------------------------------
 
 

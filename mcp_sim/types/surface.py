@@ -19,7 +19,7 @@ from mcp_sim.types.error_templates import Template
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, map_texts, texts_in
 from mcp_sim.types.programs import ProgramFunction
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
@@ -180,13 +180,7 @@ def missing_capability_error(capability: Capability) -> tuple[str, Record]:
 
 def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
     """Fill the slots of a template. Every string stays a string."""
-    if isinstance(template, str):
-        return _SLOT.sub(lambda match: _text(match, slots), template)
-    if isinstance(template, dict):
-        return {name: fill_slots(value, slots) for name, value in cast("Record", template).items()}
-    if isinstance(template, list | tuple):
-        return [fill_slots(value, slots) for value in cast("list[Json]", template)]
-    return template
+    return map_texts(template, lambda text: _SLOT.sub(lambda match: _text(match, slots), text))
 
 
 def _text(match: re.Match[str], slots: Mapping[str, Json]) -> str:
@@ -200,11 +194,7 @@ def _text(match: re.Match[str], slots: Mapping[str, Json]) -> str:
 
 def slot_roots(template: Json) -> set[str]:
     """Return the first names of the slots of a template: `user` for `{user.content.city}`."""
-    if isinstance(template, dict):
-        return slot_roots(list(cast("Record", template).values()))
-    if isinstance(template, list | tuple):
-        return set[str]().union(*map(slot_roots, cast("list[Json]", template)))
-    return {name.partition(".")[0] for name in _SLOT.findall(template)} if isinstance(template, str) else set[str]()
+    return {name.partition(".")[0] for _, text in texts_in(template) for name in _SLOT.findall(text)}
 
 
 def variables(template: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from mcp_sim.types import Change, Json, Record, View
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, map_texts
 
 _HIDDEN: Any = object()
 """Marks a part that is left out."""
@@ -185,19 +185,9 @@ def without_chat_marks(text: str, arguments: Record) -> str:
 def redact(value: Json, withheld: Sequence[str]) -> Json:
     """Return the value with every text replaced that contains a withheld one."""
     secrets = [secret for secret in map(_plain, withheld) if secret]
-    return _hidden(value, secrets) if secrets else value
-
-
-def _hidden(value: Json, secrets: Sequence[str]) -> Json:
-    match value:
-        case dict():
-            return {name: _hidden(item, secrets) for name, item in cast("Record", value).items()}
-        case list():
-            return [_hidden(item, secrets) for item in cast("list[Json]", value)]
-        case str():
-            return HIDDEN if any(secret in _plain(value) for secret in secrets) else value
-        case _:
-            return value
+    if not secrets:
+        return value
+    return map_texts(value, lambda text: HIDDEN if any(secret in _plain(text) for secret in secrets) else text)
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -11,9 +11,10 @@ from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, cor
 from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.subjects import Subject
-from mcp_sim.types import Change, Json, Key, Observation, ToolResult, Transition, Turn, View
+from mcp_sim.types import Change, Key, Observation, ToolResult, Transition, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import map_leaves
 
 _DIGITS = re.compile(r"\d+")
 
@@ -101,22 +102,12 @@ def _after(key: Key) -> Key:
 def with_keys(body: ToolResult, renamed: Mapping[Key, Key]) -> ToolResult:
     """Return the result with other ids."""
     if body.form in ("structured", "json"):
-        return body.with_value(_renamed(body.value, renamed))
+        return body.with_value(
+            map_leaves(body.value, lambda leaf: leaf if isinstance(leaf, bool | float) else renamed.get(leaf, leaf))
+        )
     if body.form == "text":
         text = cast("str", body.value)
         for key, new in renamed.items():
             text = re.sub(rf"(?<!\w){re.escape(str(key))}(?!\w)", str(new).replace("\\", r"\\"), text)
         return replace(body, value=text)
     return body
-
-
-def _renamed(value: Json, renamed: Mapping[Key, Key]) -> Json:
-    match value:
-        case dict():
-            return {name: _renamed(item, renamed) for name, item in cast("dict[str, Json]", value).items()}
-        case list():
-            return [_renamed(item, renamed) for item in cast("list[Json]", value)]
-        case str() | int() if not isinstance(value, bool):
-            return renamed.get(value, value)
-        case _:
-            return value

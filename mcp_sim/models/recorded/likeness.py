@@ -11,6 +11,7 @@ from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import map_leaves
 from mcp_sim.types.time_formats import parse_time
 
 Renamed = Mapping[str, str]
@@ -142,27 +143,24 @@ def _have_one_form(value: str, other: str) -> bool:
 
 def renamed(value: Json, names: Renamed) -> Json:
     """Replace recorded values by those of this run, also inside longer strings."""
-    return _renamed(value, names, _pattern(names)) if names else value
+    if not names:
+        return value
+    pattern = _pattern(names)
+
+    def change(leaf: Json) -> Json:
+        if isinstance(leaf, str):
+            return pattern.sub(lambda match: names[match[0]], leaf)
+        if not isinstance(leaf, int) or isinstance(leaf, bool) or str(leaf) not in names:
+            return leaf
+        new = names[str(leaf)]
+        return int(new) if new.isdecimal() else new
+
+    return map_leaves(value, change)
 
 
 def _pattern(names: Renamed) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-
-
-def _renamed(value: Json, names: Renamed, pattern: re.Pattern[str]) -> Json:
-    match value:
-        case dict():
-            return {name: _renamed(inner, names, pattern) for name, inner in cast("Record", value).items()}
-        case list():
-            return [_renamed(item, names, pattern) for item in cast("list[Json]", value)]
-        case str():
-            return pattern.sub(lambda match: names[match[0]], value)
-        case int() if not isinstance(value, bool) and str(value) in names:
-            new = names[str(value)]
-            return int(new) if new.isdecimal() else new
-        case _:
-            return value
 
 
 def pairs(recorded: Json, served: Json, name: str = "") -> Iterator[tuple[str, str]]:

@@ -13,12 +13,13 @@ from tempfile import NamedTemporaryFile
 from typing import Protocol
 
 from mcp_sim import __version__
-from mcp_sim.spec.agent_instructions import instructions_in, instructions_in_tools, texts_in
+from mcp_sim.spec.agent_instructions import instructions_in, instructions_in_tools
 from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import texts_in
 
 MOST_NAMES = 10_000  # a name is tried with each number in turn
 LONGEST_NAME = 60  # a file name has at most 255 bytes, with its number and suffix

@@ -30,6 +30,7 @@ from mcp_sim.recordings.capture.stand_ins import StandIns
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.json_values import texts_in
 
 _Finder: TypeAlias = Callable[[str], Iterable[tuple[int, int, str]]]
 """Yields start, end and stand-in of what it finds in a text."""
@@ -286,13 +287,7 @@ _BORDERS = frozenset({"", '"', "'", "`", "/", "\\"})
 
 
 def _texts_in(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        value = list(cast("Record", value).values())
-    if isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _texts_in(item)
-    elif isinstance(value, str):
-        yield decoded(value) or value
+    return (decoded(text) or text for _, text in texts_in(value))
 
 
 def _values_in_schemas(value: Json) -> Iterator[tuple[str, list[Json]]]:

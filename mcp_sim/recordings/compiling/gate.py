@@ -8,7 +8,6 @@ from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
 
 from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import representative_sessions
@@ -31,9 +30,10 @@ from mcp_sim.recordings.compiling.trial import job_of, known_of
 from mcp_sim.recordings.ranking import Rank, Ranking
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sessions import Session
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import map_texts
 from mcp_sim.types.programs import ProgramFunction
 
 LIMITS = Limits(memory=2 << 30, cpu=150)
@@ -356,22 +356,9 @@ class Gate:
     def _confined(self, job: Record, folder: Path, hash_seed: int) -> Record:
         try:
             report = run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
-            return _without_path(report, f"{folder}/")
+            return map_texts(report, lambda text: text.replace(f"{folder}/", ""))  # it is gone afterwards
         except Unconfined as error:
             raise UsageError(f"programs that a model wrote cannot be tried here: {error}") from None
-
-
-def _without_path(value: Json, folder: str) -> Json:
-    """Return a result without the path of a folder that is gone afterwards."""
-    match value:
-        case dict():
-            return {name: _without_path(inner, folder) for name, inner in cast("Record", value).items()}
-        case list():
-            return [_without_path(item, folder) for item in cast("list[Json]", value)]
-        case str():
-            return value.replace(folder, "")
-        case _:
-            return value
 
 
 def _said(problem: Record) -> str:

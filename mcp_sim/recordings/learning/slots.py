@@ -13,7 +13,7 @@ from mcp_sim.recordings.observed import is_time, normal
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE, canonical
+from mcp_sim.types.json_values import NOWHERE, canonical, map_texts
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.result_templates import SLOT
 from mcp_sim.types.time_formats import parse_time
@@ -241,13 +241,7 @@ def _is_verbatim(path: str, shown: Sequence[Shown]) -> bool:
 
 def literal(value: Json) -> Json:
     """Return a recorded value as a constant. Redacted values are left out."""
-    if isinstance(value, dict):
-        return {name: literal(item) for name, item in cast("Record", value).items()}
-    if isinstance(value, list):
-        return [literal(item) for item in cast("list[Json]", value)]
-    if isinstance(value, str) and PLACEHOLDER.search(value):
-        return PLACEHOLDER.sub("", value) or None
-    return value
+    return map_texts(value, lambda text: (PLACEHOLDER.sub("", text) or None) if PLACEHOLDER.search(text) else text)
 
 
 def most_common(values: Iterable[Json]) -> Json:

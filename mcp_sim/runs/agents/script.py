@@ -24,17 +24,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mcp_sim.spec.messages import error_messages
 from mcp_sim.spec.yaml12 import dotted
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import objects_in
+from mcp_sim.types.json_values import map_texts, objects_in
 
 M = TypeVar("M", bound=BaseModel)
 SHIPPED = Path(__file__).parent / "scripts"
@@ -206,13 +206,11 @@ def _number_or_text(text: str) -> Json:
 
 def filled(value: Any, kept: Mapping[str, Json]) -> Any:
     """Return a value with `{name}` replaced by kept values; a text that is nothing else becomes the value itself."""
-    if isinstance(value, dict):
-        return {name: filled(inner, kept) for name, inner in cast("Record", value).items()}
-    if isinstance(value, list):
-        return [filled(item, kept) for item in cast("list[Json]", value)]
-    if not isinstance(value, str):
-        return value
-    alone = _KEPT.fullmatch(value)
-    if alone and alone[1] in kept:
-        return kept[alone[1]]
-    return _KEPT.sub(lambda match: str(kept.get(match[1], match[0])), value)
+
+    def change(text: str) -> Json:
+        alone = _KEPT.fullmatch(text)
+        if alone and alone[1] in kept:
+            return kept[alone[1]]
+        return _KEPT.sub(lambda match: str(kept.get(match[1], match[0])), text)
+
+    return map_texts(value, change)
