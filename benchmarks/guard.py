@@ -43,9 +43,9 @@ from support.long_walks import tools_of, unperturbed
 from support.walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES
+from mcp_sim.runs.agents.trials import play
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.import_files import build_files, with_program

@@ -323,9 +323,9 @@ def act(arguments: Sequence[str]) -> None:
     from mcp import Client, StdioServerParameters  # noqa: PLC0415 (the agent only)
     from mcp.client.stdio import stdio_client  # noqa: PLC0415 (the agent only)
 
-    from mcp_sim.runs.agents.clients import play  # noqa: PLC0415 (the agent only)
     from mcp_sim.runs.agents.script import SHIPPED, read_script  # noqa: PLC0415 (the agent only)
     from mcp_sim.runs.agents.strategies import STRATEGIES  # noqa: PLC0415 (the agent only)
+    from mcp_sim.runs.agents.trials import play  # noqa: PLC0415 (the agent only)
 
     parser = argparse.ArgumentParser()
     parser.add_argument("strategy")

@@ -21,7 +21,7 @@ from support.library_stores import new_store
 
 from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes
 from mcp_sim.libraries.search import Search, snippet, words_of
-from mcp_sim.libraries.search.withheld import shown_values
+from mcp_sim.libraries.search.pages import shown_values
 
 GENERIC = [
     "weather", "recipe", "football", "history", "prices", "council", "church", "market", "letters", "travel",

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,11 +25,11 @@ from mcp_sim.cli.parsing import count
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import Gate
+from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
-from mcp_sim.recordings.compiling.report import report_of
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, can_be_edited
+from mcp_sim.recordings.ranking import validity_report
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.programs import modules_beside
@@ -313,3 +313,80 @@ def _totals(report: Record) -> str:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
+
+
+# report of what was kept ----------------------------------------------------------------------------------------------
+
+
+def report_of(gate: Gate, outcome: Outcome) -> Record:
+    """Return what happened, as JSON."""
+    judged, plans = outcome.judged, gate.plans
+    tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
+    held, ranks = None if judged is None else judged.held.score, gate.ranks(None)
+    ours = [None] * len(ranks) if judged is None else gate.ranks(judged.text)
+    return {
+        "server": gate.subject.server,
+        "kept": sum(tool["kept"] for tool in tools.values()),
+        "tools": tools,
+        "hooks": _hooks_report(outcome),
+        "sessions": {
+            "shown": [session.name for session in gate.subject.shown],
+            "held_back": [session.name for session in gate.subject.held],
+            "scored": [session.name for session in gate.subject.scored],
+        },
+        "held_back": {"program": held, "plans": plans.held.score},
+        "scored": {"program": None if judged is None else gate.score(judged.text), "plans": gate.score(None)},
+        "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
+        "validity": validity_report(zip(ours, ranks, strict=True)),
+        "rounds": outcome.tally.rounds,
+        "tokens": outcome.tally.tokens,
+        "complaints": outcome.complaints,
+        "votes": {tool: vote.to_json() for tool, vote in outcome.votes.items()},
+    }
+
+
+def _hooks_report(outcome: Outcome) -> Record:
+    """Return whether each hook and resource of the program was kept, and why not."""
+    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
+    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
+    return {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks}
+
+
+def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
+    judged, plans = outcome.judged, gate.plans
+    kept = judged is not None and tool in judged.functions
+    shown = judged or outcome.best
+    return {
+        "kept": kept,
+        "result": "kept" if kept else _left_out(tool, shown, outcome),
+        "checks": [] if shown is None else [*shown.checks.get(tool, ())],
+        "held_back": None if shown is None else shown.held.tools.get(tool),
+        "plan": plans.held.tools.get(tool),
+        "why": _excuse(tool, outcome) if kept else _why(tool, outcome),
+    }
+
+
+def _excuse(tool: str, outcome: Outcome) -> list[str]:
+    """Return what is wrong with a function that is kept all the same; empty if nothing."""
+    why = outcome.excused.get(tool, ())
+    return [f"kept, since other functions work on what it creates: {reason}" for reason in why]
+
+
+def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
+    """Return whether a tool never had a function, or lost it."""
+    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
+    return "dropped" if had else "missing"
+
+
+def _why(tool: str, outcome: Outcome) -> list[str]:
+    """Return why a tool has no function of the program."""
+    best = outcome.best
+    if best is None:
+        return outcome.complaints.split("\n")[:1]
+    if tool in outcome.dropped:
+        return [*outcome.dropped[tool]]
+    if best.whole:
+        return [*best.whole]
+    if tool in best.functions:
+        return ["the rest failed with it"]
+    return ["the program has no function for it"]

@@ -15,8 +15,7 @@ from mcp_sim.cli import main
 from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
 from mcp_sim.generate.fiction.theme import Theme, known_words
 from mcp_sim.libraries.search import Search, snippet
-from mcp_sim.libraries.search.pages import read_given_pages
-from mcp_sim.libraries.search.withheld import shown_values
+from mcp_sim.libraries.search.pages import read_given_pages, shown_values
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.types.errors import DocumentError, UsageError

@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from mcp_sim.models.language_model.observations import read_observation
-from mcp_sim.models.language_model.patterns import FORMATS, bounded
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.models.language_model.tighten import IMPOSSIBLE, Bounds, tighten, whole_schema
+from mcp_sim.models.language_model.tighten import FORMATS, IMPOSSIBLE, Bounds, bounded, tighten, whole_schema
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.json_schema.validation import Validator
 

@@ -11,9 +11,9 @@ import pytest
 from support.vendors import GRADED_SCENARIOS, compiled
 
 from mcp_sim import Simulator, World
-from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import Script, script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply, has_given_up
+from mcp_sim.runs.agents.trials import play
 from mcp_sim.server.testing import connected
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Record

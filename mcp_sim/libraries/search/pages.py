@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from mcp_sim.libraries.search.withheld import sentences_of, shown_values
 from mcp_sim.libraries.store import LibraryError
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import did_you_mean
@@ -258,3 +257,40 @@ def _from_template(template: Record, rows: Rows, texts: Record, place: str) -> I
         body = "\n\n".join((f"# {heads['title']}", *whole)) if heads["title"] else "\n\n".join(whole)
         preview = " ".join(shown)
         yield page(**heads, text=body, preview=preview, description=preview[:_DESCRIPTION])
+
+
+# withheld facts -------------------------------------------------------------------------------------------------------
+
+
+_NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split a text at the ends of sentences and lines."""
+    return [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return the numbers that a text shows, in any notation."""
+    return [float(number.replace(",", "")) for number in _NUMBER.findall(text)]
+
+
+def shows(text: str, value: Json) -> bool:
+    """Whether a text shows a value: a number in any notation (1871, 1,871), or the same words in this order."""
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, int | float):
+        return abs(value) in numbers_in(text)
+    words = _plain(str(value))
+    return bool(words.strip()) and words in _plain(text)
+
+
+def shown_values(text: str, values: Iterable[Json]) -> list[Json]:
+    """Return those of the values that a text shows."""
+    return [value for value in values if shows(text, value)]
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(word.casefold() for word in _WORD.findall(text))} "

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 
 from mcp_sim.libraries.search.index import Indexes, words_of
-from mcp_sim.libraries.search.pages import Rows, read_given_pages
-from mcp_sim.libraries.search.withheld import sentences_of
+from mcp_sim.libraries.search.pages import Rows, read_given_pages, sentences_of
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json, Record
 

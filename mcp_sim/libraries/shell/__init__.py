@@ -8,8 +8,8 @@ and functions), `service` (processes and ports), `partition` and `package`.
 from __future__ import annotations
 
 from mcp_sim.libraries.git import entities as entities_of_git
+from mcp_sim.libraries.shell.given import TABLES
 from mcp_sim.libraries.shell.shell import Blocked, Output, Shell, ShellError
-from mcp_sim.libraries.shell.tables import TABLES
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 

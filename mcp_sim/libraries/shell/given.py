@@ -12,7 +12,6 @@ from mcp_sim.libraries.files import Files, normalize, parent
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
 from mcp_sim.libraries.git import Git
 from mcp_sim.libraries.shell.commands.suites import PYTEST, collected
-from mcp_sim.libraries.shell.tables import TABLES
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import did_you_mean, nearest
@@ -160,3 +159,22 @@ def _listed(value: Json, key: str) -> Iterator[Record]:
         yield as_object(row) if isinstance(row, dict) else {key: row}
     for name, row in as_object(value).items():
         yield {key: name, **(as_object(row) if isinstance(row, dict) else {"version": row})}
+
+
+_TEXT: Record = {"type": "string"}
+_NUMBER: Record = {"type": "integer"}
+
+TABLES: Mapping[str, Mapping[str, Record]] = {
+    "shell_session": {"id": _TEXT, "cwd": _TEXT, "state": _TEXT, "blocked": _TEXT},
+    "service": {
+        "name": _TEXT, "command": _TEXT, "pid": _NUMBER, "port": _NUMBER, "user": _TEXT, "status": _TEXT,
+        "responses": {"type": "object"},
+    },
+    "partition": {"mount": _TEXT, "device": _TEXT, "size": _NUMBER, "used": _NUMBER, "is_full": {"type": "boolean"}},
+    "package": {"name": _TEXT, "version": _TEXT},
+    "test_case": {
+        "name": _TEXT, "root": _TEXT, "needs": {"type": "object"}, "error": _TEXT, "source": _TEXT, "fails": _TEXT,
+        "line": _NUMBER, "runner": _TEXT,
+    },
+}  # fmt: skip
+"""Table -> field -> its schema. The first field is the key."""

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from mcp_sim.libraries.files.paths import directories_above, is_within
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
 from mcp_sim.libraries.shell.commands.invocation import Body, run_on_bytes, run_on_text
-from mcp_sim.libraries.shell.contents import bytes_of, content_of, kilobytes
 from mcp_sim.libraries.shell.installed import INSTALLED, SYSTEM, furnish
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Record
@@ -27,6 +26,7 @@ from mcp_sim.types.clock import iso_seconds
 
 if TYPE_CHECKING:
     from bashkit import Bash, BuiltinContext, BuiltinResult, CommandContext, ExecResult, FileSystem
+from base64 import b64decode, b64encode
 
 MODES = {FILE: "644", DIRECTORY: "755"}
 """The modes of records without a mode."""
@@ -442,3 +442,24 @@ def _seconds(record: Record, default: datetime) -> int:
         return int(datetime.fromisoformat(str(record.get("modified_at") or "")).timestamp())
     except ValueError:
         return int(default.timestamp())
+
+
+def content_of(data: bytes) -> Record:
+    """Return the fields of a content: text, or base64 for bytes that are not UTF-8."""
+    try:
+        return {"content": data.decode()}
+    except UnicodeDecodeError:
+        return {"content": b64encode(data).decode(), "encoding": "base64"}
+
+
+def bytes_of(record: Record) -> bytes:
+    """Return the bytes of a file."""
+    text = str(record.get("content") or "")
+    if record.get("encoding") == "base64":
+        return b64decode(text, validate=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def kilobytes(record: Record | None) -> int:
+    """Return how much of the disk a file takes, in blocks of 4 KiB."""
+    return 0 if record is None else -(-len(bytes_of(record)) // 4096) * 4

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import anyio
 
-from mcp_sim.libraries.search.withheld import numbers_in
+from mcp_sim.libraries.search.pages import numbers_in
 from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Unanswered

@@ -14,16 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TypeAlias, cast
 
-from mcp_sim.recordings.capture.nested_texts import decoded, encoded_like, pieces_of
 from mcp_sim.recordings.capture.personal_fields import (
     TOKEN,
     Kind,
+    decoded,
+    encoded_like,
     find_personal,
     is_card,
     is_persons_name,
     kind_of,
     naming_field,
     personal_words,
+    pieces_of,
     text_of_number,
 )
 from mcp_sim.recordings.capture.stand_ins import StandIns

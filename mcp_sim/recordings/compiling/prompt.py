@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib.resources import files
 from inspect import cleandoc
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
 
+from mcp_sim.generate.records import generate
 from mcp_sim.models.language_model.prompt import encodable
 from mcp_sim.recordings.compiling.evidence import (
     answer_text,
@@ -25,10 +29,14 @@ from mcp_sim.recordings.compiling.evidence import (
     violated_schemas,
 )
 from mcp_sim.recordings.compiling.static_checks import MODULES
-from mcp_sim.recordings.compiling.subject import Subject
-from mcp_sim.recordings.compiling.suggested_state import suggested_state
+from mcp_sim.recordings.compiling.subject import Subject, write_server
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import RecordedCall
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.english import plural, snake
 
 LONGEST = 160_000
 """The length of the prompt that is aimed at, in characters. About 40,000 tokens: fits into the context of the models
@@ -284,3 +292,70 @@ def _objects(value: Json) -> Iterator[str]:
 
 def _text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+# a suggested state ----------------------------------------------------------------------------------------------------
+
+
+_ROWS = 3
+"""How many records show which fields vary."""
+_ENTITIES = 3  # the form of a state, not its extent
+_LONGEST = 120
+"""The longest text of a field, in characters."""
+
+
+def suggested_state(subject: Subject) -> Record:
+    """Return records of the entities that most tools work on, by their plural names; empty if nothing is inferred.
+
+    They have the fields that tools name: others would only mislead.
+    """
+    with TemporaryDirectory(prefix="mcp-sim-") as name:
+        folder = Path(name)
+        write_server(replace(subject, world={}), folder)
+        try:
+            names = _main_entities(load(folder / "scenario.json").domain)
+            counts = {entity: {"count": _ROWS} for entity in names}
+            write_server(replace(subject, world={"records": counts}), folder)
+            return _records(folder / "scenario.json", names) if names else {}
+        except DocumentError:
+            return {}
+
+
+def _main_entities(domain: Domain) -> list[str]:
+    """Return the entities that tools create, those with the most tools first, else those they work on."""
+    counts = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
+    created = {plan.entity for plan in domain.plans.values() if plan.verb == "create"}
+    entities = (domain.entities[name] for name, _ in counts.most_common() if name in domain.entities)
+    tables = [entity.name for entity in entities if not (entity.singleton or entity.inside)]
+    return ([name for name in tables if name in created] or tables)[:_ENTITIES]
+
+
+def _records(file: Path, names: list[str]) -> Record:
+    scenario = load(file)
+    tables = generate(scenario.domain, scenario.records, scenario.seed)
+    known = {snake(name) for tool in scenario.domain.tools.values() for name in _names(tool.definition)}
+    suggested: Record = {}
+    for name in names:
+        key = scenario.domain.entities[name].key
+        rows = [
+            {field: _cut(value) for field, value in row.items() if field == key or snake(field) in known}
+            for row in [*tables.get(name, {}).values()][:_ROWS]
+        ]
+        suggested |= {plural(name): rows} if any(len(row) > 1 for row in rows) else {}
+    return suggested
+
+
+def _names(value: Json) -> Iterator[str]:
+    """Yield the names of properties in schemas."""
+    if isinstance(value, dict):
+        inner = cast("Record", value)
+        yield from as_object(inner.get("properties"))
+        for nested in inner.values():
+            yield from _names(nested)
+    elif isinstance(value, list):
+        for nested in cast("list[Json]", value):
+            yield from _names(nested)
+
+
+def _cut(value: Json) -> Json:
+    return f"{value[:_LONGEST]}..." if isinstance(value, str) and len(value) > _LONGEST else value

@@ -20,9 +20,8 @@ from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.report import Report
-from mcp_sim.recordings.responders import Simulations
+from mcp_sim.recordings.responders import Simulations, start_of
 from mcp_sim.recordings.score import CallScore
-from mcp_sim.recordings.times import start_of
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.programs import declared_fields

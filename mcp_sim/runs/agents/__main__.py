@@ -15,9 +15,9 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import Script, read_script, script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES
+from mcp_sim.runs.agents.trials import play
 from mcp_sim.types.errors import UsageError
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import NoReturn
 
+import anyio
 from mcp import Client, MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
 
-from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import Script, read_script, script_for
-from mcp_sim.runs.agents.strategies import STRATEGIES, has_given_up
+from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply, Sleep, Strategy, has_given_up
 from mcp_sim.server.impersonation import Context
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import BrokenDelivery
+from mcp_sim.types import BrokenDelivery, Json, Record
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.scenario import Scenario
@@ -96,3 +97,36 @@ def _scripts(scenario: Scenario) -> Iterator[Script]:
         return
     if script.task.split() == scenario.task.split():
         yield script
+
+
+async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client], sleep: Sleep = anyio.sleep) -> str:
+    """Carry out a script with the clients of its servers, by name. Return the final answer.
+
+    Raises `UsageError` if it calls a tool that there is not.
+    """
+    tools = {
+        f"{server}/{tool.name}" if len(clients) > 1 else tool.name: (client, tool.name)
+        for server, client in clients.items()
+        for tool in (await client.list_tools()).tools
+    }
+    script.refuse_unknown(tools)
+
+    async def ask(tool: str, arguments: Record) -> Reply:
+        client, name = tools[tool]
+        try:
+            return _reply(await client.call_tool(name, arguments))
+        except MCPError as error:
+            return Reply(None, True, str(error))
+
+    return await Player(script, strategy, ask, sleep, frozenset(tools)).play()
+
+
+def _reply(result: CallToolResult) -> Reply:
+    text = " ".join(block.text for block in result.content if isinstance(block, TextContent))
+    value: Json = result.structured_content
+    if value is None:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+    return Reply(value, bool(result.is_error), text)

@@ -16,7 +16,6 @@ from mcp_sim.libraries.shell.commands import (
     listing,
     looking,
     metadata,
-    octal,
     paths,
     sequences,
     services,
@@ -29,24 +28,8 @@ from mcp_sim.libraries.shell.commands.invocation import Body
 __all__ = ["COMMANDS", "Body"]
 
 _MODULES = (
-    archives,
-    chance,
-    clock,
-    compression,
-    copying,
-    differences,
-    dumps,
-    git,
-    listing,
-    looking,
-    metadata,
-    octal,
-    paths,
-    sequences,
-    services,
-    sums,
-    system,
-    testing,
-)
+    archives, chance, clock, compression, copying, differences, dumps, git, listing, looking, metadata, paths,
+    sequences, services, sums, system, testing,
+)  # fmt: skip
 COMMANDS: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
 """By name. They come before those of the interpreter."""

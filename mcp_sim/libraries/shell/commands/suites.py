@@ -18,7 +18,7 @@ from mcp_sim.libraries.files import Files, below, is_within
 from mcp_sim.libraries.files.tree import FILE
 from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, own_files, run_confined
 from mcp_sim.libraries.shell.commands.invocation import Failed, Invocation
-from mcp_sim.libraries.shell.contents import bytes_of
+from mcp_sim.libraries.shell.machine import bytes_of
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object
