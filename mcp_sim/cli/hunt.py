@@ -20,8 +20,8 @@ from mcp_sim.cli.agent_options import (
 )
 from mcp_sim.cli.files import replace_file, writable_folder
 from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import Palette, counted
 from mcp_sim.cli.parsing import count
+from mcp_sim.cli.terminal import Palette, counted
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
