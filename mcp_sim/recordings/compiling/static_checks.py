@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dis import get_instructions
 from importlib import import_module
-from types import ModuleType
+from types import CodeType, ModuleType
+from warnings import catch_warnings, simplefilter
 
 from mcp_sim.spec.program_state import module_state
 
@@ -22,12 +25,40 @@ MODULES = frozenset(
 
 _PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
 """What programs may import of `pathlib`: paths that are only names."""
-_NAMES = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "breakpoint", "globals", "vars"})
-_REACHED = frozenset({"os", "sys", "_sys", "_io", "builtins", "bltns", "codecs", "importlib", "subprocess", "_thread"})
+_NAMES = frozenset(
+    "open eval exec compile input breakpoint globals locals vars help exit quit copyright credits license".split()  # noqa: SIM905 (a list of words reads better in a line)
+)
+_REACHED = frozenset({"os", "sys", "builtins", "bltns", "codecs", "importlib", "subprocess"})
 """The modules that allowed ones have imported, as attributes of whatever a program calls them."""
-_FILES = frozenset({"open", "open_code", "FileIO"})
-"""What `io` has for files."""
+_INTERPRETER = re.compile(r"(?:gi|cr|ag)_(?:frame|code|await|yieldfrom|origin)|f_\w+|tb_frame|mro|get_field")
+"""Attributes that lead from generators, coroutines, frames and types to Python's own."""
+_OPEN_NAMES = frozenset({"__name__", "__doc__", "__init__", "_asdict", "_fields", "_make", "_replace"})
+"""Names with underscores that programs may use: those of functions and named tuples."""
+_ALLOWED: Mapping[str, Collection[str]] = {
+    "io": {"StringIO", "BytesIO"},
+    "shlex": {"quote", "split", "join"},
+    "zoneinfo": {"ZoneInfo", "ZoneInfoNotFoundError"},
+    "types": {"MappingProxyType", "SimpleNamespace", "NoneType", "GenericAlias", "UnionType", "EllipsisType"},
+    "posixpath": {
+        *("basename", "commonpath", "commonprefix", "dirname", "isabs", "join", "normcase", "normpath", "relpath"),
+        *("split", "splitdrive", "splitext", "sep", "altsep", "extsep", "curdir", "pardir", "pathsep"),
+    },
+}
+"""What programs may use of modules that also have files, processes or code."""
+_REFUSED: Mapping[str, Collection[str]] = {
+    "ast": {"main"},
+    "base64": {"main", "test"},
+    "calendar": {"main"},
+    "contextlib": {"chdir", "redirect_stdout", "redirect_stderr"},
+    "dataclasses": {"make_dataclass"},  # runs the names and defaults that it gets as code
+    "string": {"Formatter"},  # reads attributes by their names
+    "typing": {"ForwardRef", "get_type_hints", "evaluate_forward_ref"},  # run texts as code
+    "uuid": {"getnode"},
+}
+"""What programs may not use of other modules."""
 _BY_NAME = frozenset({"getattr", "attrgetter", "methodcaller"})
+_PRIVATE_FIELD = re.compile(r"\{\w*(?:\.\w+|\[\w+\])*\.(?:_|$)")
+"""What makes `str.format` read an attribute that is private."""
 _CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
 _CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
 _WAITS = "uses `async for` or `async with`: programs wait for nothing"
@@ -39,23 +70,74 @@ def static_problems(text: str, beside: Collection[str] = ()) -> Iterator[tuple[i
     Raises `SyntaxError` or `ValueError` if it is not Python.
     """
     module = ast.parse(text)
-    bound, imported = {*_bound(module)}, _imported_modules(module)
+    imported = _imported_modules(module)
+    used = {id(child) for node in ast.walk(module) for child in _used_in_place(node)}
     yield from module_state(module)
+    yield from _names(module)
     for node in ast.walk(module):
         yield from _waits(node)
         yield from _imports(node, beside)
         yield from _reaches(node, imported)
-        line = getattr(node, "lineno", 0)
+        if id(node) not in used:
+            yield from _passes_on(node, imported)
         match node:
-            case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES - bound:
-                yield line, f"uses {name}, which programs may not: they do no input or output"
             case ast.Call(func=ast.Attribute() as function) if _reads_clock(node, function):
                 yield (
-                    line,
+                    node.lineno,
                     f"uses {ast.unparse(function)}, which differs from run to run: use world.now or world.random",
                 )
             case _:
                 pass
+
+
+def _names(module: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield where a program uses a name of Python that it may not, unless a function around it has that name.
+
+    Which names are those of functions, Python decides when it compiles. What it cannot compile may have none of them.
+    """
+    try:
+        with catch_warnings():
+            simplefilter("ignore")
+            names = [*_loaded(compile(module, "<program>", "exec", dont_inherit=True))]
+    except SyntaxError:
+        names = [(node.lineno, node.id) for node in ast.walk(module) if isinstance(node, ast.Name)]
+    for line, name in names:
+        if name in _NAMES or _is_reserved(name):
+            yield line, f"uses {name}, which programs may not: they do no input or output"
+
+
+def _loaded(code: CodeType) -> Iterator[tuple[int, str]]:
+    """Yield the lines and names of what code reads from its module, or from Python."""
+    for step in get_instructions(code):
+        if step.opname.startswith("LOAD_") and ("NAME" in step.opname or "GLOBAL" in step.opname):
+            yield (step.positions and step.positions.lineno) or 1, step.argval
+    yield from (name for inner in code.co_consts if isinstance(inner, CodeType) for name in _loaded(inner))
+
+
+def _is_reserved(name: str) -> bool:
+    return name.startswith("__") and name not in {*_OPEN_NAMES, "__annotations__", "__build_class__", "__debug__"}
+
+
+def _used_in_place(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of an expression that are used where they are: modules with an attribute, functions called."""
+    match node:
+        case ast.Attribute(value=ast.Name() as owner):
+            yield owner
+        case ast.Call(func=function):
+            yield function
+        case _:
+            pass
+
+
+def _passes_on(node: ast.AST, imported: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Yield what a program keeps under another name, where its use cannot be seen."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()) if name in imported:
+            yield node.lineno, f"uses the module {name} as a value: write {name}.NAME"
+        case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name) if name in _BY_NAME:
+            yield node.lineno, f"uses {name}: write the attribute (row.title) or world[name]"
+        case _:
+            pass
 
 
 def _waits(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -93,11 +175,17 @@ def _imports(node: ast.AST, beside: Collection[str]) -> Iterator[tuple[int, str]
             )
         case ast.ImportFrom(module=str(source), level=0) if source.partition(".")[0] in beside:
             pass
+        case ast.ImportFrom(names=[ast.alias(name="*")]):
+            yield node.lineno, "imports *: name what the program uses"
         case ast.ImportFrom(module="pathlib", level=0, names=names) if {alias.name for alias in names} <= _PURE_PATHS:
             pass
         case ast.ImportFrom(module=source, level=level, names=names):
             module = "." * level + (source or "")
-            refused = [alias.name for alias in names if not _is_kept(module, alias.name)]
+            refused = [
+                alias.name
+                for alias in names
+                if not _is_kept(module, alias.name) or (alias.asname and alias.name in _BY_NAME)
+            ]
             if refused:
                 name = f"{module}.{refused[0]}" if is_importable(module) else module
                 yield node.lineno, _not_importable(name)
@@ -119,31 +207,41 @@ def _is_kept(module: str, name: str) -> bool:
     """
     if is_importable(f"{module}.{name}"):
         return True
-    if not is_importable(module):
+    if not is_importable(module) or name.startswith("_") or name in _REFUSED.get(module, ()):
         return False
     held = import_module(module)
-    names: Iterable[str] = getattr(held, "__all__", vars(held)) if name == "*" else [name]
-    is_file = module == "io" and name in _FILES
-    return not is_file and not any(isinstance(getattr(held, each, held), ModuleType) for each in names)
+    return name in _ALLOWED.get(module, {name}) and not isinstance(getattr(held, name, held), ModuleType)
 
 
 def _reaches(node: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """Yield where an expression leads out of what a program may use: to other modules, files, or Python's own."""
     match node:
-        case ast.Attribute(attr=name) if name.startswith("__") and name not in {"__name__", "__doc__", "__init__"}:
+        case ast.Attribute(value=owner, attr=name) if _is_hidden(name, ast.unparse(owner)):
             yield node.lineno, f"uses {name}, which programs may not"
+        case ast.MatchClass(kwd_attrs=names):
+            yield from ((node.lineno, f"uses {name}, which programs may not") for name in names if _is_hidden(name))
         case ast.Attribute(value=owner, attr=name):
             root, _, rest = ast.unparse(owner).partition(".")
             module = f"{imported[root]}.{rest}".rstrip(".") if root in imported else ""
             is_package = any(known.startswith(f"{module}.") for known in MODULES) and not is_importable(module)
-            if name in _REACHED or (module and (is_package or is_importable(module)) and not _is_kept(module, name)):
+            if module and (is_package or is_importable(module)) and not _is_kept(module, name):
                 yield node.lineno, f"uses {ast.unparse(node)}, which programs may not"
         case ast.Call(func=function, args=arguments) if ast.unparse(function).rpartition(".")[2] in _BY_NAME:
             texts = [arg.value for arg in arguments if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-            if not texts or any(word.startswith("_") or word in _REACHED for text in texts for word in text.split(".")):
+            if not texts or any(_is_hidden(word) for text in texts for word in text.split(".")):
                 yield node.lineno, f"uses {ast.unparse(function)}: write the attribute (row.title) or world[name]"
+        case ast.Constant(value=str(text)) if _PRIVATE_FIELD.search(text):
+            yield node.lineno, f"has {text!r}, which reads what is private of a value: write an f-string"
         case _:
             pass
+
+
+def _is_hidden(name: str, owner: str = "") -> bool:
+    """Whether an attribute leads to Python's own, to a module, or into what is private."""
+    if name in _OPEN_NAMES:
+        return False
+    is_private = name.startswith("__") or (name.startswith("_") and owner not in {"self", "cls"})
+    return is_private or name in _REACHED or _INTERPRETER.fullmatch(name) is not None
 
 
 def _not_importable(module: str) -> str:
