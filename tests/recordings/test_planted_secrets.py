@@ -7,6 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
+
 from mcp_sim.recordings.capture.redaction import Redactor
 
 Json = Any
@@ -103,15 +105,69 @@ FURTHER: list[tuple[str, str, int]] = [
     ("2/1201234567890/1201234567891:", HEX, 32),
     ("pk_12345678_", UPPER, 32),
     ("CCIPAT_", ALNUM, 64),
+    ("sqp_", HEX, 40),
+    ("snyk_uat.1a2b3c4d.", ALNUM, 60),
+    ("tskey-auth-", ALNUM, 40),
+    ("tgp_v1_", ALNUM, 43),
+    ("csk-", LOWER, 48),
+    ("fw_", ALNUM, 22),
+    ("fc-", HEX, 32),
+    ("e2b_", HEX, 40),
+    ("re_1a2b3c4d_", ALNUM, 24),
+    ("GOCSPX-", ALNUM, 28),
+    ("1//0", ALNUM, 100),
+    ("AAAAaaaa:APA91b", ALNUM, 134),
+    ("EAAG", ALNUM, 180),
+    ("dG9rO", ALNUM, 55),
+    ("00D5g000004abcd!", ALNUM, 96),
+    ("access-sandbox-", HEX, 36),
+    ("access_token$production$1a2b3c4d5e6f7a8b$", HEX, 32),
+    ("pdl_live_apikey_01", LOWER, 50),
+    ("CFPAT-", ALNUM, 43),
+    ("bkua_", HEX, 40),
+    ("cio", ALNUM, 32),
+    ("oy2", LOWER, 43),
+    ("$6$abcdefgh$", ALNUM, 86),
+    ("https://", HEX, 32),
 ]
-"""Secrets of thirteen further services."""
+"""Secrets of services that are not among the forty."""
 
 
 def test_secrets_of_further_services_are_redacted_in_prose() -> None:
     draws = Random(30)
     secrets = [start + "".join(draws.choices(signs, k=size)) for start, signs, size in FURTHER]
+    secrets = [f"{secret}@o1.ingest.example/2" if "://" in secret else secret for secret in secrets]
     shown = [str(Redactor().redact({"text": f"The key is {secret}."}, "x")) for secret in secrets]
     assert [secret for secret, text in zip(secrets, shown, strict=True) if secret in text] == []
+
+
+WAYS = """
+PGPASSWORD={} psql
+export SPOTIFY_KEY={}
+ansible_ssh_pass={}
+<server><password>{}</password></server>
+<add key="ApiKey" value="{}" />
+define('AUTH_KEY', '{}');
+secret_key_base: {}
+contraseña: {}
+Das Passwort lautet: {}
+The password is {}.
+the token `{}` expires
+Authenticate with token {}
+machine api.example login bob password {}
+curl -u admin:{} https://api.example
+sshpass -p '{}' ssh host
+mysql -h db -p{} shop
+https://app.example/cb?code={}&state=x
+https://app.example/reset-password/{}
+https://hooks.example.com/catch/{}
+"""
+
+
+@pytest.mark.parametrize("way", WAYS.strip().splitlines())
+def test_a_secret_is_found_however_a_text_gives_it(way: str) -> None:
+    secret = "k7U7EZj3LQ4zqy5Xw8Rt2"
+    assert secret not in str(Redactor().redact({"text": way.format(secret)}, "x"))
 
 
 def ordinary() -> list[str]:
@@ -135,6 +191,10 @@ def ordinary() -> list[str]:
         lambda: f"ada.vos+{sign(LOWER, 4)}@example.com wrote: see linear notes and the figma file",
         lambda: f"npm install left-pad@{draws.randrange(9)}.{draws.randrange(9)} && git push origin main",
         lambda: f"data:image/png;base64,{sign(ALNUM, 60)}",
+        lambda: f"toolu_01{sign(ALNUM, 22)}, resp_{sign(HEX, 48)}, pi_{sign(ALNUM, 24)}, {'A' * 60}{sign(ALNUM, 90)}",
+        lambda: "The password is required, token cl100k_base_tokenizer_v2, ORDER_KEY=1042, code=SPRING2024 ",
+        lambda: f'["password", "username{draws.randrange(9999)}"], password: string (8-64 characters)',
+        lambda: "https://docs.example/reset-password/step-by-step-instructions and /v1/secrets/list-all-the-secrets-2",
     ]
     return [kinds[n % len(kinds)]() for n in range(2000)]
 

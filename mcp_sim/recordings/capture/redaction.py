@@ -23,6 +23,7 @@ from mcp_sim.recordings.capture.secret_words import (
     compiled_patterns,
     entropy_of,
     is_open_value,
+    is_random,
     re2,
     service_patterns,
 )
@@ -44,21 +45,30 @@ MOST_PLACES = 3
 
 _NAME = re2.compile(
     r"(?i)(?:(?:api|access|account|client|private|secret|signing) )?"
-    r"[a-z0-9_.-]*(?:passw|passphrase|passcode|secret|token|key|auth|credential|cookie|pwd|\bpin\b|otp|cvv|jwt|\bpat\b"
+    r"[a-z0-9_.-]*(?:passw|_pass|kennwort|contrase.{1,2}a|senha|mot de passe"
+    r"|passphrase|passcode|secret|token|key|auth|credential|cookie|pwd|\bpin\b|otp|cvv|jwt|\bpat\b"
     r"|mnemonic|connection.?string)[a-z0-9_.-]*"
 )
 """A name in a text that may be that of a secret."""
 
 _WORD = (
-    r"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).){1,4096})(?P=quote)"
+    r"(?:(?P<quote>\\*[\"'`])(?P<quoted>(?:(?!(?P=quote)).){1,4096})(?P=quote)"
     r"|(?P<bare>[^\s\"'`,;&<>{}\[\]()\\]{4,4096}))"
 )
-_VALUE = re.compile(r"(?:\\*[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}(?:[|>][+-]?\n\s{0,40})?" + _WORD)
+_VALUE = re.compile(
+    r"(?:\\*[\"'])?(?:\s{0,4}(?:=>|[:=])\s{0,4}(?:[|>][+-]?\n\s{0,40})?|>|\\*[\"']\s{1,4}value="
+    r"|(?P<loose>\\*[\"']\s{0,4},\s{0,4}|\s(?:is|lautet|es|est):?\s|\s{1,4}(?=`|[\w+/=-]{20})))" + _WORD
+)
+"""What follows a name: an assignment, or loosely another word, as in `the password is ...`."""
+
 _OPTION_VALUE = re.compile(r"[= ]" + _WORD)
 """What follows an option of a command: `--token VALUE`."""
 
 _NAMING, _NAMED = ("name", "key", "header", "variable"), frozenset({"value", "values"})
 """Keys of an object that names a value, and the keys of the value: `{"name": "password", "value": "..."}`."""
+_UPPER_KEY = re.compile(r"[A-Z0-9_]+_KEY")
+"""A variable of the environment that may hold the key of a service."""
+
 _LONG_PART = re.compile(r"[A-Za-z0-9_.~+=-]{16,}")
 
 _SCHEMA_VALUES = ("default", "const", "example", "examples", "_meta")
@@ -309,7 +319,8 @@ class Redactor:
         for match in pattern.finditer(text):
             group = 1 if pattern.groups and match[1] is not None else 0
             secret: str = match[group]
-            if secret and entropy and entropy_of(secret) < entropy:
+            is_weak = entropy and entropy_of(secret) < entropy
+            if is_weak or ("random" in pattern.groupindex and not is_random(secret)):
                 continue
             if secret and "<redacted:" not in secret and not is_open_value(secret):
                 if kind == "basic-credentials":
@@ -324,7 +335,7 @@ class Redactor:
     def _assigned(self, text: str, place: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and placeholder of values such as `password: "..."` and `API_KEY=...` in a text."""
         for name in _NAME.finditer(text):
-            kind = self._kind(name[0].strip(".-"))
+            kind = self._kind(name[0].strip(".-")) or ("key" if _UPPER_KEY.fullmatch(name[0]) else None)
             follows = _OPTION_VALUE if name[0].startswith("--") else _VALUE
             match = follows.match(text, name.end()) if kind else None
             if kind is None or match is None:
@@ -333,6 +344,9 @@ class Redactor:
             secret = match[group]
             is_marked = name[0].isupper() or text[max(0, name.start() - 1)] in "?&"
             is_plain = group == "bare" and not (re.search(r"\d", secret) or is_marked)
+            is_loose = match.groupdict().get("loose") is not None
+            if (is_loose or kind == "key") and not is_random(secret):
+                continue
             if not is_plain and not is_open_value(secret) and "<redacted:" not in secret:
                 if "%" in secret:  # the query of a URL
                     self._learn_part(unquote(secret), kind)

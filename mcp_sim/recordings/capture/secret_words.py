@@ -21,7 +21,8 @@ from mcp_sim.types.errors import UsageError
 Words: TypeAlias = tuple[str, ...]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
+_INVISIBLE = re.compile(r"[\u00ad\u0300-\u036f\u200b-\u200f\u2060\ufeff]")
+SHORTEST_RANDOM = 10  # in a shorter text, a digit or two make a random one of a word
 _LONGEST_NAME = 80  # a longer key is data, not the name of a credential
 
 re2: Any = import_module("re2")
@@ -34,6 +35,7 @@ class SecretWords(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     keys: list[str]
+    endings: list[str]
     not_keys: list[str]
     numbers: frozenset[str]
     not_values: frozenset[str]
@@ -52,6 +54,7 @@ class SecretKeys:
     def __init__(self, further: Iterable[str] = ()) -> None:
         known = secret_words()
         self._secret = {words_of(name) for name in (*known.keys, *further)} - {()}
+        self._endings = tuple(known.endings)
         self._open = {words_of(name) for name in known.not_keys} - {words_of(name) for name in further}
         self.kind = lru_cache(4096)(self._kind)
 
@@ -61,7 +64,8 @@ class SecretKeys:
         ends = [words[at:] for at in range(len(words))]
         if any(end in self._open for end in ends):
             return None
-        return next(("-".join(end) for end in ends if end in self._secret), None)
+        glued = words[-1] if words and words[-1].endswith(self._endings) else None
+        return next(("-".join(end) for end in ends if end in self._secret), glued)
 
     def names_a_secret(self, name: str) -> bool:
         """Whether a variable of this name may hold a secret: one of the words may be anywhere in it."""
@@ -79,7 +83,7 @@ def words_of(name: str) -> Words:
     """Return the words of a name, in lower case: `X-Api-Key` and `xApiKey` are `x`, `api`, `key`."""
     if len(name) > _LONGEST_NAME:
         return ()
-    plain = name if name.isascii() else _INVISIBLE.sub("", normalize("NFKC", name))
+    plain = name if name.isascii() else _INVISIBLE.sub("", normalize("NFKD", name))  # without accents
     return tuple(word.lower() for word in _WORD.findall(plain))
 
 
@@ -111,6 +115,18 @@ def _compiled(pattern: str) -> Any:
 def entropy_of(text: str) -> float:
     """Return the bits per character of a text, by which random ones differ from words."""
     return -sum(count / len(text) * log2(count / len(text)) for count in Counter(text).values())
+
+
+_SWITCH = re.compile(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])\d|(?<=\d)[A-Za-z]")
+"""Where a text goes from a small letter to a capital, or between letters and digits."""
+
+
+def is_random(text: str) -> bool:
+    """Whether a text is neither words nor numbers: in those, a sixth of the characters never switch to another kind.
+
+    Random hexadecimal digits switch at every second character, names such as `base_tokenizer_v2` at every tenth.
+    """
+    return len(text) >= SHORTEST_RANDOM and len(_SWITCH.findall(text)) * 6 >= len(text)
 
 
 def compiled_patterns(further: Sequence[str] = ()) -> Mapping[str, Any]:
