@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import resource
+import sys
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -108,6 +111,45 @@ def test_recordings(tmp_path: Path) -> None:
         except (DocumentError, UsageError):
             continue
     check_no_file_elsewhere(tmp_path)
+
+
+COMMANDS = """
+play calm_crm F | compare F F | curriculum F -o c | expand F -o e | generate --fiction F -o f.json | trust --forget F
+import client F | grade calls --answer-file F
+"""
+ENDLESS = ["zero.json", "loop.yaml", "deep.toml"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/zero, and a limit of memory")
+def test_files_without_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("calls").touch()
+    for name in ENDLESS:
+        match name.split("."):
+            case ["zero", _]:
+                Path(name).symlink_to("/dev/zero")
+            case ["loop", _]:
+                Path(name).symlink_to(name)
+            case _:
+                Path(name).write_text(("a=" if name.endswith("toml") else "") + "[" * 50_000)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, before[1]))
+    try:
+        for command in re.split(r" \| |\n", COMMANDS.strip()):
+            for name in ENDLESS:
+                began = process_time()
+                main(command.replace("F", name).split())
+                assert process_time() - began < 5, (command, name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert "Traceback" not in capsys.readouterr().err
+    check_no_file_elsewhere(tmp_path)
+
+
+def test_problems_without_end() -> None:
+    Path("scenario.yaml").write_text("".join(f"k{number}: &n{number} v\n" for number in range(20_000)))
+    began = process_time()
+    assert 1000 <= len(check([Path("scenario.yaml")])) < 1100
+    assert process_time() - began < 5
 
 
 def test_control_requests(tmp_path: Path) -> None:

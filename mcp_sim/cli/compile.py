@@ -15,6 +15,7 @@ from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.samples import documented_calls, live_calls, sessions_in_order, with_samples
 from mcp_sim.recordings.compiling.subject import Subject, read_subject
 from mcp_sim.spec.sessions import RecordedCall, Session, read_sessions
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types.errors import UsageError
 
 _SECONDS = 60.0
@@ -84,7 +85,7 @@ def _calls(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCa
     path = Path(source)
     if path.is_file():
         try:
-            return documented_calls(path.read_text(encoding="utf-8-sig"), subject.tools)
+            return documented_calls(read_whole(path).decode("utf-8-sig"), subject.tools)
         except UnicodeDecodeError as error:
             raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
     words = shlex.split(source)

@@ -16,6 +16,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import as_it_ran
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sources import shipped
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.grades import Grade
@@ -62,7 +63,7 @@ def _answer(args: argparse.Namespace) -> str | None:
     if args.answer_file is None:
         return args.answer
     try:
-        return args.answer_file.read_text(encoding="utf-8")
+        return read_whole(args.answer_file).decode()
     except OSError as error:
         raise UsageError(f"cannot read {args.answer_file}: {error.strerror}") from None
     except UnicodeDecodeError:

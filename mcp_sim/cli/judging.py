@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.terminal import Palette
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome, failed_first
@@ -103,7 +104,7 @@ class Judging:
 def _earlier(path: Path, scenario: Scenario) -> Record:
     """Return an earlier report, {} for one of another scenario. Raises `UsageError` if the file is something else."""
     try:
-        text = path.read_bytes()
+        text = read_whole(path)
     except FileNotFoundError:
         return {}
     except OSError as error:

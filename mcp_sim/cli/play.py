@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -22,6 +23,7 @@ from mcp_sim.cli.traces import ModelUsage
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import BadArguments, Crash, UsageError, did_you_mean
@@ -141,9 +143,11 @@ def _shown(observation: Observation) -> Record:
 
 def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, str, Record]]:
     """Yield the calls of the input with their places, one per line; empty lines are skipped."""
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(iter(partial(lines.readline, LARGEST + 1), b""), 1):
+        place = f"{source}:{number}"
+        if len(line) > LARGEST:
+            raise UsageError(f"{place}: is longer than {LARGEST >> 20} MiB")
         if line.strip():
-            place = f"{source}:{number}"
             yield place, *_call(line, place)
 
 

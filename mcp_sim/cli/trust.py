@@ -9,7 +9,7 @@ from pathlib import Path
 from mcp_sim.cli.files import replace_file
 from mcp_sim.simulator.compile import files_to_trust
 from mcp_sim.spec.sources import display
-from mcp_sim.spec.trust import remembered, store_file, store_text
+from mcp_sim.spec.trust import real_path, remembered, store_file, store_text
 from mcp_sim.types.errors import UsageError
 
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _forget(paths: Sequence[Path]) -> int:
     if not paths:
         raise UsageError("--forget needs the files or folders to forget")
-    folders = [path.resolve() for path in paths]
+    folders = [real_path(path) for path in paths]
     known = remembered()
     kept = {file: digest for file, digest in known.items() if not any(Path(file).is_relative_to(at) for at in folders)}
     replace_file(store_file(), store_text(kept))

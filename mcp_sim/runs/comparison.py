@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 from mcp_sim.runs.reports.report import FORMAT
 from mcp_sim.runs.results import CLEAN, AppliedFault
 from mcp_sim.runs.statistics import Interval, Pairs, newcombe, paired_interval
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
@@ -78,7 +79,7 @@ class RunsReport:
 def read_report(path: Path) -> RunsReport:
     """Read a JSON report of `mcp-sim run`. Raises `UsageError` if the file is something else."""
     try:
-        report: Any = json.loads(path.read_text(encoding="utf-8"))
+        report: Any = json.loads(read_whole(path).decode())
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError):

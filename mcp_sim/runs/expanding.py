@@ -28,6 +28,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import display
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.frozen import frozen
@@ -148,7 +149,7 @@ def is_test(name: str, share: float) -> bool:
 
 def _read(path: Path) -> Record:
     try:
-        document: Any = yaml12.load(path.read_bytes(), str(path)).value
+        document: Any = yaml12.load(read_whole(path), str(path)).value
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if not isinstance(document, dict):

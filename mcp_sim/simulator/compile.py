@@ -98,7 +98,7 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[dict[Path, str], lis
     Raises `UsageError` if there is nothing to read, and `DocumentError` if a document cannot be used.
     """
     for path in documents_in(Path(reference)) if is_folder(Path(reference)) else [locate(reference)]:
-        sources = Sources(Trust(trusted=True))
+        sources = Sources(Trust(trusted=True), is_asked_for=True)
         if (_read(path, sources) is None and not sources.actions) or sources.has_failed:
             raise DocumentError(sources.sorted())
         yield {file: digest for file, digest in sources.digests.items() if not is_shipped(file)}, sources.actions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, cast, get_args, get_origin
 
@@ -14,6 +15,9 @@ from mcp_sim.types import Json
 from mcp_sim.types.errors import did_you_mean
 
 LONGEST_VALUE = 60  # a problem fits on a line
+
+MOST_MESSAGES = 1000
+"""The most messages about a value: more than a person reads. Each looks for the nearest valid key."""
 
 _TYPES = {
     "string_type": "a string",
@@ -48,11 +52,13 @@ def error_messages(error: ValidationError, model: type[BaseModel], value: Json) 
     for detail in error.errors(include_url=False, include_context=True):
         located = _located(detail, value)
         by_path.setdefault(located.path, []).append(located)
-    for path, errors in by_path.items():
-        has_deeper = any(len(other) > len(path) and other[: len(path)] == path for other in by_path)
-        if has_deeper and all(problem.is_branch for problem in errors):
+    inner = {path[:length] for path in by_path for length in range(len(path))}
+    for path, errors in islice(by_path.items(), MOST_MESSAGES):
+        if path in inner and all(problem.is_branch for problem in errors):
             continue
         yield path, _combined([problem.detail for problem in errors], model, path)
+    if len(by_path) > MOST_MESSAGES:
+        yield (), f"has {len(by_path) - MOST_MESSAGES} more problems like these"
 
 
 LARGEST_SHOWN = 1024

@@ -108,7 +108,9 @@ class Sources:
     The first file is the one that the user has named. It may be a pipe; those that documents name are regular files.
     """
 
-    def __init__(self, trust: Trust | None = None, *, asks: bool = False) -> None:
+    def __init__(self, trust: Trust | None = None, *, asks: bool = False, is_asked_for: bool = False) -> None:
+        self.is_asked_for = is_asked_for
+        """Whether the documents are read only to show what they would do with the user's trust."""
         self.asks = asks
         """Whether the live servers that trusted documents name are asked for their tools."""
         self.problems: list[Problem] = []
@@ -146,10 +148,11 @@ class Sources:
     def sorted(self) -> list[Problem]:
         """Return every problem once, by file in the order of their first problems, then by line.
 
-        Those of files outside the folder of a document that the user does not trust show nothing of what is in them.
+        Those of files outside the folder of a document that the user does not trust show nothing of what is in them,
+        also where the user is about to trust it.
         """
         files = list(dict.fromkeys(problem.file for problem in self.problems))
-        is_open = not self.beyond or self.is_trusted(self.files[0])
+        is_open = not self.beyond or (self.is_trusted(self.files[0]) and not self.is_asked_for)
         hidden = set[str]() if is_open else {display(path) for path in self.beyond}
         once = dict.fromkeys(
             replace(problem, path="", message=f"is not what {self.files[0].name} needs; trust it to see why")

@@ -18,8 +18,10 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from errno import EFBIG
 from pathlib import Path
 
+from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 
@@ -37,12 +39,12 @@ class Trust:
         self._everything = trusted is True
         given = () if isinstance(trusted, bool) else trusted
         paths = os.environ.get(VARIABLE, "").split(os.pathsep)
-        self._paths = [path.resolve() for path in (*given, *(Path(name).expanduser() for name in paths if name))]
+        self._paths = [real_path(path) for path in (*given, *(Path(name).expanduser() for name in paths if name))]
         self._remembered: Mapping[str, str] | None = None
 
     def covers(self, path: Path) -> bool:
         """Whether the caller trusts a file or a folder that contains it, whatever the file's content is."""
-        return self._everything or any(path.resolve().is_relative_to(folder) for folder in self._paths)
+        return self._everything or any(real_path(path).is_relative_to(folder) for folder in self._paths)
 
     def remembers(self, path: Path, digest: str) -> bool:
         """Whether the user has trusted this file with this content, given as SHA-256."""
@@ -99,6 +101,11 @@ _ROOT_OF_PROJECT = (".git", "pyproject.toml", "package.json")
 # files ----------------------------------------------------------------------------------------------------------------
 
 
+def real_path(path: Path) -> Path:
+    """Return a path without links. Unlike `Path.resolve` before Python 3.13, leave a loop of links as it is."""
+    return Path(os.path.realpath(path))
+
+
 def is_inside(path: Path, document: Path) -> bool:
     """Whether a path, its links resolved, is below a document's folder or the working directory.
 
@@ -152,6 +159,18 @@ def read_regular(path: Path, limit: int) -> bytes:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(0, "is not a regular file")
         return stream.read(limit)
+
+
+def read_whole(path: Path) -> bytes:
+    """Return the bytes of a file that the user names, which may be a pipe.
+
+    Raises `OSError` if it cannot be read, or does not end within what a document may have.
+    """
+    with path.open("rb") as stream:
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise OSError(EFBIG, f"is larger than {LARGEST >> 20} MiB", str(path))
+    return data
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -229,6 +229,14 @@ def test_remembered_trust_ends_when_the_file_changes(outside: Path, capsys: pyte
     assert main(["check", str(outside)]) == 1
 
 
+def test_what_trust_refuses_shows_nothing_of_files_outside(outside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document(outside.parent, {"tools": "../../secret.json"})
+    (outside.parent.parent.parent / "secret.json").write_text('"root:x:0"')
+    assert main(["trust", str(outside)]) == 1
+    assert "secret.json" in (shown := "".join(capsys.readouterr()))
+    assert "root:x" not in shown
+
+
 # programs -------------------------------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mcp_sim.spec import yaml12
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 from mcp_sim.types.result_templates import SLOT as PAGE_SLOT
@@ -288,7 +289,7 @@ def read_theme(reference: str) -> Theme:
     path = Path(reference) if reference.endswith((".yaml", ".yml", ".json")) else _FOLDER / f"{reference}.yaml"
     if not path.is_file():
         raise UsageError(f"no theme {reference!r}; give a YAML file, or one of {', '.join(shipped_themes())}")
-    document = yaml12.load(path.read_bytes(), str(path))
+    document = yaml12.load(read_whole(path), str(path))
     value: Json = document.value
     try:
         return Theme.model_validate(value)

@@ -30,6 +30,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mcp_sim.spec.messages import error_messages
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json
 from mcp_sim.types.errors import UsageError, did_you_mean
@@ -129,10 +130,10 @@ def read_script(path: Path) -> Script:
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML file. Raises `UsageError` if it cannot be read."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - a safe one
+        return yaml.load(read_whole(path).decode(), _LOADER)  # noqa: S506 - a safe one
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(f"{path} is not valid YAML: {error}") from None
 
 

@@ -13,6 +13,7 @@ from mcp_sim.spec import yaml12
 from mcp_sim.spec.parts.scenario import EVERY
 from mcp_sim.spec.sources import is_shipped
 from mcp_sim.spec.tool_specs import is_spec
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -31,7 +32,7 @@ class CaseWriter:
 
     def __init__(self, scenario: Scenario, source: Path, folder: Path, command: Sequence[str], origin: str) -> None:
         self._scenario, self._command, self._origin = scenario, command, origin
-        document: Any = yaml12.load(source.read_bytes(), str(source)).value
+        document: Any = yaml12.load(read_whole(source), str(source)).value
         if is_spec(document):
             raise UsageError(f"{source}: a hunt needs a scenario; `mcp-sim init` writes a first one for given tools")
         self._document = _relocated(cast("Record", document), source.parent, folder)

@@ -46,6 +46,8 @@ def _bytes(path: Path) -> bytes:
 def _toml(data: bytes, path: Path) -> Json:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise DocumentError([Problem(str(path), 0, "", "invalid TOML: nested too deeply")]) from None
     except ValueError as error:
         raise DocumentError([Problem(str(path), 0, "", f"invalid TOML: {error}")]) from None
 

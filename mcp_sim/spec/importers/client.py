@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from mcp_sim.spec.foreign.files import distinct, file_name, read_value
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.messages import error_messages
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
@@ -236,7 +237,7 @@ def _from_file(value: Json, entry: _Entry) -> dict[str, str]:
     if not isinstance(value, str):
         return {}
     try:
-        lines = Path(_text(value, entry)).expanduser().read_text(encoding="utf-8").splitlines()
+        lines = read_whole(Path(_text(value, entry)).expanduser()).decode().splitlines()
     except (OSError, ValueError):
         raise _Unusable("its envFile cannot be read") from None
     pairs = (line.strip().removeprefix("export ").partition("=") for line in lines)
