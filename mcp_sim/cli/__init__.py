@@ -67,6 +67,10 @@ OF_THE_WHOLE = frozenset({"argcomplete", "httptools", "httpx2", "mcp", "mcp_type
 """Packages that mcp-sim-core does without: what serves, records and asks language models needs them."""
 
 
+READER_LEFT = 141
+"""The code of a program that SIGPIPE ends, in a shell. With 0, `mcp-sim run ... | head` would pass what has failed."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. User errors are messages on stderr and exit codes, never tracebacks."""
     open_standard_streams()
@@ -95,7 +99,7 @@ def outcome(action: Callable[[], int]) -> int:
         return 130
     except BrokenPipeError:
         _discard_stdout()
-        return 0
+        return READER_LEFT
     except OSError as error:
         _discard_stdout()
         return _fail(continued(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}"), 2)

@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journal_header, quieten, run_options
-from mcp_sim.cli.files import replace_file, writable_folder
+from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.parsing import count
+from mcp_sim.cli.parsing import count, writable_folder
 from mcp_sim.generate.fiction import LEAST_ROWS, MOST_ROWS, Theme, fiction_scenario, invent, read_theme, tables
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.models.language_model.domains import DOMAINS, system_text
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("the agent failed in none of these runs; see `mcp-sim hunt` for faults that it fails at")
     before = load(source, world_model=args.world_model, trust=args.trust)
     agent_command(before, args)
-    writable_folder(args.output)
+    writable_folder("--output", args.output)
     quieten()
     written, tried = list[Record](), _Tried()
     try:

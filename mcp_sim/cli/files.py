@@ -44,14 +44,6 @@ def replace_file(path: Path, text: str) -> None:
             fresh.unlink(missing_ok=True)
 
 
-def writable_folder(folder: Path) -> Path:
-    """Return the folder of `--output` if files can be written there, be it that it is created. Raises `UsageError`."""
-    existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), Path())
-    if not (existing.is_dir() and os.access(existing, os.W_OK)):
-        raise UsageError(f"--output {folder}: files cannot be written there; name a folder of yours")
-    return folder
-
-
 def back_up(path: Path) -> Path | None:
     """Copy a file to the first free name `FILE.bak`, `FILE.bak2`, ... and return it, None if there is no file.
 

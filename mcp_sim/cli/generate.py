@@ -13,7 +13,7 @@ import anyio
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import model_options, named_line
-from mcp_sim.cli.parsing import count, trust_option
+from mcp_sim.cli.parsing import count, trust_option, writable_file
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.generate.fiction import Fiction, fiction_scenario, invent, questions, read_theme, shipped_themes, tables
 from mcp_sim.generate.records import Draft
@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if (args.scenario is None) == (args.fiction is None):
         raise UsageError("give either a scenario or --fiction THEME")
     _refuse_idle_options(args)
+    writable_file("--output", args.output)
     if args.fiction is not None:
         return write_fiction(args)
     scenario = load(args.scenario, trust=args.trust)

@@ -18,9 +18,9 @@ from mcp_sim.cli.agent_options import (
     journal_header,
     quieten,
 )
-from mcp_sim.cli.files import replace_file, writable_folder
+from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.parsing import count
+from mcp_sim.cli.parsing import count, writable_folder
 from mcp_sim.cli.terminal import Palette, counted
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
@@ -112,7 +112,7 @@ class _Hunt:
     def prepare(cls, scenario: Scenario, agent: AgentCommand, args: argparse.Namespace) -> _Hunt:
         """Check all options before anything runs. Raises `UsageError`."""
         source = locate(args.scenario)
-        folder = writable_folder(args.output or (Path() if is_shipped(source) else source.parent))
+        folder = writable_folder("--output", args.output or (Path() if is_shipped(source) else source.parent))
         stem = source.stem.replace(".", "-")
         searched = without_own_faults(scenario)
         faults = chosen_faults(None if args.kinds is None else args.kinds.split(","))

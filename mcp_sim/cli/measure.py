@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.parsing import count, share, trust_option
+from mcp_sim.cli.parsing import count, share, trust_option, writable_file
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measuring import measure
@@ -52,6 +52,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors or the score is below --at-least, 2 for invalid usage, 3 for crashes."""
+    if args.details is not None:
+        writable_file("--details", args.details)
     sessions = _sessions(args.recordings, args)
     source: str | Responders = args.spec
     if is_folder(Path(args.spec)):

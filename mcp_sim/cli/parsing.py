@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -93,6 +94,30 @@ def positive_seconds(option: str, text: str) -> float:
     if seconds <= 0:
         raise UsageError(f"{option} must be greater than 0")
     return seconds
+
+
+def writable_folder(option: str, folder: Path) -> Path:
+    """Return a folder if files can be written there, be it that it is created. Raises `UsageError`.
+
+    Commands check it before they begin to work, and not when the work would be lost.
+    """
+    if not _takes_files(folder):
+        raise UsageError(f"{option} {folder}: files cannot be written there; name a folder of yours")
+    return folder
+
+
+def writable_file(option: str, path: Path) -> Path:
+    """Return a file if it can be written, be it that its folder is created. Raises `UsageError`."""
+    target = path.resolve()
+    is_special = target.exists() and not target.is_file()  # a device or a pipe is written to, a file is replaced
+    if target.is_dir() or not (os.access(target, os.W_OK) if is_special else _takes_files(target.parent)):
+        raise UsageError(f"{option} {path}: cannot be written; name a file in a folder of yours")
+    return path
+
+
+def _takes_files(folder: Path) -> bool:
+    existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), Path())
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
 _ADDRESS = re.compile(r"(?:(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):)?(?P<port>\d{1,5})(?P<path>/.*)?")

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.cli.parsing import server_url, trust_option
+from mcp_sim.cli.parsing import server_url, trust_option, writable_folder
 from mcp_sim.cli.recorded_folder import Recording, approval_of
 from mcp_sim.recordings.relays.backlog import Backlog
 from mcp_sim.recordings.relays.stdio import Relay, end_like
@@ -78,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("record: --approve belongs to a server: -- COMMAND..., or --url URL")
     if args.session is not None and (args.session in {"", "tools"} or "/" in args.session or args.session[:1] == "."):
         raise UsageError(f"record: --session {args.session!r} is not a name for a file")
+    writable_folder("--output", args.output)
     if args.command:
         return _over_stdio(args)
     if args.url:

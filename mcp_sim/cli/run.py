@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ import anyio
 
 from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_options, chosen_seeds, quieten
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.parsing import count, share
+from mcp_sim.cli.parsing import count, share, writable_file, writable_folder
 from mcp_sim.cli.streams import write_command
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
@@ -144,13 +144,18 @@ def _shares(text: str) -> list[float]:
 
 
 def _check_folders(args: argparse.Namespace) -> None:
-    """Raise `UsageError` before anything runs, if a report names a folder that does not exist."""
+    """Raise `UsageError` before anything runs, if a report or a trace cannot be written."""
     if args.github and not os.environ.get(SUMMARY):
         raise UsageError(f"--github works in GitHub Actions, which set {SUMMARY}")
     for option in ("json", "junit", "markdown", "html"):
         path = getattr(args, option)
-        if path not in (None, "-") and not Path(path).absolute().parent.is_dir():
+        if path in (None, "-"):
+            continue
+        if not Path(path).absolute().parent.is_dir():
             raise UsageError(f"--{option} {path}: there is no folder {Path(path).parent}")
+        writable_file(f"--{option}", Path(path))
+    if args.traces is not None:
+        writable_folder("--traces", args.traces)
 
 
 @contextmanager
@@ -195,31 +200,49 @@ def _options(scenario: Scenario, args: argparse.Namespace) -> list[str]:
 
 
 def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> None:
-    """Write the files that were asked for, and print the report."""
-    as_json = json.dumps(report.to_json(), indent=2, ensure_ascii=False) if args.json else ""
+    """Write the files that were asked for, also those after one that fails, and print the report.
+
+    Raises `UsageError` in the end if one cannot be written: the runs take longer than to free space on a disk.
+    """
+    failures = list[str]()
+    for path, text in _files(report, args, traces):
+        try:
+            replace_file(path, text)
+        except UsageError as error:
+            failures.append(str(error))
     if args.json == "-":
-        print(as_json)
+        print(_as_json(report))
     else:
         palette = Palette.of(sys.stdout)
         colours = {0: palette.green, 1: palette.red}
         *lines, conclusion = report_lines(report)
         print("\n".join([*lines, colours.get(report.exit_code, palette.yellow)(conclusion)]))
+    if args.github:
+        _tell_github(report)
+    if failures:
+        raise UsageError("\n".join(failures))
+
+
+def _files(report: Report, args: argparse.Namespace, traces: Path | None) -> Iterator[tuple[Path, str]]:
+    """Yield the files that were asked for, with their text."""
     if args.json not in (None, "-"):
-        replace_file(Path(args.json), as_json + "\n")
+        yield Path(args.json), _as_json(report) + "\n"
     if args.junit is not None:
         from mcp_sim.runs.reports.ci import junit  # noqa: PLC0415 (XML is rarely needed)
 
-        replace_file(args.junit, junit(report).decode())
+        yield args.junit, junit(report).decode()
     if args.markdown is not None:
         from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (rarely needed)
 
-        replace_file(args.markdown, markdown(report))
-    if args.github:
-        _tell_github(report)
+        yield args.markdown, markdown(report)
     if args.html is not None and traces is not None:
         from mcp_sim.cli.viewer.page import runs_page  # noqa: PLC0415 (rarely needed)
 
-        replace_file(args.html, runs_page(report, traces, is_kept=args.traces is not None))
+        yield args.html, runs_page(report, traces, is_kept=args.traces is not None)
+
+
+def _as_json(report: Report) -> str:
+    return json.dumps(report.to_json(), indent=2, ensure_ascii=False)
 
 
 def _tell_github(report: Report) -> None:

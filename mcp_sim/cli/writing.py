@@ -20,7 +20,7 @@ from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import model_options, named_line
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.parsing import count
+from mcp_sim.cli.parsing import count, writable_file
 from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
@@ -178,10 +178,10 @@ def _output_file(subject: Subject, output: Path | None) -> Path:
     if output is None:
         if not can_be_edited(subject.file):
             raise UsageError(f"{subject.server} ships with mcp-sim; name the file to write with -o FILE.py")
-        return cast("Path", subject.file).with_name(f"{file_name(subject)}.py")
+        return writable_file("-o", cast("Path", subject.file).with_name(f"{file_name(subject)}.py"))
     if output.suffix != ".py" or not output.stem.isidentifier():
         raise UsageError(f"-o {output}: must be a Python file, such as {file_name(subject)}.py")
-    return output
+    return writable_file("-o", output)
 
 
 def _write(subject: Subject, outcome: Outcome, file: Path) -> list[str]:

@@ -43,6 +43,16 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_reader_that_leaves_early_hides_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [PYTHON, "-m", "mcp_sim", "run", "calm_crm", "--seeds", "1", "--", "true"]
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, env=path, check=False, timeout=60)
+    os.close(writing)
+    assert (done.returncode, b"Traceback" in done.stderr) == (141, False)
+
+
 def test_a_command_that_there_is_not_is_reported_with_the_nearest() -> None:
     done = shell("srve crm")
     assert (done.returncode, done.stderr) == (2, b"mcp-sim: unknown command 'srve'; did you mean 'serve'?\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_sim.cli import main
 from mcp_sim.cli.files import replace_file
 
 
@@ -31,3 +32,29 @@ def test_a_file_is_replaced_with_its_permissions(tmp_path: Path) -> None:
     replace_file(file, "new")
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o640)
     assert [*tmp_path.iterdir()] == [file]
+
+
+COMMANDS = (
+    "run calm_crm --seeds 1 --json {folder} -- touch {begun}",
+    "run calm_crm --seeds 1 --html {folder} -- touch {begun}",
+    "run calm_crm --seeds 1 --traces {below} -- touch {begun}",
+    "record -o {below} -- touch {begun}",
+    "record -o {below} --url 9 --http 0",
+    "record -o {below} --from no-such-file",
+    "hunt calm_crm -o {below} -- touch {begun}",
+    "compile crm -o {below}/crm.py --reply no-such-file.py",
+    "generate calm_crm -o {below}/records.json",
+    "measure crm no-such-folder --details {below}",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_cannot_be_written_is_refused_before_the_work_begins(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, begun = tmp_path / "file", tmp_path / "begun"
+    file.write_text("a file")
+    places = {"folder": tmp_path, "below": file / "below", "begun": begun}
+    assert main([word.format_map(places) for word in command.split()]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert {*tmp_path.iterdir()} == {file}

@@ -282,9 +282,8 @@ def test_of_a_line_without_an_end_little_is_held(tmp_path: Path) -> None:
         assert peak_memory(pid_of(wire.process)) < 200_000_000
 
 
-def test_a_folder_that_cannot_be_written_stops_the_recording_only(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with recording(tmp_path / "file", SCRIPTED) as wire:
+def test_a_session_that_cannot_be_written_stops_the_recording_only(tmp_path: Path) -> None:
+    with recording(tmp_path, SCRIPTED, "--session", "x" * 300) as wire:  # longer than file systems take
         wire.handshake()
         for number in range(3):
             wire.call(number, "do", {})

@@ -335,6 +335,16 @@ def test_a_command_that_cannot_work_is_refused_before_anything_runs(
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_a_report_that_cannot_be_written_costs_no_other_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "report.xml"
+    assert ran(document(tmp_path), "--json", "/dev/full", "--junit", str(page), agent=[*PLAIN, *CREATE]) == 2
+    shown = capsys.readouterr()
+    assert "cannot write /dev/full: No space left on device" in shown.err
+    assert "lost-deal" in page.read_text(encoding="utf-8")
+    assert "Passed" in shown.out
+
+
 def test_a_task_is_needed_only_where_the_command_uses_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = document(tmp_path, task="")
     assert ran(path, agent=[*PLAIN, *CREATE]) == 0

@@ -35,6 +35,7 @@ or a `tools/list` result as JSON. Tools without a scenario get a world without f
 - 4: a language model does not answer after the start; the runs of `run`, `grade`, `compare` or `play --grade` decide
   nothing, since no fault was applied or a verdict is missing; the agent of `hunt` fails without faults
 - 130, 143: ended by Ctrl-C, by SIGTERM
+- 141: what reads the output has ended before the command
 """
 
 KNOWN = frozenset({"SCENARIO", "TRACE"})
