@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from threading import Thread
 from typing import Any, Protocol, Self, cast
 
 import anyio
-from httpx2 import AsyncByteStream, Response
 from pydantic import ValidationError
 
 from mcp_sim.spec.foreign.files import shortened
@@ -148,7 +146,7 @@ async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 (see above)
     from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
-    from mcp_sim.spec.live_server import PLAIN, mend  # noqa: PLC0415 (imports httpx2)
+    from mcp_sim.spec.halves import PLAIN, mend  # noqa: PLC0415 (imports httpx2)
 
     async with create_mcp_http_client(headers={**PLAIN, **headers}) as http:
         http.event_hooks = {"response": [_raise_if_shut_out, mend]}
@@ -183,7 +181,7 @@ async def _over_sse(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     from mcp.client.sse import sse_client  # noqa: PLC0415 (see above)
     from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
-    from mcp_sim.spec.live_server import PLAIN, mend  # noqa: PLC0415 (imports httpx2)
+    from mcp_sim.spec.halves import PLAIN, mend  # noqa: PLC0415 (imports httpx2)
 
     refused = asyncio.Future[Any]()
 
@@ -320,52 +318,3 @@ class Stderr:
         """The last lines so far."""
         lines = [line.rstrip() for line in self._end.decode("utf-8", "replace").splitlines() if line.strip()]
         return "\n  ".join(["; its stderr:", *lines[-_SHOWN_LINES:]]) if lines else ""
-
-
-PLAIN = {"accept-encoding": "identity"}
-"""A header that asks for bodies as they are: in a compressed one, no text can be replaced."""
-
-_REPLACEMENT = rb"\ufffd"
-_TOKENS = re.compile(
-    rb"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    rb"|(?P<begun>\\(?:u[0-9a-fA-F]{0,3})?\Z|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z)"
-    rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    rb"|\\.",
-    re.DOTALL,
-)
-"""Escapes in JSON: a pair of halves, what may become one with the next bytes, half a character, any other one."""
-
-
-async def mend(response: Response) -> None:
-    """Let the body of a response arrive without halves of characters, which JavaScript writes where it cuts a text."""
-    stream: Any = response.stream
-    response.stream = _Mended(stream)
-
-
-class _Mended(AsyncByteStream):
-    """A body whose halves of characters are replaced."""
-
-    def __init__(self, stream: AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        begun = b""
-        async for piece in self._stream:
-            data = begun + piece
-            begun = next((match["begun"] for match in _TOKENS.finditer(data) if match["begun"]), b"")
-            yield mended(data[: len(data) - len(begun)])
-        if begun:
-            yield mended(begun)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-def mended(data: bytes) -> bytes:
-    """Return a JSON text with replaced halves of characters."""
-    return _TOKENS.sub(_whole, data) if b"\\u" in data else data
-
-
-def _whole(match: re.Match[bytes]) -> bytes:
-    is_half = match["half"] or (match["begun"] and len(match["begun"]) >= len(_REPLACEMENT))
-    return _REPLACEMENT + match[0][len(_REPLACEMENT) :] if is_half else match[0]

@@ -13,7 +13,7 @@ from support.handshaking import Streaming, handshaking
 from support.over_http import started
 
 from mcp_sim import Simulator
-from mcp_sim.spec.live_server import mend
+from mcp_sim.spec.halves import mend
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
 from mcp_sim.types.json_values import decode
