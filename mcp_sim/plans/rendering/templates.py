@@ -59,7 +59,8 @@ class Scope:
         if path == "rows":
             return [*self.rows]
         if path.startswith("rows."):
-            return [value_at(row, path.removeprefix("rows.")) for row in self.rows]
+            column = (value_at(row, path.removeprefix("rows.")) for row in self.rows)
+            return [value for value in column if value is not NOWHERE]
         named = {**self.arguments, "arguments": self.arguments}
         for place in (self.record, self.facts, named, self.defaults):
             value: Json = value_at(place, path)
