@@ -18,7 +18,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.kinds import Backend, Kind, Perturbation, families
+from mcp_sim.types.kinds import Kind, Perturbation, families
 from mcp_sim.types.kinds.registries import Registry
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
@@ -120,8 +120,6 @@ def _as_json(family: str, name: str) -> Record:
         return {"name": name, "path": str(path), "text": path.read_text(encoding="utf-8")}
     kind = KINDS[family][name]
     manual: Record = {"name": name, "about": [*about(kind)], "description": inspect.getdoc(kind) or ""}
-    if family == "backends":
-        manual["operations"] = operations(kind())
     if issubclass(kind, Kind):
         manual["options"] = kind.model_json_schema()
         manual["example"] = yaml.safe_load(example(name, kind))
@@ -136,9 +134,6 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
     yield f"{palette.bold(name)}  {palette.dim(' '.join(about(kind)))}".rstrip()
     yield ""
     yield inspect.getdoc(kind) or ""
-    if family == "backends" and operations(kind()):
-        yield f"\n{palette.bold('operations')}"
-        yield f"  {', '.join(operations(kind()))}"
     if not issubclass(kind, Kind):
         return
     if kind.model_fields:
@@ -148,11 +143,6 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
         yield f"\n{palette.bold('example')}"
         entry = example(name, kind)
         yield _indented(permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
-
-
-def operations(backend: Backend) -> list[str]:
-    """Return what a spec may name under `operation:` for a tool of this backend."""
-    return sorted(backend.operation_names)
 
 
 def permission(entry: str, kind: type[Kind]) -> str:

@@ -232,11 +232,6 @@ def _shown_fields(plan: Plan) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _choices(plan: Plan) -> Iterator[str]:
-    for value, choice in plan.choices.items():
-        yield f"{value} ({choice.operation})" if choice.operation not in {"", value} else value
-
-
 def _pairs(sets: Mapping[str, str]) -> Iterator[str]:
     for argument, field in sets.items():
         yield argument if argument.rsplit(".", 1)[-1] in {field, "*"} else f"{argument} -> {field}"
@@ -285,8 +280,7 @@ _VALUES: Mapping[str, Callable[[Plan], str]] = {
     "entity": lambda plan: plan.entity or "",
     "key": lambda plan: plan.key or "",
     "backend": lambda plan: plan.backend if plan.backend != "records" else "",
-    "operation": lambda plan: plan.operation,
-    "arguments": lambda plan: ", ".join(f"{role} = {argument}" for role, argument in plan.arguments.items()),
+    "copies": lambda plan: plan.copies or "",
     "holder": lambda plan: plan.holder or "",
     "each": lambda plan: plan.each or "",
     "sets": lambda plan: ", ".join(_pairs(plan.sets)),
@@ -294,7 +288,7 @@ _VALUES: Mapping[str, Callable[[Plan], str]] = {
     "how": lambda plan: ", ".join(f"{how} {name}" for name, how in plan.how.items()),
     "if_exists": lambda plan: plan.if_exists if plan.if_exists != "refuse" else "",
     "choice": lambda plan: plan.choice or "",
-    "choices": lambda plan: ", ".join(_choices(plan)),
+    "choices": lambda plan: ", ".join(plan.choices),
     "filters": lambda plan: ", ".join(_filters(plan)),
     "query": lambda plan: plan.query or "",
     "paging": lambda plan: _paging(plan.paging),

@@ -1,4 +1,4 @@
-"""Failures of calls: the exception by which an operation fails, and the observations of failures."""
+"""Failures of calls, worded for the caller."""
 
 from __future__ import annotations
 
@@ -90,15 +90,3 @@ def sentence_of(failure: Observation) -> str:
     body = failure.body
     value: Json = getattr(body, "value", None) if not hasattr(body, "message") else getattr(body, "message", "")
     return value if isinstance(value, str) else encode(value).decode()
-
-
-class Refused(Exception):
-    """A call that fails; the tool's error template renders it. `kind` is the failure kind.
-
-    The message is shown to the caller. `slots` are values for the error template besides the arguments.
-    """
-
-    def __init__(self, kind: str, message: str, **slots: Json) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.slots = slots

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import cast
 
 from mcp_sim.plans.infer import Inferred
-from mcp_sim.simulator.match_tools import ByText
+from mcp_sim.simulator.inferred_tools import ByText
 from mcp_sim.spec.lint import check_values, schema_parts
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec

@@ -18,7 +18,7 @@ from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.accepted_keys import containers_of
 from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
 from mcp_sim.simulator.check_results import check_schemas, check_templates
-from mcp_sim.simulator.match_tools import check_operations, infer_functions, match_and_infer
+from mcp_sim.simulator.inferred_tools import ServerEvidence, infer_functions, infer_planned
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.messages import shown
@@ -32,7 +32,6 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import ServerEvidence
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program, ProgramFunction
 from mcp_sim.types.scenario import GivenRecords
@@ -63,8 +62,6 @@ class _Server:
 
     specs: Sequence[Spec]
     evidence: ServerEvidence
-    matched: Mapping[str, Plan]
-    """The plans of tools that a backend matched."""
     found: Inferred
     wrappers: Mapping[str, str]
     unused: Sequence[Path] = ()
@@ -79,7 +76,6 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
     compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for inferred in compiled:
-        check_operations(inferred.specs, inferred.matched)
         check_schemas(inferred.specs)
         check_templates(inferred.specs, inferred.found)
         _check_how(inferred.specs, inferred.found.plans)
@@ -255,10 +251,7 @@ def _with_key(row: Record, key: str) -> Record:
 
 
 def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
-    """Infer the entities and plans of these servers.
-
-    Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
-    """
+    """Infer the entities and plans of these servers, but for tools that programs answer."""
     answered = Programmed.of(spec.program for spec in specs)
     evidence, wrappers = _evidence(specs, world.state)
     tools, declared = evidence.tools, _declared(specs)
@@ -266,10 +259,9 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     if answered.takes_state and not answered.leaves_some(tools):
         evidence = replace(evidence, state=None)
     programmed = _program_plans(specs, tools, declared)
-    matches, inferred = match_and_infer(evidence, declared, answered)
-    matched = {plan.tool: plan for plan in matches.plans} | programmed
-    known = {**inferred.entities, **_with_declared_fields(matches.entities, declared)}
-    local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
+    inferred = infer_planned(evidence, declared, answered)
+    known = inferred.entities
+    local = {name: _with_local_entity(plan, known) for name, plan in programmed.items()}
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     plans = {name: _with_result(local.get(name) or inferred.plans[name], overrides.get(name, {})) for name in tools}
     nouns = nouns_of(tools, known)
@@ -278,11 +270,10 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
         name: _with_idempotency(plan, tools[name], nouns, overrides.get(name, {}), answering.get(name))
         for name, plan in plans.items()
     }
-    whole = replace(inferred, entities=known, plans=plans, records={**inferred.records, **matches.records})
+    whole = replace(inferred, plans=plans)
     linked = {name for spec in specs for _, name in spec.links}
-    domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
-    unused = unused_parts(whole, domain, linked, None if answered.takes_state else world.state, matches.state)
-    return _Server(specs, evidence, matched, whole, wrappers, unused)
+    unused = unused_parts(whole, linked, None if answered.takes_state else world.state)
+    return _Server(specs, evidence, whole, wrappers, unused)
 
 
 def _with_result(plan: Plan, declared: Mapping[str, Any]) -> Plan:
@@ -348,14 +339,6 @@ def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
     local = (name for name in entities if name.endswith(f"_{plan.entity}"))
     is_known = plan.entity is None or plan.entity in entities
     return replace(plan, entity=plan.entity if is_known else next(local, plan.entity), choices=choices)
-
-
-def _with_declared_fields(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
-    """Return the entities of backends, with the fields that specs declare for them."""
-    fields = {name: entity.fields for name, entity in declared.items()}
-    return {
-        entity.name: replace(entity, fields={**entity.fields, **fields.get(entity.name, {})}) for entity in entities
-    }
 
 
 def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:

@@ -61,7 +61,6 @@ def _plan(tool: Tool, function: ProgramFunction, program: Program, inferred: Pla
         verb,
         None if entity is None else f"{program.prefix}{entity}",
         PROGRAM,
-        function.name,
         key=_key(function, tool, verb, entity, inferred),
         envelope=Envelope() if rows is None else Envelope(rows=rows),
         idempotency=_idempotency(function, tool),

@@ -26,7 +26,7 @@ from mcp_sim.types.clients import Request
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, InputRequired, UsageError
-from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Sink, Tables, backends
+from mcp_sim.types.kinds import Sink, Tables
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import steering
@@ -448,10 +448,9 @@ class Simulator:
     def counts(self, seed: int | None = None) -> Mapping[str, int]:
         """Return the number of records that worlds of this seed begin with, by entity.
 
-        No records are generated for it, unless a backend adds some of its own.
+        No records are generated for it, unless a program writes some of its own.
         """
-        used = {plan.backend for plan in self._variants()} - BACKENDS_WITHOUT_MATCH
-        if self._has_initial or any(backends[name].initial is not Backend.initial for name in used):
+        if self._has_initial:
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
@@ -461,17 +460,13 @@ class Simulator:
         return any("initial" in program.hooks for program in self.scenario.domain.programs)
 
     def _generated(self, seed: int) -> Tables:
-        """Generate the records, with those that the backends of these tools add.
+        """Generate the records, with those that programs add.
 
         Raises `DocumentError` if programs would run that the user does not trust.
         """
         from mcp_sim.generate.records import generate  # noqa: PLC0415 (listing tools must not wait for it)
 
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
-        plans = self._variants()
-        used = {plan.backend for plan in plans}
-        for name in sorted(used, key=lambda name: (backends[name].order, name)):
-            tables = backends[name]().initial(tables, [plan for plan in plans if plan.backend == name], seed)
         if not self.scenario.domain.programs:
             return tables
         if self.scenario.untrusted:

@@ -7,12 +7,11 @@ from itertools import islice
 
 from mcp_sim.plans.infer import Inferred
 from mcp_sim.plans.infer.given_state import Path
-from mcp_sim.simulator.match_tools import matching_backends
+from mcp_sim.simulator.inferred_tools import ServerEvidence
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required
 from mcp_sim.types.json_values import is_number
-from mcp_sim.types.kinds import ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
@@ -27,40 +26,32 @@ _MOST_ENTRIES = 5
 """How many entries of a part are tried. If the first ones are not shown, later ones of the same form are not either."""
 
 
-def unused_parts(inferred: Inferred, domain: Domain, named: Collection[str], state: Json, rest: Json) -> list[Path]:
-    """Return the paths of the parts of a given state that no tool shows; `rest` is what backends left of it.
+def unused_parts(inferred: Inferred, named: Collection[str], state: Json) -> list[Path]:
+    """Return the paths of the parts of a given state that no tool shows.
 
-    `domain` has the tools and plans of the server. `named` are entities that the documents use otherwise, such as those
+    `named` are entities that the documents use otherwise, such as those
     of resources. Parts that are empty, numbers or flags are left out: counters and settings that servers keep for
-    themselves. So are texts beside parts that a backend took, such as the name of the current user.
+    themselves.
     """
     plans = [variant for plan in inferred.plans.values() for variant in plan.variants]
     if not inferred.paths or any(plan.backend == PROGRAM for plan in plans):
         return []
     shown = {plan.entity for plan in plans if plan.entity and (plan.verb != "create" or plan.if_exists != "refuse")}
-    used = _with_linked({*named, *shown, *_read_besides(plans, domain)} & inferred.entities.keys(), inferred.entities)
+    used = _with_linked({*named, *shown} & inferred.entities.keys(), inferred.entities)
     read = [inferred.paths[name] for name in inferred.paths.keys() & used]
     unused: list[Path] = []
     for name in inferred.paths:
         if name not in used and inferred.records.get(name):
-            unused += _parts(inferred, name, read, (state, rest))
+            unused += _parts(inferred, name, read, state)
     return unused
 
 
-def _parts(inferred: Inferred, name: str, read: Sequence[Path], states: tuple[Json, Json]) -> list[Path]:
+def _parts(inferred: Inferred, name: str, read: Sequence[Path], state: Json) -> list[Path]:
     """Return the path of the table of an unused entity, or those of the fields of an unused singleton."""
     path, record = inferred.paths[name], inferred.records[name][0]
-    before, left = _at(states[0], path), _at(states[1], path)
     if name in inferred.entities and not inferred.entities[name].singleton:
-        return [path] if before == left or _has_data(left, before) else []
-    return _paths(record, path, before, left, read)
-
-
-def _read_besides(plans: Iterable[Plan], domain: Domain) -> Iterator[str]:
-    """Yield the entities that backends read besides those that the plans name."""
-    known = matching_backends()
-    for plan in plans:
-        yield from backends[plan.backend]().reads(plan, domain) if plan.backend in known else ()
+        return [path]
+    return _paths(record, path, is_alone=bool(path) and _at(state, path) == record, read=read)
 
 
 def _with_linked(used: set[str], entities: Mapping[str, Entity]) -> set[str]:
@@ -88,31 +79,20 @@ def _nested_names(schema: Record) -> Iterator[str]:
         yield from _nested_names(subschema)
 
 
-def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[Path]) -> list[Path]:
+def _paths(fields: Record, path: Path, *, is_alone: bool, read: Sequence[Path]) -> list[Path]:
     """Return the paths of unused fields of an object with data; that of the object if nothing of it is used.
 
-    `before` is the object as it is given, `left` what backends left of it, `read` are the paths of used entities.
+    `is_alone`: whether the object has nothing but these fields; `read` are the paths of used entities.
     """
-    is_left, is_alone = before == left, bool(path) and before == fields
-    kept: Record = {name: value for name, value in fields.items() if is_left or isinstance(value, dict | list)}
-    unused = [
-        (*path, name)
-        for name, value in kept.items()
-        if _has_data(value, as_object(before).get(name)) or (is_alone and is_number(value))
-    ]
-    is_whole = is_alone and is_left and not any(pair[: len(path)] == path for pair in read)
+    unused = [(*path, name) for name, value in fields.items() if _has_text(value) or (is_alone and is_number(value))]
+    is_whole = is_alone and not any(pair[: len(path)] == path for pair in read)
     return [path] if is_whole and unused else unused
 
 
-def _has_data(value: Json, before: Json) -> bool:
-    """Whether there is a text in a value; not counting those beside parts that a backend took from it."""
-    if not isinstance(value, dict):
-        return bool(value) if isinstance(value, str) else any(_has_data(item, item) for item in as_list(value))
-    held, known = as_object(value), as_object(before)
-    parts: Record = (
-        held if held == known else {name: inner for name, inner in held.items() if isinstance(inner, dict | list)}
-    )
-    return any(_has_data(inner, known.get(name)) for name, inner in parts.items())
+def _has_text(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(_has_text(inner) for inner in as_object(value).values())
+    return bool(value) if isinstance(value, str) else any(map(_has_text, as_list(value)))
 
 
 def _at(state: Json, path: Path) -> Json:

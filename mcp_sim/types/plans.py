@@ -144,10 +144,6 @@ class Plan:
     entity: str | None = None
     backend: str = "records"
     """The kind of backend that compiles the plan."""
-    operation: str = ""
-    """What the tool does, in the vocabulary of its backend."""
-    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the operation needs, in the vocabulary of its backend -> the argument that gives it."""
     key: str | None = None
     """The argument that names the record; None for the only record of its entity."""
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -162,6 +158,8 @@ class Plan:
     Paths below it (`tasks.title`, or `tasks` where items are plain values) are those of one item."""
     if_exists: Literal["refuse", "update", "keep"] = "refuse"
     """What a create does if the record exists: refuse, update it, or keep it as it is."""
+    copies: str | None = None
+    """The argument of a create that names the record whose values it takes over."""
     holder: str | None = None
     """The argument that names the record inside which the entity's records are kept."""
     choice: str | None = None

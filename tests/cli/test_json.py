@@ -60,7 +60,6 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
     "list": (["list"], ["perturbations", "lost_ack"]),
     "list FAMILY": (["list", "presets"], ["presets", "flaky"]),
     "list FAMILY NAME": (["list", "perturbations", "lost_ack"], ["options", "properties"]),
-    "list backends NAME": (["list", "backends", "document"], ["operations"]),
     "list scenarios NAME": (["list", "scenarios", "calm_crm"], ["text"]),
     "plan": (["plan", "crm"], ["tools", "create_deal", "verb"]),
     "show": (["show", "flaky.jsonl"], ["worlds", "default", "entries", 1, "step", "perturbations", 0, "id"]),

@@ -103,11 +103,6 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         assert [str(problem) for problem in check([path]) if problem.severity == "error"] == []
 
 
-def test_the_manual_of_a_backend_has_its_operations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "\noperations\n  add, change, copy" in listed(capsys, "backends", "document")
-    assert "operations" not in listed(capsys, "backends", "records")
-
-
 def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     shown = listed(capsys, "scenarios", "flaky_crm")
     path, _, text = shown.partition("\n\n")

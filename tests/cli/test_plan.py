@@ -66,15 +66,13 @@ def test_plan_writes_json_for_the_tools_that_were_asked_for(listed: Path, capsys
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    """A spec that declares the backend of one of two tools, and what the choices of the other are is inferred."""
+    """A spec that declares the effect of one of two tools, and what the choices of the other are is inferred."""
     jobs = {"type": "string", "enum": ["add", "read"]}
     tools = [
-        tool("look_around", {"index": INTEGER}),
-        tool("paragraph", {"action": jobs, "index": INTEGER, "text": STRING}, "action"),
+        tool("look_around", {"book_id": STRING}),
+        tool("manage_book", {"action": jobs, "book_id": STRING, "title": STRING}, "action"),
     ]
-    text = json.dumps(
-        {"mcp_sim": 1, "tools": tools, "sim": {"look_around": {"backend": "document", "operation": "read_part"}}}
-    )
+    text = json.dumps({"mcp_sim": 1, "tools": tools, "sim": {"look_around": {"verb": "get", "entity": "book"}}})
     path = tmp_path / "shelf.yaml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -83,13 +81,12 @@ def shelf(tmp_path: Path) -> Path:
 def test_plan_shows_where_the_value_of_each_field_comes_from(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shelf)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    row = ["look_around", "get", "document", "1.00", "declared"]
+    row = ["look_around", "get", "book", "1.00", "declared"]
     at = next(n for n, line in enumerate(lines) if line.split()[:5] == row)
-    assert lines[at + 1 : at + 5] == [
-        "    backend   declared 1.00  document",
-        "    operation declared 1.00  read_part",
-        "    arguments inferred 0.85  index = index",
-        "    because   declared in the spec",
+    assert lines[at + 1 : at + 4] == [
+        "    key       inferred 1.00  book_id",
+        "    envelope  inferred 0.40  the record itself",
+        "    because   declared in the spec; an id names the record",
     ]
 
 
@@ -98,18 +95,18 @@ def test_a_chosen_tool_is_shown_with_the_reasons_for_each_field_and_with_its_cho
 ) -> None:
     assert main(["plan", str(shelf), "--tool", "*"]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    at = lines.index("    arguments inferred 0.85  index = index")
-    assert lines[at + 1] == f"{'':<29}because the arguments fit its roles"
-    assert any(line.startswith("paragraph action=read  ") for line in lines)
+    at = lines.index("    key       inferred 1.00  book_id")
+    assert lines[at + 1] == f"{'':<29}because an id names the record"
+    assert any(line.startswith("manage_book action=read  ") for line in lines)
 
 
 def test_the_json_of_a_plan_has_the_basis_of_its_fields(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shelf), "--json"]) == 0
     plans = json.loads(capsys.readouterr().out)["tools"]
     declared = {"source": "declared", "confidence": 1.0, "reasons": ["declared in the spec"]}
-    assert plans["look_around"]["basis"]["operation"] == declared
-    assert plans["look_around"]["reasons"] == ["declared in the spec", "the arguments fit its roles"]
-    assert plans["paragraph"]["choices"]["read"].keys() >= {"basis", "confidence", "reasons", "guessed"}
+    assert plans["look_around"]["basis"]["entity"] == declared
+    assert plans["look_around"]["reasons"] == ["declared in the spec", "an id names the record", "the usual form"]
+    assert plans["manage_book"]["choices"]["read"].keys() >= {"basis", "confidence", "reasons", "guessed"}
 
 
 def test_plan_refuses_a_glob_that_matches_nothing(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.backend_answers import INTEGER, STRING, tool
+from support.backend_answers import STRING, tool
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
@@ -46,9 +46,6 @@ def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> 
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]}),
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
-        ([tool("insert_cell", {"cell_index": INTEGER, "source": STRING}), tool("read_cell", {"cell_index": INTEGER}),
-         tool("delete_cell", {"cell_index": INTEGER})],
-         {"notebook": {"kernel": "python3"}, "cells": [{"cell_type": "code", "source": "x = 1"}]}),
     ],
 )  # fmt: skip
 def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: list[Json], state: Json) -> None:

@@ -32,9 +32,9 @@ def simulator(folder: Path, tools: list[Json], state: Json = None, spec: Json = 
 
 
 def backends(sim: Simulator) -> Mapping[str, str]:
-    """Return the backend of each tool, and its operation there."""
+    """Return the backend of each tool."""
     plans = sim.scenario.domain.plans.values()
-    return {plan.tool: f"{plan.backend} {plan.operation}".strip() for plan in plans}
+    return {plan.tool: plan.backend for plan in plans}
 
 
 async def answered(world: World, name: str, /, **arguments: Json) -> Json:

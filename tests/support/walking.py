@@ -42,15 +42,6 @@ REMOVING = frozenset({"delete", "remove", "revoke"})
 MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write", "save"})
 """Words in the names of tools that create a record."""
 
-NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
-"""Argument roles of other backends that identify a record."""
-
-FIELDS_OF_ROLES = {"workbook": "workbook", "sheet": "name"}
-"""Argument roles of other backends that identify a record together: the fields of the record with the values."""
-
-MAKING_OPERATIONS = frozenset({"create", "write", "mkdir"})
-"""Operations of other backends whose name is mostly a new one."""
-
 FOLDERS = frozenset({"directory", "subdirectory", "folder", "dir", "cwd"})
 """Endings of names of arguments that name a folder: an agent passes no file."""
 
@@ -185,12 +176,6 @@ class Walker:
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             return []
-        if any(plan.arguments.get(role) == place for role in NAMING_ROLES):
-            folders = "directory" in domain.entities and (words(name) or ("",))[-1] in FOLDERS
-            return [] if plan.operation in MAKING_OPERATIONS else self._keys("directory" if folders else entity.name)
-        of_role = next((FIELDS_OF_ROLES.get(role) for role, name in plan.arguments.items() if name == place), None)
-        if of_role is not None and of_role in entity.fields and plan.verb != "create":
-            return [row[of_role] for _, row in self.world.view.rows(entity.name)]
         rule = plan.filters.get(place)
         field = entity.fields.get(rule.field if rule is not None else plan.sets.get(place, ""))
         if field is not None and field.link is not None:

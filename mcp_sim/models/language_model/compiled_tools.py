@@ -19,6 +19,7 @@ from mcp_sim.types.kinds import Answer, backends
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.plans import RECORDLESS, Plan
+from mcp_sim.types.programs import PROGRAM
 from mcp_sim.world.consistency import Inspection, inspection
 
 _VARYING = terms("verbs.varying")
@@ -53,7 +54,7 @@ class CompiledTool:
     @property
     def is_unclear(self) -> bool:
         """Whether the plan does not show what a call changes."""
-        return self.is_write and not self.plan.operation and (self.plan.guessed or self.plan.verb in RECORDLESS)
+        return self.is_write and self.plan.backend != PROGRAM and (self.plan.guessed or self.plan.verb in RECORDLESS)
 
     def kind_of_call(self, arguments: Record) -> str:
         """Return a name of all calls that do the same: with these arguments, and these values of those with choices."""

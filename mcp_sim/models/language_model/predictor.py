@@ -85,8 +85,6 @@ class ModelPredictor:
         if tool.plan.backend == PROGRAM:
             return await self._run_program(turn, tool)
         draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
-        if tool.plan.operation and draft is not None and draft.ok and draft.transition.changes:
-            tool = replace(tool, is_write=True)  # a tool that opens a file may be annotated as one that only reads
         # A fault that looks twice gets the same reply, read against the other view: a second question might have
         # another answer.
         look: SecondLook | None = turn.memories.shared.get(self._conversation.owner)

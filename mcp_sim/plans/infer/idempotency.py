@@ -47,7 +47,7 @@ def nouns_of(tools: Mapping[str, Tool], entities: Collection[str]) -> frozenset[
 
 
 def _other_roles(plan: Plan) -> tuple[str | None, ...]:
-    return (plan.key, plan.holder, plan.query, plan.each, plan.choice, *plan.filters, *plan.arguments.values())
+    return (plan.key, plan.holder, plan.query, plan.each, plan.choice, plan.copies, *plan.filters)
 
 
 def _is_token(schema: Record) -> bool:

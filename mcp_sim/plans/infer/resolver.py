@@ -39,7 +39,7 @@ _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
 _DECLARED_FORM = Basis("schema", 1.0, ("its outputSchema declares it",))
 _ARGUMENT_NAMES = Basis("inferred", 0.8, ("the names of its arguments",))
-_DECLARED_EFFECTS = frozenset((*EFFECT, "backend", "operation", "sets", "fixed", "filters", "choices", "each"))
+_DECLARED_EFFECTS = frozenset((*EFFECT, "backend", "sets", "fixed", "filters", "choices", "each"))
 _FROM_ARGUMENTS = ("how", "each", "if_exists", "holder")
 """The fields that follow from the names of arguments, besides their roles."""
 
@@ -126,7 +126,7 @@ class Resolver:
     def _is_special(self, features: ToolFeatures, plan: Plan) -> bool:
         """Whether a tool gets the current or the next record of an entity that other tools mention."""
         is_known = self.verbs[features.entity] > 1 or "entity" in features.overrides
-        return plan.verb == "get" and (bool(plan.operation) or (features.parsed.one_of_a_kind and is_known))
+        return plan.verb == "get" and features.parsed.one_of_a_kind and is_known
 
     def _is_outside_state(self, features: ToolFeatures) -> bool:
         """Whether a tool shows what neither the given state nor another tool mentions, or fields of a singleton."""
@@ -181,7 +181,7 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         features.verb,
         features.entity,
         key=None if is_copy else roles.key,
-        arguments={"copied": roles.key or ""} if is_copy else {},
+        copies=roles.key if is_copy else None,
         sets=roles.sets,
         how={**_write_modes(features, roles, entity), **how},
         fixed={**find_target_state(features, entity, rows), **fixed} if is_update else {},

@@ -298,10 +298,9 @@ def _names_its_target(field: Field) -> bool:
 
 def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record | Observation]:
     """Return a function that reads what a copy takes over: all but what is unique, or the time of a change."""
-    argument = plan.arguments.get("copied")
-    if argument is None:
+    if plan.copies is None:
         return lambda _turn: {}
-    find = finder(tool, replace(plan, key=argument), entity)
+    find = finder(tool, replace(plan, key=plan.copies), entity)
     own = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
 
     def read(turn: Turn) -> Record | Observation:

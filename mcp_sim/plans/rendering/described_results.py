@@ -25,10 +25,6 @@ _KEY = re.compile(
     r"(?:id|identifier|uuid|\w+_id)\b(?! *(?:,|and\b|&|/|plus\b|or\b|if\b|as\b|in\b))",
     re.IGNORECASE,
 )
-_DATA_BACK = re.compile(
-    r"\b(?:returns?|result|output|response)\b[^.\n]{0,60}\b(?:json|dict|dictionary|objects?)\b|\breturns?:?\s*\{",
-    re.IGNORECASE,
-)
 
 
 def is_prose(description: str) -> bool:
@@ -52,11 +48,6 @@ def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool
     worded = sum(is_prose(tool.description) for tool in tools)
     data = sum(mentions_data(tool.description) for tool in tools)
     return worded > data and worded >= len(tools) * _LEAST_WORDED
-
-
-def returns_data(description: str) -> bool:
-    """Whether a description says that the result, and not only an argument, is data."""
-    return bool(_DATA_BACK.search(description))
 
 
 def returns_key(description: str) -> bool:

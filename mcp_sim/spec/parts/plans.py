@@ -103,8 +103,6 @@ class SimPart(Part):
     verb: Verb | None = Field(default=None, description="What the tool does to records.")
     entity: str | None = Field(default=None, description="Entity of the records.")
     backend: str | None = Field(default=None, description="Kind of store the tool works on. Default: records.")
-    operation: str | None = Field(default=None, description="Operation of the backend.")
-    arguments: dict[str, str] | None = Field(default=None, description="Role in the operation -> argument.")
     key: str | None = Field(default=None, description="Argument with the record's key.")
     sets: dict[str, str] | None = Field(default=None, description="Argument (dotted if nested) -> field it writes.")
     fixed: dict[str, Json] | None = Field(default=None, description="Field -> value that the tool always writes.")
@@ -114,6 +112,9 @@ class SimPart(Part):
     each: str | None = Field(default=None, description="Argument with a list; the tool acts on each of its items.")
     if_exists: Literal["refuse", "update", "keep"] | None = Field(
         default=None, description="What a create does if the record exists."
+    )
+    copies: str | None = Field(
+        default=None, description="Argument of a create with the key of the record that it copies."
     )
     holder: str | None = Field(default=None, description="Argument with the key of the record that contains this one.")
     choice: str | None = Field(default=None, description="Argument that selects one of `choices`.")

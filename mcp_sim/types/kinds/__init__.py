@@ -6,7 +6,7 @@ One instance is shared by all worlds and is immutable. What it must remember of 
 
 from __future__ import annotations
 
-from mcp_sim.types.kinds.backend import BACKENDS_WITHOUT_MATCH, Answer, Backend, Invent, Match, ServerEvidence, Tables
+from mcp_sim.types.kinds.backend import Answer, Backend, Invent, Tables
 from mcp_sim.types.kinds.expectation import Difference, End, Expectation, Verdict
 from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
 from mcp_sim.types.kinds.kind import Kind
@@ -30,7 +30,6 @@ from mcp_sim.types.kinds.trigger import Check, Role, Trigger
 from mcp_sim.types.kinds.world_model import ImmediatePredictor, Predictor, RequestPredictor, WorldModel
 
 __all__ = [
-    "BACKENDS_WITHOUT_MATCH",
     "COMBINATORS",
     "COMMON_EXPECTATION_KEYS",
     "COMMON_PERTURBATION_KEYS",
@@ -49,14 +48,12 @@ __all__ = [
     "Invent",
     "Kind",
     "Listing",
-    "Match",
     "Occasion",
     "OpenStore",
     "Perturbation",
     "Predictor",
     "RequestPredictor",
     "Role",
-    "ServerEvidence",
     "Sink",
     "Snapshot",
     "Stage",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
-from typing import Any, ClassVar, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol, TypeAlias
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
 from mcp_sim.types.argument_descriptions import merge_alternatives, unwrap_call, unwrap_tool
-from mcp_sim.types.domain import Domain, Entity, Example
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import VendorErrors, with_arguments
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.switches import confirmation
 
 _DONE = {"create": "created", "update": "changed", "delete": "deleted"}
@@ -45,38 +43,6 @@ Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
 """Records by entity and key, in the order of creation."""
 
 
-@frozen
-class ServerEvidence:
-    """What is known of one server before inference."""
-
-    tools: Mapping[str, Tool]
-    """Its tools, by id."""
-    state: Json = None
-    """The given state, or None."""
-    examples: Sequence[Example] = ()
-    """Recorded calls."""
-    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """What specs declare under `sim:`, by tool id."""
-
-    def declared(self, backend: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return the tools for which a spec chooses this backend, and what it declares for them."""
-        return {tool: sim for tool, sim in self.overrides.items() if sim.get("backend") == backend}
-
-
-@frozen
-class Match:
-    """The tools that a backend handles."""
-
-    plans: Sequence[Plan] = ()
-    """One plan for each of these tools. A guess (confidence below 0.6) is ignored; the surest match of a tool wins."""
-    entities: Sequence[Entity] = ()
-    """The entities that these tools work on."""
-    records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, Sequence[Record]])
-    """The records of these entities in the given state."""
-    state: Json = None
-    """What is left of the given state for other backends."""
-
-
 class Backend:
     """A kind of store that tools work on; the plan of a tool names it. It answers from the plan and the state alone.
 
@@ -84,39 +50,12 @@ class Backend:
     only in who fills the open fields.
     """
 
-    order: ClassVar[int] = 1000
-    """The position in which backends are asked to match, lowest first; then by name."""
-
-    @property
-    def operation_names(self) -> Collection[str]:
-        """What its tools can do, as a spec names it under `operation:`; empty if there are no fixed names."""
-        return ()
-
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        """Return the tools of a server that this backend handles, or None.
-
-        All tools are judged together. Evidence is names, schemas and descriptions, never the name of one vendor. Tools
-        matched with a confidence of at least 0.6 are left out of the inference of records.
-        """
-        return None
-
-    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        """Return the initial records of a world, with those that these plans need besides the given and generated ones.
-
-        Called once for each scenario and seed; it must be deterministic.
-        """
-        return tables
-
     def may_take_long(self, plan: Plan, domain: Domain) -> bool:
         """Return whether a short call may take long, such as one that runs a statement or a pattern of the caller.
 
         Such calls run in a thread, so that other worlds go on meanwhile.
         """
         return False
-
-    def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
-        """Return the entities that a tool reads besides those that its plan names."""
-        return ()
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """Compile the answer to calls of one tool. Called when the tool is first called; the result serves all worlds.
@@ -169,7 +108,3 @@ def _confirmed(tool: Tool, plan: Plan, answer: Answer) -> Answer:
         return Transition(tool.failure("invalid", f"Nothing was {_DONE[verb]}: {name} must be true", **arguments))
 
     return confirmed
-
-
-BACKENDS_WITHOUT_MATCH = frozenset({PROGRAM, "records", "schema_only"})
-"""Backends that match no tools: they are chosen by inference or by a spec, and loaded when a tool is called."""

@@ -1,1 +1,0 @@
-"""Documents whose parts are ordered and addressed by index."""
