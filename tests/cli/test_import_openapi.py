@@ -103,11 +103,24 @@ def shop(paths: list[str], components: list[str]) -> Any:
         ("/lineitems/{id}", "LineItem"),
         ("/line-items/{id}", "Lineitem"),
         ("/sports_events/{id}", "SportsEvents"),
+        ("/api/sales/orders/{id}", "SalesOrder"),
+        ("/sales/{sale}/line-items/{id}", "lineitem"),
     ],
 )
 def test_a_path_names_an_entity_in_any_number_and_spelling(here: Path, path: str, component: str) -> None:
     assert main(["import", "openapi", petstore(here, shop([path], [component, "Other"]))]) == 0
-    assert len(value(here / "Shop.yaml")["entities"]) == 1
+    spec = value(here / "Shop.yaml")
+    (entity,) = spec["entities"]
+    assert [*spec["sim"].values()] == [{"verb": "get", "entity": entity, "key": "id"}]
+
+
+def test_the_longest_entity_at_the_end_of_a_path_is_meant(here: Path) -> None:
+    document = shop(["/orders/{id}", "/sales/orders/{id}", "/sales/{order}/status/{id}"], ["Order", "SalesOrder"])
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    spec = value(here / "Shop.yaml")
+    assert {name: entry["entity"] for name, entry in spec["sim"].items()} == {
+        "get_orders_id": "order", "get_sales_orders_id": "sales_order"
+    }  # fmt: skip
 
 
 def test_the_work_to_find_the_entities_that_paths_name_is_linear() -> None:

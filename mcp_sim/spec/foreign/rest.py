@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from mcp_sim.spec.foreign.openapi import Operation
 from mcp_sim.types import Json, Record
@@ -19,6 +19,7 @@ _VERSION = re.compile(r"(?<=.)_v_?\d+$")
 _KEYS = ("id", "uuid", "guid", "key", "_id")
 _COMPONENT = "#/components/schemas/"
 _LONGEST_FIELD = 400  # a field with a long list of choices would hide the others in the spec
+_OF_SEVERAL = {"post": ("create", "sets"), "get": ("list", "filters")}
 _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
 
@@ -33,15 +34,15 @@ class Resource:
 
 
 def resources(document: Record) -> dict[str, Resource]:
-    """Return the component schemas of objects that have a key, by entity."""
+    """Return the component schemas of objects that have a key, by their entities without `_`."""
     by_path: dict[str, Resource] = {}
     schemas = as_object(as_object(document.get("components")).get("schemas"))
     for component in schemas:
         schema = expanded({**document, "$ref": _COMPONENT + component})
         entity = singular(_VERSION.sub("", snake(component)))
         key = _key(entity, properties(schema))
-        if key is not None and entity not in by_path:
-            by_path[entity] = Resource(component, entity, key, {**schema, "$defs": None})
+        if key is not None and _joined(entity) not in by_path:
+            by_path[_joined(entity)] = Resource(component, entity, key, {**schema, "$defs": None})
     return by_path
 
 
@@ -96,31 +97,32 @@ def sim_entry(
     """
     parts = [segment for segment in operation.path.split("/") if segment]
     ends_with_key = bool(parts) and _PARAMETER.fullmatch(parts[-1]) is not None
-    place = parts[-2:-1] if ends_with_key else parts[-1:]
-    entity = next(iter(_entities(place, known)), None)
-    if entity is None:
+    resource = _resource_at(parts[:-1] if ends_with_key else parts, known)
+    if resource is None:
         return None
+    entity = resource.entity
     if ends_with_key and operation.method in _VERBS:
         argument = names.get(parts[-1][1:-1])
         verb = _VERBS[operation.method]
         return None if argument is None else {"verb": verb, "entity": entity, "key": argument}
-    if operation.method == "post" and not ends_with_key and _is_of(operation.body, known[entity]):
-        return {"verb": "create", "entity": entity, **_argument_fields("sets", parts, known, entity, names, arguments)}
-    if operation.method == "get" and not ends_with_key:
-        return {"verb": "list", "entity": entity, **_argument_fields("filters", parts, known, entity, names, arguments)}
-    return None
+    if ends_with_key or operation.method not in _OF_SEVERAL:
+        return None
+    if operation.method == "post" and not _is_of(operation.body, resource):
+        return None
+    verb, role = _OF_SEVERAL[operation.method]
+    return {"verb": verb, "entity": entity, **_argument_fields(role, parts, known, resource, names, arguments)}
 
 
 def _argument_fields(
     role: str,
     parts: list[str],
     known: Mapping[str, Resource],
-    entity: str,
+    resource: Resource,
     names: Mapping[str, str],
     arguments: Collection[str],
 ) -> Record:
     """Return the field of each argument if an argument of the path has another name than its field."""
-    fields = properties(known[entity].schema)
+    fields = properties(resource.schema)
     owners = _owners(parts, known, fields, names)
     others = {name: name for name in arguments if name in fields and name not in owners}
     return {role: {**owners, **others}} if owners else {}
@@ -130,23 +132,33 @@ def _owners(
     parts: list[str], known: Mapping[str, Resource], fields: Collection[str], names: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the field that names the owner, by argument: in `/books/{id}/loans`, `id` is the `bookId` of a loan."""
-    fields_by_name = {snake(name): name for name in fields}
+    fields_by_name = {_joined(name): name for name in fields}
     owners: dict[str, str] = {}
-    for place, inside in pairwise(parts):
-        owner, parameter = next(_entities([place], known), None), _PARAMETER.fullmatch(inside)
+    for at, inside in enumerate(parts):
+        owner, parameter = _resource_at(parts[:at], known), _PARAMETER.fullmatch(inside)
         argument = names.get(parameter[1]) if parameter and owner else None
-        field = fields_by_name.get(f"{owner}_id")
+        field = fields_by_name.get(f"{_joined(owner.entity)}id") if owner else None
         if argument is not None and field is not None and snake(argument) != snake(field):
             owners[argument] = field
     return owners
 
 
-def _entities(parts: list[str], known: Mapping[str, Resource]) -> Iterator[str]:
-    """Yield the entities that parts of a path name in the plural."""
-    for piece in parts:
-        name = snake(piece)
-        if singular(name) in known and plural(singular(name)) == name:
-            yield singular(name)
+def _resource_at(parts: Sequence[str], known: Mapping[str, Resource]) -> Resource | None:
+    """Return what the end of a path names in the plural: a sales order for `/salesorders` and `/sales/orders`."""
+    name, named = "", None
+    for segment in takewhile(lambda segment: _PARAMETER.search(segment) is None, reversed(parts)):
+        *others, last = words(segment) or ("",)
+        if not name:
+            if plural(singular(last)) != last:
+                return None
+            last = singular(last)
+        name = "".join((*others, last)) + name
+        named = known.get(name, named)
+    return named
+
+
+def _joined(name: str) -> str:
+    return "".join(words(name))
 
 
 def _is_of(body: Json, resource: Resource) -> bool:

@@ -50,8 +50,9 @@ class Openapi(Importer):
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
         known = resources(document)
-        kept = named_by_paths(known, listed) | {entry["entity"] for entry in sim.values()}
-        entities = {name: _proper_entry(resource, doubts) for name, resource in known.items() if name in kept}
+        names = [resource.entity for resource in known.values()]
+        kept = named_by_paths(names, listed) | {entry["entity"] for entry in sim.values()}
+        entities = {res.entity: _proper_entry(res, doubts) for res in known.values() if res.entity in kept}
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
