@@ -86,6 +86,7 @@ ROW_WRAPPERS = {"data"}
 LAST_VERBS = re.compile(r"create|add|get|retrieve|list|search|update|patch|delete|remove|send|cancel")
 VERSION = re.compile(r"v\d+")
 REMOVES = re.compile(r"(^|.*_)(delete|remove|destroy|cancel|archive|revoke)(_|$)")
+PATH_KEY = re.compile(r"(?<=s)(_[a-z0-9]+){0,2}_id$")  # `_job_id` of `get_jobs_jobId`, a name that is made of a path
 NEXT = re.compile(r"_(for|by|of|to|from|in|on|with|and)(_|$).*")
 UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
@@ -99,8 +100,8 @@ def leaves(value: Json) -> Iterator[Json]:
 
 
 def noun_of(tool: str) -> str:
-    """Return what a tool is about, by its name: `task` for `get_tasks_for_project`, and for `v1_tasks_get`."""
-    first, *rest = NEXT.sub("", tool).split("_")
+    """Return what a tool is about: `task` for `get_tasks_for_project`, `v1_tasks_get` and `get_tasks_task_id`."""
+    first, *rest = PATH_KEY.sub("", NEXT.sub("", tool)).split("_")
     if rest and LAST_VERBS.fullmatch(rest[-1]) and not LAST_VERBS.fullmatch(first):
         rest = [word for word in (first, *rest[:-1]) if not VERSION.fullmatch(word)]
     return singular_phrase(tuple(rest))

@@ -327,3 +327,25 @@ async def test_a_call_decides_which_kind_of_record_is_made(tmp_path: Path, word:
             pet = result[wrapper] if wrapper else result
             assert (pet["kind"], pet["name"], type(pet["extra"])) == (name, "Rex", {"cat": int, "dog": bool}[name])
             assert await answered(world, "get_pet", id=pet["id"]) == result
+
+
+NAMED_TWICE: Json = {
+    "objects": ({"groups": rows(id=TEXT, role=TEXT)}, {"groups": [{"id": "g-9", "role": role} for role in "ab"]}),
+    "keys": ({"group_ids": {"type": "array", "items": TEXT}}, {"group_ids": ["g-9", "g-9"]}),
+    "roles": ({"group_id": TEXT, "backup_group_id": TEXT}, {"group_id": "g-9", "backup_group_id": "g-9"}),
+    "mixed": ({"group_id": TEXT, "groups": {"type": "array", "items": TEXT}}, {"group_id": "g-9", "groups": ["g-9"]}),
+}
+
+
+@pytest.mark.parametrize("form", [*NAMED_TWICE])
+async def test_a_call_may_name_a_record_twice(tmp_path: Path, form: str) -> None:
+    fields, sent = NAMED_TWICE[form]
+    shown, group = thing("id", id=TEXT, name=TEXT, **fields), thing("id", "label", id=TEXT, label=TEXT)
+    tools = [
+        tool("create_tenant", name=TEXT, **fields, output=shown),
+        tool("get_tenant", id=TEXT, output=shown),
+        tool("list_groups", output=thing("groups", groups=rows(id=TEXT, label=TEXT))),
+        tool("get_group", group_id=TEXT, output=group),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        assert sent.items() <= (await answered(world, "create_tenant", name="Ada", **sent)).items()

@@ -14,7 +14,7 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
-from mcp_sim.plans.records.effects import Effect, Write
+from mcp_sim.plans.records.effects import Effect, Write, new_once
 from mcp_sim.plans.records.line_items import line_completer
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.updates import changing
@@ -244,7 +244,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     ]
 
     def complete(turn: Turn, invent: Invent, values: Record) -> list[Change]:
-        puts = [put for name, target in named for put in _named(turn, invent, target, values.get(name))]
+        puts = new_once(put for name, target in named for put in _named(turn, invent, target, values.get(name)))
         for name, (target, keys) in free.items():
             if name in values or turn.view.count(target.name):
                 continue

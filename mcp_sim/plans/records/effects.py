@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
@@ -31,6 +31,11 @@ class Effect:
     changes: tuple[Change, ...]
     guessed: bool = False
     """Whether values were generated that nothing determines."""
+
+
+def new_once(changes: Iterable[Change]) -> list[Change]:
+    """Return the changes without the second creation of a record: a call may name one twice."""
+    return [*{(change.entity, str(change.key)): change for change in reversed([*changes])}.values()][::-1]
 
 
 def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observation], Effect | Observation]:

@@ -11,6 +11,7 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance, containers_of, may_exist
 from mcp_sim.plans.records.arguments import Link, argument, links_of
 from mcp_sim.plans.records.demanded_records import Demand
+from mcp_sim.plans.records.effects import new_once
 from mcp_sim.types import Change, Json, Record, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
@@ -108,7 +109,7 @@ def _with_linked_records(answer: Answer, plan: Plan, entity: Entity, domain: Dom
                     known = {name: held for name, held in turn.call.arguments.items() if name in containers}
                     record = generate_record(turn, replace(target, open=True), key, invent, known)
                     absorbed.append(Change("put", target.name, key, record, expected=0))
-        return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
+        return _pinned(answer, turn, invent, new_once(absorbed)) if absorbed else answer(turn, invent)
 
     return invented if links else answer
 
