@@ -35,9 +35,9 @@ async def test_a_compound_noun_whose_key_is_that_of_its_last_word_is_that_entity
         tool(f"get_{noun}", needed="id", id=TEXT, output=shown),
     ]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, f"create_{owner}_{noun}", name="Ada")
-        assert made["name"] == "Ada"
-        assert await answered(world, f"get_{noun}", id=made[f"{noun}_id"]) == made
+        created = await answered(world, f"create_{owner}_{noun}", name="Ada")
+        assert created["name"] == "Ada"
+        assert await answered(world, f"get_{noun}", id=created[f"{noun}_id"]) == created
 
 
 @pytest.mark.parametrize("noun", ["rule", "crate"])
@@ -80,9 +80,9 @@ async def test_rows_and_records_are_where_the_schema_has_them(tmp_path: Path, wr
     async with simulator(tmp_path, tools, world={"records": {"shelf": 3}}).open() as world:
         first = (await answered(world, "list_shelves"))[wrapper]["shelves"][0]
         assert (await answered(world, "get_shelf", key=first["key"]))[wrapper] == first
-        made = (await answered(world, "create_shelf", name="Top"))[wrapper]
-        assert made["name"] == "Top"
-        assert (await answered(world, "list_shelves"))[wrapper]["shelves"][-1] == made
+        created = (await answered(world, "create_shelf", name="Top"))[wrapper]
+        assert created["name"] == "Top"
+        assert (await answered(world, "list_shelves"))[wrapper]["shelves"][-1] == created
 
 
 GIVEN: Json = [
@@ -94,9 +94,9 @@ GIVEN: Json = [
 ]
 
 
-@pytest.mark.parametrize(("value", "fields", "part"), GIVEN)
+@pytest.mark.parametrize(("value", "fields", "field"), GIVEN)
 async def test_a_plain_value_becomes_the_object_that_results_show(
-    tmp_path: Path, value: Json, fields: Json, part: str
+    tmp_path: Path, value: Json, fields: Json, field: str
 ) -> None:
     plain = {"type": "integer" if isinstance(value, int) else "string"}
     shown = thing("id", "marks", "main", id=TEXT, marks=rows(**fields), main=thing(*fields, **fields))
@@ -105,10 +105,10 @@ async def test_a_plain_value_becomes_the_object_that_results_show(
         tool("get_parcel", needed="id", id=TEXT, output=shown),
     ]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, "create_parcel", marks=[value], main=value)
-        assert (made["marks"][0][part], made["main"][part]) == (value, value)
-        assert Validator(shown, RESULT_FORMATS).is_valid(made)
-        assert await answered(world, "get_parcel", id=made["id"]) == made
+        created = await answered(world, "create_parcel", marks=[value], main=value)
+        assert (created["marks"][0][field], created["main"][field]) == (value, value)
+        assert Validator(shown, RESULT_FORMATS).is_valid(created)
+        assert await answered(world, "get_parcel", id=created["id"]) == created
 
 
 async def test_the_server_adds_the_parts_that_it_makes_and_keeps_them(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ async def test_the_server_adds_the_parts_that_it_makes_and_keeps_them(tmp_path: 
     ]
     given = [{"product": "bell", "quantity": 2}, {"product": "horn", "quantity": 1}]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, "create_bill", lines=given)
-        assert [{name: line[name] for name in ("product", "quantity")} for line in made["lines"]] == given
-        assert made["lines"][0]["id"] != made["lines"][1]["id"]
-        assert await answered(world, "get_bill", id=made["id"]) == made
+        created = await answered(world, "create_bill", lines=given)
+        assert [{name: line[name] for name in ("product", "quantity")} for line in created["lines"]] == given
+        assert created["lines"][0]["id"] != created["lines"][1]["id"]
+        assert await answered(world, "get_bill", id=created["id"]) == created
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ async def test_what_no_result_could_show_is_no_reason_to_refuse(tmp_path: Path, 
         tool("update_lamp", needed="id", id=TEXT, mark=given, output=shown),
     ]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, "create_lamp", name="Hall", mark=value)
-        assert made["name"] == "Hall"
-        for answer in (made, await answered(world, "update_lamp", id=made["id"], mark=value)):
+        created = await answered(world, "create_lamp", name="Hall", mark=value)
+        assert created["name"] == "Hall"
+        for answer in (created, await answered(world, "update_lamp", id=created["id"], mark=value)):
             assert Validator(shown, RESULT_FORMATS).is_valid(answer)
 
 
@@ -171,9 +171,9 @@ async def test_a_wrapper_named_like_the_entity_is_the_record(tmp_path: Path, nou
             tool(f"snooze_{noun}", needed="id", id=TEXT, **{noun: reference}, output=thing(**{noun: reference}))
         )
     async with simulator(tmp_path, tools).open() as world:
-        made = (await answered(world, f"create_{noun}", **{noun: {"title": "Broken"}}))[noun]
-        assert made["title"] == "Broken"
-        assert (await answered(world, f"get_{noun}", id=made["id"]))[noun]["title"] == "Broken"
+        created = (await answered(world, f"create_{noun}", **{noun: {"title": "Broken"}}))[noun]
+        assert created["title"] == "Broken"
+        assert (await answered(world, f"get_{noun}", id=created["id"]))[noun]["title"] == "Broken"
 
 
 FORMATS = ("date-time", "date", "time", "duration", "email", "uri", "uuid", "ipv4", "ipv6", "hostname")
@@ -198,9 +198,9 @@ async def test_formats_hold_in_completed_objects_maps_and_echoes(tmp_path: Path,
         ),
     ]
     async with simulator(tmp_path, tools, world={"records": {"survey": 3}}).open() as world:
-        made = await answered(world, "create_survey", nested={"label": "a"}, mark="nothing like it")
-        assert made["nested"]["label"] == "a"
-        assert Validator(shown, RESULT_FORMATS).problems(made) == ()
+        created = await answered(world, "create_survey", nested={"label": "a"}, mark="nothing like it")
+        assert created["nested"]["label"] == "a"
+        assert Validator(shown, RESULT_FORMATS).problems(created) == ()
         listed = await answered(world, "list_surveys", mark="nothing like it")
         assert Validator(tools[1]["outputSchema"], RESULT_FORMATS).problems(listed) == ()
 
@@ -221,8 +221,8 @@ async def test_a_guess_that_calls_contradict_is_dropped_and_logged_once(
     with caplog.at_level(logging.WARNING):
         async with simulator(tmp_path, tools).open() as world:
             for owner in ("a", "b"):
-                made = await answered(world, "create_drum", owner_id=owner)
-                assert made["owner_id"] == owner
+                created = await answered(world, "create_drum", owner_id=owner)
+                assert created["owner_id"] == owner
     dropped = [record.getMessage() for record in caplog.records if "is dropped" in record.getMessage()]
     assert len({text.split(":")[2] for text in dropped}) == len(dropped)
 
@@ -296,13 +296,13 @@ async def test_a_created_record_is_got_and_updated_whatever_its_shape(
         return {"kite": {"name": name}} if is_wrapped else {"name": name}
 
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, "create_kite", **given("Ada"))
-        record = made
+        created = await answered(world, "create_kite", **given("Ada"))
+        record = created
         for name in filter(None, place.split(".")):
             record = record[name]
         key = next(record[name] for name in ("id", "kiteId", "gid") if name in record)
         assert record.get("name", "Ada") == "Ada"
-        assert await answered(world, "get_kite", id=key) == made
+        assert await answered(world, "get_kite", id=key) == created
         changed = await answered(world, "update_kite", id=key, **given("Bo"))
         assert await answered(world, "get_kite", id=key) == changed
 

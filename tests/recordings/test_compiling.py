@@ -73,9 +73,9 @@ async def test_a_good_program_is_written_beside_the_spec_that_then_names_it(
 ) -> None:
     async with answering(REPLY) as (engine, model):
         assert await run("compile", "pantry_at_home.yaml", "--by", model, "--json") == 0
-    found = report(capfd)
-    assert (found["kept"], found["rounds"], found["tokens"]["completion_tokens"]) == (5, 1, 30)
-    assert found["tools"]["get_item"]["checks"] == [
+    summary = report(capfd)
+    assert (summary["kept"], summary["rounds"], summary["tokens"]["completion_tokens"]) == (5, 1, 30)
+    assert summary["tools"]["get_item"]["checks"] == [
         "answers",
         "gone after deletion",
         "reads what exists",
@@ -111,9 +111,11 @@ async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.
     broken = program("    return {'id': item_id}\n")
     async with answering(broken) as (_, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "2", "--json") == 0
-    found = report(capfd)
-    assert {tool: one["kept"] for tool, one in found["tools"].items() if not one["kept"]} == {"get_item": False}
-    assert "is a required property" in found["tools"]["get_item"]["why"][0]
+    summary = report(capfd)
+    assert {tool: result["kept"] for tool, result in summary["tools"].items() if not result["kept"]} == {
+        "get_item": False
+    }
+    assert "is a required property" in summary["tools"]["get_item"]["why"][0]
     text = (pantry / "pantry.py").read_text()
     assert "def get_item" not in text
     assert "# Shelves are in the order of the items on them.\n@tool\ndef list_items" in text
@@ -155,9 +157,9 @@ async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
     broken = other_table.replace('    return f"Put {quantity}', '    return item["parts"] or f"Put {quantity}')
     async with answering(broken) as (_, model):
         assert await run("compile", document, "--by", model, "--rounds", "1", "--json") == 1
-    found = report(capfd)["tools"]
-    assert "KeyError" in found["add_item"]["why"][0]
-    assert found["list_items"]["why"] == [why]
+    summary = report(capfd)["tools"]
+    assert "KeyError" in summary["add_item"]["why"][0]
+    assert summary["list_items"]["why"] == [why]
     assert not (pantry / "pantry.py").exists()
 
 
@@ -231,9 +233,9 @@ async def test_a_hostile_function_is_dropped_and_the_rest_serves(
         monkeypatch.setattr(process, "START", start)
     async with answering(program(body)) as (_, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
-    found = report(capfd)["tools"]
-    assert [tool for tool, one in found.items() if not one["kept"]] == ["get_item"]
-    assert any(why in one for one in found["get_item"]["why"])
+    summary = report(capfd)["tools"]
+    assert [tool for tool, result in summary.items() if not result["kept"]] == ["get_item"]
+    assert any(why in reason for reason in summary["get_item"]["why"])
 
 
 @pytest.mark.parametrize("content", ["", "I cannot do that.", "```python\nprint('hello')\n```", "```python\ndef (\n"])
@@ -384,8 +386,8 @@ async def test_of_several_programs_each_answers_the_tools_that_it_answers_best(
     for name, text in replies.items():
         Path(name).write_text(text)
     assert await run("compile", "desk.json", *words, "-o", "desk.py", "--json") == 0
-    found = report(capfd)
-    assert found["kept"] == 4
+    summary = report(capfd)
+    assert summary["kept"] == 4
     noted, listed, tagged, tags = await answers(
         Path("desk.yaml"),
         ("add_note", {"text": "Milk"}),
@@ -395,7 +397,7 @@ async def test_of_several_programs_each_answers_the_tools_that_it_answers_best(
     )
     assert (noted.value["text"], listed.value) == ("Milk!", {"notes": [noted.value]})
     assert (tagged.value, tags.value) == ("Added food?", {"tags": ["food"]})
-    assert found["votes"]["list_tags"]["answers"]['{"all_tags": []}'] == 1
+    assert summary["votes"]["list_tags"]["answers"]['{"all_tags": []}'] == 1
 
 
 async def test_several_programs_are_asked_for_with_other_seeds(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -461,11 +463,11 @@ async def test_a_form_that_differs_from_the_sample_is_reported_and_drops_nothing
     Path("reply.txt").write_text(reply)
     samples = ("--samples-from", "recorded/a.jsonl")
     assert await run("compile", "recorded/tools.json", *samples, "--reply", "reply.txt", "-o", "note.py", "--json") == 0
-    found = report(capfd)
-    assert found["kept"] == 4
-    assert "sample" in found["tools"]["list_notes"]["checks"]
+    summary = report(capfd)
+    assert summary["kept"] == 4
+    assert "sample" in summary["tools"]["list_notes"]["checks"]
     wanted = "answered with JSON indented by 2; the sample of the real server is JSON in one line with spaces"
-    assert wanted in found["complaints"]
+    assert wanted in summary["complaints"]
 
 
 async def test_a_source_without_samples_is_refused(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -496,12 +498,12 @@ async def test_a_program_is_learnt_from_sessions_and_judged_by_others(
 ) -> None:
     async with answering(NOTEBOOK) as (engine, model):
         assert await run("learn", "recorded", "--by", model, "-o", "out", "--json") == 0
-    found = report(capfd)
-    shown, held = found["sessions"]["shown"], found["sessions"]["held_back"]
-    assert (len(shown), len(held), found["kept"]) == (2, 1, 4)
+    summary = report(capfd)
+    shown, held = summary["sessions"]["shown"], summary["sessions"]["held_back"]
+    assert (len(shown), len(held), summary["kept"]) == (2, 1, 4)
     assert f"### Session {shown[0]}" in engine.asked[0].question
     assert f"### Session {held[0]}" not in engine.asked[0].question
-    assert found["held_back"]["program"] == 1.0 > found["held_back"]["plans"]
+    assert summary["held_back"]["program"] == 1.0 > summary["held_back"]["plans"]
     assert await run("measure", "out/notebook.yaml", "recorded", "--trust", "out", "--no-cold", "--at-least", "1") == 0
 
 
@@ -523,9 +525,9 @@ async def test_what_agrees_less_than_its_plan_is_dropped(recorded: Path, capfd: 
     )
     async with answering(bad) as (_, model):
         assert await run("learn", "recorded", "--by", model, "--rounds", "1", "--json") == 0
-    found = report(capfd)
-    assert [tool for tool, one in found["tools"].items() if not one["kept"]] == ["list_notes"]
-    assert found["held_back"]["program"] >= found["held_back"]["plans"]
+    summary = report(capfd)
+    assert [tool for tool, result in summary["tools"].items() if not result["kept"]] == ["list_notes"]
+    assert summary["held_back"]["program"] >= summary["held_back"]["plans"]
 
 
 @pytest.mark.parametrize(

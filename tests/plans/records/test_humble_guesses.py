@@ -20,18 +20,18 @@ def id_of(noun: str, value: Json = TEXT) -> Json:
     return {f"{noun}_id": value}
 
 
-def owned_tools(owner: str, part: str) -> list[Json]:
+def owned_tools(owner: str, item: str) -> list[Json]:
     """Return tools of an owner and of its parts, which refer to it."""
     whole, piece = thing(id=TEXT, name=TEXT, region=TEXT), thing(id=TEXT, title=TEXT, **id_of(owner))
     return [
         tool(f"create_{owner}", name=TEXT, output=whole),
         tool(f"get_{owner}", **id_of(owner), output=whole),
         tool(f"delete_{owner}", **id_of(owner)),
-        tool(f"create_{part}", title=TEXT, **id_of(owner), output=piece),
-        tool(f"get_{part}", **id_of(part), output=piece),
-        tool(f"update_{part}", title=TEXT, **id_of(part), output=piece),
-        tool(f"list_{part}s", **id_of(owner), output=thing(**{f"{part}s": {"type": "array", "items": piece}})),
-        tool(f"delete_{owner}_{part}s", f"Delete the {part}s of a {owner}", **id_of(owner)),
+        tool(f"create_{item}", title=TEXT, **id_of(owner), output=piece),
+        tool(f"get_{item}", **id_of(item), output=piece),
+        tool(f"update_{item}", title=TEXT, **id_of(item), output=piece),
+        tool(f"list_{item}s", **id_of(owner), output=thing(**{f"{item}s": {"type": "array", "items": piece}})),
+        tool(f"delete_{owner}_{item}s", f"Delete the {item}s of a {owner}", **id_of(owner)),
         tool(f"unlink_{owner}_repo", f"Unlink the repository of a {owner}", **id_of(owner), output=whole),
         tool(f"get_{owner}_token", **id_of(owner), output=thing(token=TEXT, url=TEXT)),
     ]
@@ -40,51 +40,51 @@ def owned_tools(owner: str, part: str) -> list[Json]:
 OWNERS = [("site", "deploy"), ("project", "task"), ("clinic", "visit")]
 
 
-@pytest.mark.parametrize(("owner", "part"), OWNERS)
-async def test_a_link_that_is_guessed_forbids_no_deletion(owner: str, part: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("owner", "item"), OWNERS)
+async def test_a_link_that_is_guessed_forbids_no_deletion(owner: str, item: str, tmp_path: Path) -> None:
     declared = {owner: {"key": "id", "fields": {"id": TEXT, "name": TEXT, "region": TEXT}}}
-    async with simulator(tmp_path, owned_tools(owner, part), spec={"entities": declared}).open() as world:
+    async with simulator(tmp_path, owned_tools(owner, item), spec={"entities": declared}).open() as world:
         whole = (await answered(world, f"create_{owner}", name="North"))["id"]
-        piece = (await answered(world, f"create_{part}", title="First", **id_of(owner, whole)))["id"]
+        piece = (await answered(world, f"create_{item}", title="First", **id_of(owner, whole)))["id"]
         await answered(world, f"delete_{owner}", **id_of(owner, whole))
         await refused(world, f"get_{owner}", **id_of(owner, whole))
-        assert (await answered(world, f"get_{part}", **id_of(part, piece)))["title"] == "First"
+        assert (await answered(world, f"get_{item}", **id_of(item, piece)))["title"] == "First"
 
 
-@pytest.mark.parametrize(("owner", "part"), OWNERS)
-async def test_a_plural_removes_all_that_belongs_to_a_record(owner: str, part: str, tmp_path: Path) -> None:
-    async with simulator(tmp_path, owned_tools(owner, part)).open() as world:
+@pytest.mark.parametrize(("owner", "item"), OWNERS)
+async def test_a_plural_removes_all_that_belongs_to_a_record(owner: str, item: str, tmp_path: Path) -> None:
+    async with simulator(tmp_path, owned_tools(owner, item)).open() as world:
         (whole, other) = [(await answered(world, f"create_{owner}", name=name))["id"] for name in ("North", "South")]
         for of in (whole, whole, other):
-            await answered(world, f"create_{part}", title="First", **id_of(owner, of))
-        await answered(world, f"delete_{owner}_{part}s", **id_of(owner, whole))
-        assert (await answered(world, f"list_{part}s", **id_of(owner, whole)))[f"{part}s"] == []
-        assert len((await answered(world, f"list_{part}s", **id_of(owner, other)))[f"{part}s"]) == 1
-        await answered(world, f"delete_{owner}_{part}s", **id_of(owner, whole))
+            await answered(world, f"create_{item}", title="First", **id_of(owner, of))
+        await answered(world, f"delete_{owner}_{item}s", **id_of(owner, whole))
+        assert (await answered(world, f"list_{item}s", **id_of(owner, whole)))[f"{item}s"] == []
+        assert len((await answered(world, f"list_{item}s", **id_of(owner, other)))[f"{item}s"]) == 1
+        await answered(world, f"delete_{owner}_{item}s", **id_of(owner, whole))
 
 
-@pytest.mark.parametrize(("owner", "part"), OWNERS)
-async def test_taking_something_from_a_record_leaves_the_record(owner: str, part: str, tmp_path: Path) -> None:
-    async with simulator(tmp_path, owned_tools(owner, part)).open() as world:
+@pytest.mark.parametrize(("owner", "item"), OWNERS)
+async def test_taking_something_from_a_record_leaves_the_record(owner: str, item: str, tmp_path: Path) -> None:
+    async with simulator(tmp_path, owned_tools(owner, item)).open() as world:
         whole = await answered(world, f"create_{owner}", name="North")
         assert (await answered(world, f"unlink_{owner}_repo", **id_of(owner, whole["id"])))["id"] == whole["id"]
         assert await answered(world, f"get_{owner}", **id_of(owner, whole["id"])) == whole
 
 
-@pytest.mark.parametrize(("owner", "part"), OWNERS)
-async def test_an_owner_that_was_generated_refuses_no_change(owner: str, part: str, tmp_path: Path) -> None:
-    change = tool(f"edit_{part}", title=TEXT, **id_of(owner), **id_of(part))
-    sim = simulator(tmp_path, [*owned_tools(owner, part), change], world={"records": {owner: 3, part: 1}})
+@pytest.mark.parametrize(("owner", "item"), OWNERS)
+async def test_an_owner_that_was_generated_refuses_no_change(owner: str, item: str, tmp_path: Path) -> None:
+    change = tool(f"edit_{item}", title=TEXT, **id_of(owner), **id_of(item))
+    sim = simulator(tmp_path, [*owned_tools(owner, item), change], world={"records": {owner: 3, item: 1}})
     async with sim.open() as world:
-        [(piece, _)], owners = world.view.rows(part), [key for key, _ in world.view.rows(owner)]
+        [(piece, _)], owners = world.view.rows(item), [key for key, _ in world.view.rows(owner)]
         for title, whole in zip(("First", "Second", "Third"), owners, strict=True):
-            await answered(world, f"edit_{part}", title=title, **id_of(owner, whole), **id_of(part, piece))
-            assert (await answered(world, f"get_{part}", **id_of(part, piece)))["title"] == title
+            await answered(world, f"edit_{item}", title=title, **id_of(owner, whole), **id_of(item, piece))
+            assert (await answered(world, f"get_{item}", **id_of(item, piece)))["title"] == title
 
 
-@pytest.mark.parametrize(("owner", "part"), OWNERS)
-async def test_what_no_tool_creates_exists_for_a_new_record(owner: str, part: str, tmp_path: Path) -> None:
-    async with simulator(tmp_path, owned_tools(owner, part)).open() as world:
+@pytest.mark.parametrize(("owner", "item"), OWNERS)
+async def test_what_no_tool_creates_exists_for_a_new_record(owner: str, item: str, tmp_path: Path) -> None:
+    async with simulator(tmp_path, owned_tools(owner, item)).open() as world:
         whole = (await answered(world, f"create_{owner}", name="North"))["id"]
         shown = await answered(world, f"get_{owner}_token", **id_of(owner, whole))
         assert shown == await answered(world, f"get_{owner}_token", **id_of(owner, whole))
@@ -127,6 +127,6 @@ async def test_a_description_names_the_other_field_that_finds_a_record(
         tool(f"get_{noun}", id={**TEXT, "description": about}, output=shown),
     ]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, f"create_{noun}", label="Blue", **{field: "ada-vos"})
-        assert await answered(world, f"get_{noun}", id="ada-vos") == made
+        created = await answered(world, f"create_{noun}", label="Blue", **{field: "ada-vos"})
+        assert await answered(world, f"get_{noun}", id="ada-vos") == created
         await refused(world, f"get_{noun}", id="bob-vos")

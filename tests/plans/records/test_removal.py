@@ -56,51 +56,51 @@ async def test_a_word_for_all_deletes_the_records_of_none(word: str, tmp_path: P
         assert await sites_with_servers(world) == before != []
 
 
-@pytest.mark.parametrize(("part", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
+@pytest.mark.parametrize(("item", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
 @pytest.mark.parametrize("others", ["name", "whole", ""])
 async def test_a_record_goes_along_with_another_only_if_all_of_its_creates_name_that(
-    part: str, whole: str, others: str, tmp_path: Path
+    item: str, whole: str, others: str, tmp_path: Path
 ) -> None:
     shown = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
-    name, own = f"{whole}_id", f"{part}_id"
+    name, own = f"{whole}_id", f"{item}_id"
     creates: dict[str, Json] = {
-        "name": [tool(f"create_{part}", needed="name", name=TEXT, output=shown)],
-        "whole": [tool(f"create_{part}", needed=part, **{part: {"type": "object"}}, output=shown)],
+        "name": [tool(f"create_{item}", needed="name", name=TEXT, output=shown)],
+        "whole": [tool(f"create_{item}", needed=item, **{item: {"type": "object"}}, output=shown)],
         "": [],
     }
     tools = [
         tool(f"create_{whole}", needed="name", name=TEXT, output=shown),
         tool(f"delete_{whole}", needed=name, **{name: TEXT}),
-        tool(f"create_{part}_for_{whole}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
-        tool(f"list_{part}s_for_{whole}", needed=name, **{name: TEXT}, output=listing(shown)),
-        tool(f"update_{part}", needed=own, **{own: TEXT}, name=TEXT, output=shown),
+        tool(f"create_{item}_for_{whole}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
+        tool(f"list_{item}s_for_{whole}", needed=name, **{name: TEXT}, output=listing(shown)),
+        tool(f"update_{item}", needed=own, **{own: TEXT}, name=TEXT, output=shown),
         *creates[others],
     ]
     async with simulator(tmp_path, tools).open() as world:
         holder = await answered(world, f"create_{whole}", name="Third")
-        made = await answered(world, f"create_{part}_for_{whole}", **{name: holder["id"]}, name="Ada")
+        created = await answered(world, f"create_{item}_for_{whole}", **{name: holder["id"]}, name="Ada")
         await answered(world, f"delete_{whole}", **{name: holder["id"]})
-        observation = await world.call(f"update_{part}", {own: made["id"], "name": "Bo"})
+        observation = await world.call(f"update_{item}", {own: created["id"], "name": "Bo"})
         assert observation.ok is (others == "name")
 
 
-@pytest.mark.parametrize(("part", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
-async def test_a_removal_that_names_none_of_several_records_removes_none(part: str, whole: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("item", "whole"), [("article", "shelf"), ("host", "rack"), ("song", "mood")])
+async def test_a_removal_that_names_none_of_several_records_removes_none(item: str, whole: str, tmp_path: Path) -> None:
     shown = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
     name = f"{whole}_id"
     tools = [
         tool(f"create_{whole}", needed="name", name=TEXT, output=shown),
-        tool(f"create_{part}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
-        tool(f"list_{part}s", needed=name, **{name: TEXT}, output=listing(shown)),
-        tool(f"remove_{part}", f"Remove the {part} from a {whole}.", needed=name, **{name: TEXT}),
+        tool(f"create_{item}", needed=f"{name} name", **{name: TEXT}, name=TEXT, output=shown),
+        tool(f"list_{item}s", needed=name, **{name: TEXT}, output=listing(shown)),
+        tool(f"remove_{item}", f"Remove the {item} from a {whole}.", needed=name, **{name: TEXT}),
     ]
     async with simulator(tmp_path, tools).open() as world:
         holder = {name: (await answered(world, f"create_{whole}", name="Third"))["id"]}
-        created = [await answered(world, f"create_{part}", **holder, name=text) for text in ("Ada", "Bo")]
-        before = (await answered(world, f"list_{part}s", **holder))["items"]
+        created = [await answered(world, f"create_{item}", **holder, name=text) for text in ("Ada", "Bo")]
+        before = (await answered(world, f"list_{item}s", **holder))["items"]
         assert [row["name"] for row in before] == [row["name"] for row in created]
-        await answered(world, f"remove_{part}", **holder)
-        assert (await answered(world, f"list_{part}s", **holder))["items"] == before
+        await answered(world, f"remove_{item}", **holder)
+        assert (await answered(world, f"list_{item}s", **holder))["items"] == before
 
 
 async def test_the_work_is_linear_in_the_records(tmp_path: Path) -> None:
