@@ -56,7 +56,7 @@ def _add_sample_options(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB",
         action="append",
         default=[],
-        help="also call these tools of a live server, not only those that certainly read; may be repeated",
+        help="also call these tools of a live server, which may write; may be repeated",
     )
 
 

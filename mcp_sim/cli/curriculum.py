@@ -64,7 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--domain",
         choices=["mcp", *DOMAINS],
         default="mcp",
-        help="the form of the instructions for a language model as the environment (default mcp)",
+        help="the form of the prompt for a language model as the environment (default mcp)",
     )
     json_option(parser, "the scenarios")
 

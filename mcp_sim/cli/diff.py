@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB",
         action="append",
         default=[],
-        help="also call these tools, even if they may write, and repeat each session in its order",
+        help="also call these tools, which may write, and repeat sessions in their order",
     )
     live.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
     live.add_argument(

@@ -41,8 +41,10 @@ SCENARIO = "scenario.yaml"
 
 _OPTIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "name": ("--name", {"metavar": "NAME", "help": "the server's name, and that of its files"}),
-    "headers": ("--header", {"metavar": "'NAME: VALUE'", "action": "append", "help": "an HTTP header; ${NAME} is taken "
-                             "from the environment, where other processes do not see it"}),
+    "headers": (
+        "--header",
+        {"metavar": "'NAME: VALUE'", "action": "append", "help": "an HTTP header, with ${NAME} of the environment"},
+    ),
     "env": ("--env", {"metavar": "NAME=VALUE", "action": "append", "help": "a variable for the command"}),
     "folder": ("--cwd", {"metavar": "FOLDER", "help": "where the command runs"}),
     "transport": ("--transport", {"choices": ["http", "sse"], "help": "the transport of the URL; default http"}),

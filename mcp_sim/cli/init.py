@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a file with a list of tools or the configuration of an MCP client, a URL, or a shipped tool spec",
+        help="a list of tools, the configuration of an MCP client, a URL, or a shipped tool spec",
     )
     parser.add_argument(
         "--program", action="store_true", help="also write a program for each server: what was inferred of it, to edit"

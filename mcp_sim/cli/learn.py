@@ -44,8 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help="the tool spec to write, default NAME.yaml, here; with --by or --reply the folder for the program, "
-        "default that of --spec, else here",
+        help="the tool spec to write, default NAME.yaml; with --by or --reply the folder for the program, "
+        "default that of --spec",
     )
     trust_option(parser)
 

@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "spec",
         metavar="SPEC",
-        help="a tool spec, scenario or tools/list result, or a folder with other recordings of the same sessions",
+        help="a tool spec, scenario or tools/list result, or other recordings of the same sessions",
     )
     parser.add_argument(
         "recordings", type=Path, metavar="RECORDINGS", help="a file with a recorded session, or a folder of them"

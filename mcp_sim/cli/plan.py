@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="insert plans and entities into the tool spec; existing entries stay, a copy is kept as .bak",
+        help="add plans and entities to the tool spec; a copy is kept as .bak",
     )
     parser.add_argument("--strict", action="store_true", help="exit 1 if a plan is a guess, and write nothing")
 

@@ -25,8 +25,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="SERVER|SPEC",
-        help="the command of the real server ({folder}: a new folder for each run), or a document: keep no tool with "
-        "which scripted agents rank clearly worse than with inferred answers; takes minutes",
+        help="the real server's command ({folder}: a new folder for each run), or a document: keep no tool with which "
+        "scripted agents rank clearly worse than without; takes minutes",
     )
     parser.add_argument(
         "--task",

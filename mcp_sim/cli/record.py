@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         metavar="DURATION",
-        help="over HTTP: how long the server may send nothing in answer to a request (default 10m)",
+        help="over HTTP: how long the server may be silent (default 10m)",
     )
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host and Origin"
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--approve",
         metavar="ask|FILE",
-        help="pass a call on only if its tool is annotated as reading, or you approve it: at the terminal, or in FILE",
+        help="pass a call on only if its tool is annotated as reading, or you approve it, at the terminal or in FILE",
     )
     parser.add_argument(
         "--from",
@@ -61,8 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     secrets.add_argument(
         "--pseudonyms",
         action="store_true",
-        help="replace names, mail addresses, phone and card numbers, and streets by stand-ins, which are the same in "
-        "all sessions of DIR",
+        help="replace personal data by stand-ins, which are the same in all sessions of DIR",
     )
 
 

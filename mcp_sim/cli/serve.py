@@ -77,7 +77,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gym",
         metavar="[HOST:]PORT",
-        help="serve the endpoints of a resources server of NeMo Gym instead, for a trainer; port 0: any free one",
+        help="serve the endpoints of NeMo Gym instead, for a trainer; port 0: any free one",
     )
     control = parser.add_argument_group("the control plane, for tests, trainers and people")
     control.add_argument("--control", metavar="[HOST:]PORT", help="serve the control plane there; port 0: any free one")

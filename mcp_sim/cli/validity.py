@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--against",
         required=True,
         metavar="SERVER",
-        help="the command of the real server, in which {folder} is a new folder for each run; or a document",
+        help="the real server's command ({folder}: a new folder for each run), or a document",
     )
     parser.add_argument(
         "--task",

@@ -111,7 +111,12 @@ def _options(kind: type[Perturbation]) -> Iterator[str]:
     shown = [option for option in options(kind) if not option[2].startswith(SHARED)]
     for name, type_and_default, description in shown:
         words, _, default = type_and_default.rpartition(", default ")
-        yield f"- `{name}` ({type_and_default if not words or ' | ' in words else f'default {default}'}): {description}"
+        choices = "" if words == "true | false" or " | " not in words else f"{words.replace(' | ', ', ')}; "
+        yield (
+            f"- `{name}` ({choices}default {default}): {description}"
+            if words
+            else f"- `{name}` ({default}): {description}"
+        )
     if shown:
         yield ""
 

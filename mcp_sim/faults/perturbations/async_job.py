@@ -92,7 +92,7 @@ class AsyncJob(Perturbation):
     stage = Stage.COMMIT
     severities: ClassVar[tuple[str, ...]] = ("fails",)
 
-    status_tool: str = Field(description="The served tool that reads a job by its id.", examples=["get_job"])
+    status_tool: str = Field(description="The tool that reads a job by its id.", examples=["get_job"])
     after: SpanText = Field(
         default=Span(time=timedelta(seconds=30)),
         description="When the job completes: `30s` later, or `3 calls` later (the next three calls find it pending).",

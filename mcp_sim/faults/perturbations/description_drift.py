@@ -31,7 +31,7 @@ class DescriptionDrift(Perturbation):
     text: str | None = Field(
         default=None,
         min_length=1,
-        description="The misleading or poisoning text. Default for misleading: the description of another tool.",
+        description="The misleading or poisoning text.",
     )
     arguments: bool = Field(default=False, description="Whether descriptions of arguments change as well.")
     announced: bool = Field(

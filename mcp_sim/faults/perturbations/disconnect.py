@@ -36,7 +36,7 @@ class Disconnect(Perturbation):
         description="When the connection breaks.",
     )
     then: Literal["close", "stall"] = Field(
-        default="close", description="Whether the connection is closed, or stays open and silent."
+        default="close", description="Whether the connection is closed, or stays silent."
     )
     after: Duration | None = Field(
         default=None,

@@ -27,7 +27,7 @@ class DropFields(Perturbation):
         examples=[["email"]],
     )
     leave: Literal["absent", "null", "empty"] = Field(
-        default="absent", description="What remains: no field, null, or an empty value of the same type."
+        default="absent", description="What remains; empty: an empty value of the same type."
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:

@@ -47,7 +47,7 @@ class Error(Perturbation):
     code: Annotated[int, Field(strict=True)] = Field(default=-32603, description="The JSON-RPC code in style rpc.")
     retry_after: Duration | None = Field(
         default=None,
-        description="How long the agent should wait, in whole seconds; with style http the header Retry-After.",
+        description="How long the agent should wait; with style http the header Retry-After.",
         examples=["30s"],
     )
     after: Duration | None = Field(

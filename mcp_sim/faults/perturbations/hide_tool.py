@@ -20,11 +20,9 @@ class HideTool(Perturbation):
     stage = Stage.CATALOGUE
 
     calls: Literal["refused", "answered"] = Field(
-        default="refused", description="Whether calls of a hidden tool fail as unknown, or still work."
+        default="refused", description="Whether calls of a hidden tool fail, or still work."
     )
-    refusal: Literal["rpc", "is_error"] = Field(
-        default="rpc", description="The form of the error: a JSON-RPC error, or a tool result with isError."
-    )
+    refusal: Literal["rpc", "is_error"] = Field(default="rpc", description="The form of the error.")
     announced: bool = Field(
         default=False, description="Whether clients are notified that the list of tools has changed."
     )

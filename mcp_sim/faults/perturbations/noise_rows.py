@@ -36,9 +36,7 @@ class NoiseRows(Perturbation):
     visibility = "implicit"
 
     rows: Count = Field(default=3, description="Number of rows to add.", examples=[3])
-    source: Literal["world", "invented"] = Field(
-        default="world", description="Where the rows come from: other records, or invented ones."
-    )
+    source: Literal["world", "invented"] = Field(default="world", description="Where the rows come from.")
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         show = _shown_by(ResultShape.of(tool, domain))

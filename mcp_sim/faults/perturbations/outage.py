@@ -28,7 +28,7 @@ class Outage(Perturbation):
 
     lasts: PositiveDuration = Field(description="Duration of the outage.", examples=["2m"])
     start: Duration = Field(
-        default=timedelta(0), description="When it begins, as a duration since the world's start.", examples=["30s"]
+        default=timedelta(0), description="When it begins, after the world's start.", examples=["30s"]
     )
     every: PositiveDuration | None = Field(
         default=None, description="The period, from one beginning to the next. Default: only one outage."

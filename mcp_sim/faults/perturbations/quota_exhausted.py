@@ -48,17 +48,13 @@ class QuotaExhausted(Perturbation):
     limit: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] = Field(
         description="The budget; 0 means that nothing is left from the beginning.", examples=[100]
     )
-    of: Measure = Field(
-        default="calls", description="What is counted: calls, items, or the cost in an argument (arguments.NAME)."
-    )
+    of: Measure = Field(default="calls", description="What is counted: calls, items, or arguments.NAME.")
     renewed: PositiveDuration | None = Field(
         default=None,
         description="The period after which the budget is renewed, from the world's start. Default: never.",
         examples=["1d"],
     )
-    per: QuotaScope = Field(
-        default="world", description="Which calls share a budget: those of the world, a tool, or an argument's value."
-    )
+    per: QuotaScope = Field(default="world", description="Which calls share a budget.")
     status: Literal[402, 403, 429] = Field(default=429, description="The HTTP status of a rejected call.")
     message: str | None = Field(
         default=None,

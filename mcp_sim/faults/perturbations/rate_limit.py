@@ -44,15 +44,11 @@ class RateLimit(Perturbation):
 
     limit: Count = Field(default=10, description="Maximum number of calls per window.", examples=[10])
     window: PositiveDuration = Field(default=timedelta(minutes=1), description="Length of a window.", examples=["1m"])
-    counting: Literal["fixed", "sliding", "bucket"] = Field(
-        default="fixed", description="The method: fixed windows, a sliding window, or a token bucket."
-    )
+    counting: Literal["fixed", "sliding", "bucket"] = Field(default="fixed", description="How calls are counted.")
     burst: Count | None = Field(
         default=None, description="Capacity of the bucket, which is full at first. Default: limit."
     )
-    per: QuotaScope = Field(
-        default="world", description="Which calls share a quota: those of the world, a tool, or an argument's value."
-    )
+    per: QuotaScope = Field(default="world", description="Which calls share a quota: world, tool or arguments.NAME.")
     message: str | None = Field(
         default=None,
         description="What the agent reads; {retry_after} and {limit} are filled. "

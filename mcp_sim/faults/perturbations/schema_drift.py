@@ -61,12 +61,8 @@ class SchemaDrift(Perturbation):
     rename_output: dict[str, str] = Field(
         default_factory=dict[str, str], description="Field of results -> its new name."
     )
-    notice: Literal["announced", "listed", "silent"] = Field(
-        default="listed", description="Whether the list of tools shows the change, and clients are notified."
-    )
-    old_calls: Literal["refused", "accepted"] = Field(
-        default="refused", description="Whether calls in the old form are rejected or still work."
-    )
+    notice: Literal["announced", "listed", "silent"] = Field(default="listed", description="How an agent can know.")
+    old_calls: Literal["refused", "accepted"] = Field(default="refused", description="What calls in the old form are.")
 
     severities: ClassVar[tuple[str, ...]] = ()
 

@@ -27,9 +27,7 @@ class Timeout(Perturbation):
     after: Duration = Field(
         default=timedelta(seconds=30), description="How long the agent waits for the answer.", examples=["30s"]
     )
-    then: Literal["answer", "hang"] = Field(
-        default="answer", description="What follows the wait: a timeout error, or never an answer."
-    )
+    then: Literal["answer", "hang"] = Field(default="answer", description="What follows the wait.")
     commit: Literal["none", "applied", "coin"] = Field(
         default="none", description="Whether the call takes effect; coin: at random for each call."
     )

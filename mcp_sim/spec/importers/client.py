@@ -49,7 +49,7 @@ class _Entry:
 
 @importers.register("client")
 class Client(Importer):
-    """Read the configuration of an MCP client, and ask every server in it for its tools.
+    """Ask every server in the configuration of an MCP client for its tools.
 
     Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Codex, Continue, Cursor, goose, opencode,
     VS Code, Windsurf and Zed, Docker's catalogs, and other files with servers under `mcpServers` or `servers`. Comments
