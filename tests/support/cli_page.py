@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 HEAD = """\
 # The command line
 
-This page is generated from the help of the commands: `mcp-sim COMMAND --help` prints the same about one command.
+`mcp-sim COMMAND --help` prints the same about one command.
 
 SCENARIO is a file, the name of a scenario or tool spec that ships (`mcp-sim list scenarios`, `mcp-sim list catalogue`),
 or a `tools/list` result as JSON. Tools without a scenario get a world without faults. Durations are written `250ms`,

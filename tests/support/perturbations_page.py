@@ -53,8 +53,7 @@ entry takes (`tools`, `when`, `fires`, ...) and the presets are described under 
 - `announced` (default false): clients are notified that the list of tools has changed.
 
 Each example shows an entry of `perturbations:`, and a call at which it was applied: what the agent got, and what was
-true if the call reached the world. Tools are those of `crm`, unless the example names others. Long lines are cut
-around the first difference.
+true if the call reached the world. Tools are those of `crm`, unless the example names others.
 """
 
 SHARED = ("The error text", "How long the agent waits for the error.", "Whether clients are notified that")
