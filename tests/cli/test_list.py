@@ -59,11 +59,11 @@ options
   window    duration, default 1m
             Length of a window.
   counting  fixed | sliding | bucket, default fixed
-            The method: fixed windows, a sliding window, or a token bucket.
+            How calls are counted.
   burst     whole number from 1
             Capacity of the bucket, which is full at first. Default: limit.
   per       text, default world
-            Which calls share a quota: those of the world, a tool, or an argument's value.
+            Which calls share a quota: world, tool or arguments.NAME.
   message   text
             What the agent reads; {retry_after} and {limit} are filled. Default: the vendor's wording, or a plain one.
 
