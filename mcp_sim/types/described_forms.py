@@ -34,7 +34,7 @@ _Form: TypeAlias = "list[str | _Form]"
 
 _ANNOUNCED = re.compile(
     r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
-    r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*+[\[(]?"
+    r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*+(?:Literal)?[\[(]?"
     r"((?:\s*+(?:,\s*+(?:or|and)?|or|and)?\s*+[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
     re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ from mcp_sim.plans.infer.names import (
     noun_spans,
     parse_noun_phrase,
 )
-from mcp_sim.plans.infer.verbs import STRONG, VERBS_OF_RECORDS, WEAK
+from mcp_sim.plans.infer.verbs import STATES, STRONG, VERBS_OF_RECORDS, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -99,7 +99,7 @@ class ServerFacts:
         tools: Sequence[ToolFacts] = (),
     ) -> ServerFacts:
         """Collect the nouns of tools that create, get, list or change something, and what their schemas show."""
-        named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
+        named = [parsed for parsed in parsed_names if parsed.verb != "unknown" and _names_records(parsed)]
         counts = Counter(parsed.noun for parsed in named)
         nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
         once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
@@ -111,6 +111,12 @@ class ServerFacts:
         known = nouns, frozenset(once), ids, frozenset(entered), tables, *_made_and_shown(named), declared, given
         contained = frozenset(pair for facts in tools for pair in _contained(facts))
         return ServerFacts(*known, _unique(_shapes(tools)), _unique(_keys(tools)), contained)
+
+
+def _names_records(parsed: ParsedName) -> bool:
+    """Whether the noun of a name is a kind of record: not the `status` that is set, nor the `open` that are listed."""
+    qualities = _ATTRIBUTES if parsed.verb == "update" else STATES if parsed.verb == "list" else frozenset[str]()
+    return not qualities.issuperset(parsed.noun)
 
 
 def _unique(pairs: Iterable[tuple[_T, str]]) -> dict[_T, str]:
@@ -331,9 +337,11 @@ def _is_about(noun: Words, entity: Words) -> bool:
 
 
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
-    """Return the noun without a field at its end: `order` of `order_status`."""
+    """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
     noun = facts.parsed.noun
     is_whole = "_".join(noun) in server.declared or "_".join(noun) in server.identified
+    if facts.parsed.verb == "list" and not is_whole and noun[:1] and noun[0] in STATES and noun[1:] in server.nouns:
+        return noun[1:]
     shortens = facts.parsed.verb in {"update", "get"} and not is_whole
     return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
 
@@ -398,7 +406,8 @@ def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity of the noun, unless it is an attribute of something else."""
     noun = _part_of_noun(facts, server)
     is_entity = facts.parsed.plural or facts.parsed.verb == "create" or "_".join(facts.parsed.noun) in server.declared
-    return server.nouns.get(noun, "_".join(noun)) if noun and (is_entity or not _ATTRIBUTES.issuperset(noun)) else None
+    is_entity = is_entity or (not _ATTRIBUTES.issuperset(noun) and _names_records(facts.parsed))
+    return server.nouns.get(noun, "_".join(noun)) if noun and is_entity else None
 
 
 def _named_by_keys(schema: Record) -> set[str]:

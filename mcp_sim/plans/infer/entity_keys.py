@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
@@ -16,6 +18,13 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 _GENERATED = terms("fields.generated_key")
 """Words of keys that follow each other, rather than names or paths."""
 _ENDINGS, _OTHERS = ordered("fields.key_ending"), ordered("fields.other_key")
+_DESCRIBED_ID = re.compile(
+    r"\b(?:e\.g\.,?|for example,?|such as|like) ?[\"'`(]?([a-z]{1,20}[-_]\w{0,20}\d\w{0,20})", re.IGNORECASE
+)
+"""An id in a description: a word and, behind a hyphen or an underscore, a number.
+
+Each part is bounded, so that a search takes time in proportion to the description.
+"""
 _ONE = frozenset({"get", "update", "delete"})
 _SCALAR = frozenset({"string", "integer", "number", ""})
 
@@ -81,36 +90,43 @@ def _key_arguments(feature_list: Iterable[ToolFeatures]) -> dict[str, Record]:
 def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable[str]) -> dict[str, Record]:
     """Return the schemas of the keys of entities, as the arguments that name records have them.
 
-    Without such an argument, ids have the type of those that other tools take, or else of all ids.
+    Without such an argument, ids have the type of those that other tools take, or else of all ids. They have the format
+    of any argument that refers to such a record: `parent_step_id` with a uuid.
     """
-    types = _types_of_ids(features for mine in groups.values() for features in mine)
+    types, formats = _types_and_formats_of_ids(features for mine in groups.values() for features in mine)
     every = {kind for kinds in types.values() for kind in kinds}
     usual = {name: types.get(f"{name}_id", every) for name in entities}
     own = {name: _key_arguments(groups.get(name, ())).values() for name in usual}
     default = {name: {"type": min(kinds) if len(kinds) == 1 else "string"} for name, kinds in usual.items()}
-    return {name: next(iter(own[name]), default[name]) for name in usual}
+    return {name: {**formats.get(f"{name}_id", {}), **next(iter(own[name]), default[name])} for name in usual}
 
 
-def _types_of_ids(feature_list: Iterable[ToolFeatures]) -> dict[str, set[str]]:
-    """Return the types of arguments that are ids, by their names."""
+def _types_and_formats_of_ids(
+    feature_list: Iterable[ToolFeatures],
+) -> tuple[dict[str, set[str]], dict[str, Record]]:
+    """Return the types of arguments that are ids by their names, and their formats by the ends of their names."""
     types: dict[str, set[str]] = defaultdict(set)
+    formats: dict[str, Record] = {}
     for features in feature_list:
         for name, schema in properties(features.input).items():
             if last_word(name) == "id":
                 types[snake(name)].add(main_type(schema))
-    return types
+                ends = last_nouns(words(snake(name))) if "format" in schema else ()
+                formats |= {"_".join(end): {"format": schema["format"]} for end in ends}
+    return types, formats
 
 
 def key_like(declared: Entity, key: Field, seen: Sequence[Key]) -> Key | None:
-    """Return an example id that new ids follow: declared, seen, or from the schema. None if ids have another format."""
+    """Return an example id that new ids follow: declared, seen, or from the schema. None if ids have another format.
+
+    Descriptions show ids, too: `Order id, e.g. ORD-1001`.
+    """
     if declared.key_like is not None:
         return declared.key_like
     schema = key.schema
-    examples = [
-        example
-        for example in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default"))
-        if example
-    ]
+    described = _DESCRIBED_ID.search(str(schema.get("description", ""))) if main_type(schema) == "string" else None
+    shown = (*schema.get("examples", ()), schema.get("example"), schema.get("default"), described and described[1])
+    examples = [example for example in (*seen, *shown) if example]
     if examples and isinstance(examples[0], str | int):
         return examples[0]
     if main_type(schema) in {"integer", "number"}:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from mcp_sim.plans.infer.features import ToolFeatures
+from mcp_sim.plans.infer.keys import names_record
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
@@ -44,7 +45,8 @@ class KnownFields:
     def find(self, argument: str) -> Field | None:
         """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it."""
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
-        names = (*bare, f"is_{argument}", f"{argument}_id")
+        keys = [snake(self.key)] if names_record(argument, self.entity) else []
+        names = (*bare, f"is_{argument}", f"{argument}_id", *keys)
         inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
         return next((self.named[name] for name in names if name in self.named), next(inner, None))
 

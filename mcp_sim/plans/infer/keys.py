@@ -39,10 +39,10 @@ def _key_score(argument: str, entity: str, key: str) -> int:
     is_file = argument in _FILE_NAMES and short in _FILES
     is_whole = argument in _WHOLE_KEYS or argument in {entity, short}
     is_foreign = not argument.isascii() and noun_in_english(argument.removeprefix(entity).strip("_")) == "number"
-    return 2 if is_whole or is_file or is_foreign or _is_named(argument, entity) else 0
+    return 2 if is_whole or is_file or is_foreign or names_record(argument, entity) else 0
 
 
-def _is_named(argument: str, entity: str) -> bool:
+def names_record(argument: str, entity: str) -> bool:
     """Whether it is the entity, or a short form, and a word like `id`: `pr_id` of a pull request, `repo_slug`."""
     stem, _, ending = argument.rpartition("_")
     if not stem or ending not in _KEY_ENDINGS:

@@ -49,6 +49,7 @@ _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
 _RECORDS = _NOISE & terms("results.rows") - _LISTS
 _ENTERING = table("verbs.entering")
+_CLAUSE_END = re.compile(r"[^\w\s'-]|\n")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
 _LEADING_VERBS = RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS
@@ -176,7 +177,7 @@ def parse_names(
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
     bare = _with_owners_last(_with_lists_joined(bare))
-    parsed_names = {name: parse_name(parts) for name, parts in bare.items()}
+    parsed_names = _with_described_nouns({name: parse_name(parts) for name, parts in bare.items()}, descriptions)
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
         name: _complete(parsed, bare[name], descriptions.get(name, ""), nouns) for name, parsed in parsed_names.items()
@@ -259,6 +260,37 @@ def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[W
     return replace(parsed, described_verb=described_verb, word="upsert" if is_upsert else parsed.word)
 
 
+def _with_described_nouns(
+    parsed_names: dict[str, ParsedName], descriptions: Mapping[str, str]
+) -> dict[str, ParsedName]:
+    """Return the names, those that are only verbs with the noun that the descriptions of several share.
+
+    `add` ("Create a task"), `edit` ("Edit a task") and `close` ("Close a task") are about tasks.
+    """
+    phrases = {
+        name: _described_phrase(descriptions.get(name, ""))
+        for name, parsed in parsed_names.items()
+        if parsed.verb != "unknown" and not parsed.noun and not parsed.after
+    }
+    counts = Counter(phrase.noun for phrase in phrases.values() if phrase.noun)
+    return parsed_names | {
+        name: replace(
+            parsed_names[name],
+            noun=phrase.noun,
+            plural=phrase.plural,
+            verb=_of_number(parsed_names[name].verb, phrase),
+        )
+        for name, phrase in phrases.items()
+        if counts[phrase.noun] > 1
+    }
+
+
+def _described_phrase(about: str) -> ParsedName:
+    """Return the noun phrase behind the first verb of a description: `task` of `Create a task (with labels)`."""
+    clause = _CLAUSE_END.split(skip_opener(about), maxsplit=1)[0].lower()
+    return parse_noun_phrase(words(clause)[1:])
+
+
 def _with_found_verb(parsed: ParsedName, parts: Words, described_verb: str, nouns: AbstractSet[Words]) -> ParsedName:
     """Return a parsed name without a usual verb with the one that is found elsewhere, if any."""
     recordless_verb = find_recordless_verb(parts, described_verb)
@@ -308,8 +340,9 @@ def _shared_word(names: Sequence[Words], shared: Words) -> str:
 
 
 def _are_distinct(names: Sequence[Words], shared: Words) -> bool:
-    """Whether names have more than a verb after these words, and differ."""
+    """Whether names have more than a verb after these words, and differ. A plural is a noun of any verbs."""
     size = len(shared)
     ends = [parts[size:] for parts in names if parts[:size] == shared and len(parts) > size]
     followers = {singular(parts[0]) for parts in ends}
-    return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN_VERBS) < 2
+    verbs = STRONG.keys() if is_plural(shared[-1]) else PLAIN_VERBS
+    return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & verbs) < 2

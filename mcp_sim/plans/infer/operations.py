@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from mcp_sim.plans.infer.names import Words, last_segment, parse_name
-from mcp_sim.types import Tool
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties, required
-from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 
@@ -61,10 +62,19 @@ def _find_choice(tool: Tool) -> tuple[str, list[str]]:
     if parse_name(_noun_of(tool)).sure:
         return "", []
     for name, schema in properties(tool.input_schema).items():
-        values = [value for value in choices_of(schema) if isinstance(value, str)] if snake(name) in _CHOOSERS else []
+        values = [value for value in _choices(name, schema, tool) if isinstance(value, str)]
         if sum(parse_name(words(value)).sure for value in values) >= _MIN_VERBS:
             return name, values
     return "", []
+
+
+def _choices(name: str, schema: Record, tool: Tool) -> list[Json]:
+    """Return the operations that an argument chooses, as it or the tool describes them: `Actions: 'add', 'get'`."""
+    if snake(name) not in _CHOOSERS:
+        return []
+    heading = re.search(rf"\b{re.escape(plural(name))}:", tool.description, re.IGNORECASE)
+    listed = f"options: {tool.description[heading.end() :].lstrip()}" if heading is not None else ""
+    return choices_of(schema) or choices_of({"description": listed})
 
 
 def _noun_of(tool: Tool) -> Words:
@@ -72,10 +82,11 @@ def _noun_of(tool: Tool) -> Words:
 
 
 def _make_variant(tool: Tool, argument: str, value: str) -> Tool:
-    """Return the tool as if it had only this operation: writes take no query, and new records have no id."""
+    """Return the tool as if it had only this operation: writes take no query, and new records no optional id."""
     schema, noun, verb = tool.input_schema, _noun_of(tool), parse_name(words(value)).verb
     entity = singular_phrase(noun)
     ids = {"id", f"{entity}_id", f"{entity.rsplit('_', 1)[-1]}_id"} if verb == "create" else set[str]()
+    ids -= {*map(snake, required(schema))}
     left_out = ids | (set[str]() if verb in {"list", "search", "unknown"} else _READ_ARGUMENTS)
     parts = properties(schema).items()
     rest = {name: row for name, row in parts if name != argument and snake(name) not in left_out}

@@ -23,6 +23,9 @@ PHRASES = frozenset((verb.partition("_")[0], verb.partition("_")[2]) for verb in
 NOUNS_TOO = terms("verbs.nouns_too")
 """Verbs that are nouns before a final verb, and before words like `details`: `file_upload`, `place_details`."""
 
+STATES = (frozenset(TRANSITIONS.values()) | {"pending"}) - NOUNS_TOO
+"""States of records that no tool has records of its own for: `open` in `list_open_tasks`."""
+
 PLAIN_VERBS = terms("verbs.plain")
 RETURN_VERBS = terms("verbs.returning")
 """Verbs of descriptions that say what is returned."""
@@ -42,6 +45,7 @@ _KNOWN_VERBS = VERBS_OF_RECORDS.union(
     RETURN_VERBS, RECORDLESS_VERBS, CREATION_VERBS, INSPECTION_VERBS, terms("verbs.emptying")
 )
 _NOUNS_OF_RECORDLESS = terms("verbs.recordless_nouns")
+_ATTRIBUTES = terms("nouns.attributes")
 _FINAL_VERBS = terms("verbs.final")
 _OPENERS = re.compile(
     r"(?:use this (?:\w+ )?to|this (?:\w+ )?(?:is used to|allows you to|lets you|can be used to|will|tool|function|"
@@ -73,7 +77,8 @@ def find_verb(parts: Sequence[str]) -> int | None:
         return 0
     if last and parts[-1] in VERBS_OF_RECORDS and not (parts[0] in CREATION_VERBS and parts[-1] in NOUNS_TOO):
         return last
-    return last - 1 if last > 1 and parts[-2] in STRONG else None
+    is_inside = last > 1 and (parts[-2] in STRONG or (parts[-2] in WEAK and parts[-1] in _ATTRIBUTES))
+    return last - 1 if is_inside else None  # `task_set_status`
 
 
 def find_recordless_verb(parts: Sequence[str], described_verb: str) -> str:

@@ -25,7 +25,7 @@ from mcp_sim.plans.records.result_values import (
     row_sum,
     status,
 )
-from mcp_sim.plans.records.sentences import DONE, sentence_writer
+from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
@@ -278,7 +278,8 @@ class Filler:
         done, entity = DONE.get(self.plan.verb), label(self.entity.name)
         if done is not None and (self.plan.verb == "delete" or name == "message"):
             return lambda facts: f"{entity} {value_text(facts.key)} {done}"
-        return sentence_writer(self.plan, self.entity)
+        is_beside = self.envelope.rows is not None or self.envelope.record is not None
+        return (found_writer if is_beside and done is None else sentence_writer)(self.plan, self.entity)
 
     def _open(self, name: str, schema: Record, path: str) -> Fill:
         """Return what fills a required property without a known meaning: null, empty, or a generated value."""

@@ -45,6 +45,13 @@ def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
     return write_text
 
 
+def found_writer(plan: Plan, entity: Entity) -> WriteText:
+    """Return what says how many records a read found, or which one, for results that show them as data."""
+    if plan.verb in {"list", "search"}:
+        return lambda facts: f"Found {counted(facts.page.total, entity)}" if facts.page.rows else nothing_found(entity)
+    return lambda facts: f"{label(entity.name)} {value_text(facts.key)} found"
+
+
 def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
     """Return what confirms a write in one sentence, with the name of a new record."""
     done, name = DONE[plan.verb], name_field(entity)

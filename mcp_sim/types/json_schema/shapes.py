@@ -134,10 +134,10 @@ def map_of(schema: Record) -> Record:
 
 
 def is_open(schema: Record) -> bool:
-    """Whether a schema declares an object without its contents, as frameworks do for any mapping."""
+    """Whether a schema declares an object (or null) without its contents, as frameworks do for any mapping."""
     declared = {name for name, value in schema.items() if value not in ({}, [], None)}
     return (
-        schema.get("type") == "object"
+        main_type(schema) == "object"
         and declared <= {"type", "additionalProperties", "title", "description"}
         and (schema.get("additionalProperties", True) in (True, {}))
     )

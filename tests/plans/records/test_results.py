@@ -37,6 +37,23 @@ async def test_an_open_result_schema_shows_the_whole_record(tmp_path: Path) -> N
         assert [one["colour"] for one in given.value(await world.call("list_kettles", {}))["kettles"]] == ["blue"]
 
 
+@pytest.mark.parametrize("data", [_OPEN, {"anyOf": [_OPEN, {"type": "null"}], "default": None}])
+async def test_rows_fill_an_open_object_and_the_message_beside_it_is_short(tmp_path: Path, data: Json) -> None:
+    parts = {"success": {"type": "boolean"}, "message": given.STRING, "data": data}
+    form = {"type": "object", "properties": parts, "required": ["success", "message"]}
+    tools = [
+        {**given.tool("add_kettle", "colour", colour=given.STRING), "outputSchema": form},
+        {**given.tool("list_kettles"), "outputSchema": form},
+    ]
+    async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        empty = given.value(await world.call("list_kettles", {}))
+        await world.call("add_kettle", {"colour": "red"})
+        listed = given.value(await world.call("list_kettles", {}))
+    assert empty["data"] == {"kettles": [], "count": 0}
+    assert [row["colour"] for row in listed["data"]["kettles"]] == ["red"]
+    assert (listed["message"], listed["data"]["count"]) == ("Found 1 kettle", 1)
+
+
 async def test_an_empty_optional_property_that_takes_no_null_is_left_out(tmp_path: Path) -> None:
     shape: Json = {"type": "object", "properties": {"id": given.INTEGER, "colour": given.STRING}, "required": ["id"]}
     rows = [{"id": 1, "colour": None}, {"id": 2, "colour": "red"}]

@@ -1,0 +1,155 @@
+"""Names of small servers: states before nouns, verbs alone, actions in descriptions, ids that other arguments show."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from plans.infer.test_small_lists import answers
+from support.declared import STRING, domain, obj, tool
+from support.given import refused, value
+
+Json = Any
+STATES = {"type": "string", "enum": ["open", "active", "completed"]}
+
+
+@pytest.mark.parametrize("noun", ["task", "loan", "ticket"])
+@pytest.mark.parametrize("state", STATES["enum"])
+async def test_a_state_before_the_noun_lists_the_records_in_it(tmp_path: Path, noun: str, state: str) -> None:
+    tools = [
+        tool(f"create_{noun}", {"title": STRING, "status": STATES}, "title", "status"),
+        tool(f"list_{state}_{noun}s", {}),
+    ]
+    creates = [(f"create_{noun}", {"title": each, "status": each}) for each in STATES["enum"]]
+    *_, listed = await answers(tmp_path, tools, *creates, (f"list_{state}_{noun}s", {}))
+    rows = value(listed)[f"{noun}s"]
+    assert {row["status"] for row in rows} == {state}
+    assert {row["title"] for row in rows} & {*STATES["enum"]} == {state}
+
+
+def test_a_state_alone_is_no_kind_of_record() -> None:
+    tools = domain(
+        tool("create_task", {"title": STRING}, "title"),
+        tool("get_task", {"task_id": STRING}, "task_id"),
+        tool("list_open", {}, description="List what is open."),
+    )
+    assert tools.plans["list_open"].entity == "task"
+
+
+@pytest.mark.parametrize("quality", ["status", "priority", "title"])
+def test_a_quality_is_set_on_the_record_that_an_id_names(quality: str) -> None:
+    ids = {"memory_id": STRING}
+    plan = domain(
+        tool(f"set_{quality}", {**ids, quality: STRING}, "memory_id", quality, description="Mark it."),
+        tool("search_memories", {"query": STRING}, "query"),
+        tool("memory_history", ids, "memory_id", description="Show the past of a memory."),
+    ).plans[f"set_{quality}"]
+    assert (plan.verb, plan.entity, plan.key, plan.sets) == ("update", "memory", "memory_id", {quality: quality})
+
+
+async def test_what_is_remembered_is_recalled_until_it_is_forgotten(tmp_path: Path) -> None:
+    tools = [
+        tool("remember", {"content": STRING}, "content", description="Persist one memory."),
+        tool("recall", {"query": STRING}, "query", description="Retrieve relevant memories."),
+        tool("forget", {"memory_id": STRING}, "memory_id", description="Remove a memory."),
+    ]
+    remembered = "remember", {"content": "zebra"}
+    created, found = await answers(tmp_path, tools, remembered, ("recall", {"query": "zebra"}))
+    assert [row["content"] for row in value(found)["results"]] == ["zebra"]
+    named = {"memory_id": value(created)["memory_id"]}
+    *_, left = await answers(tmp_path, tools, remembered, ("forget", named), ("recall", {"query": "zebra"}))
+    assert value(left)["results"] == []
+
+
+@pytest.mark.parametrize("noun", ["task", "expense"])
+async def test_verbs_alone_are_about_what_their_descriptions_share(tmp_path: Path, noun: str) -> None:
+    tools = [
+        tool("add", {"name": STRING}, "name", description=f"Add a new {noun} (with a name)."),
+        tool("edit", {"id": STRING, "name": STRING}, "id", description=f"Edit a {noun}."),
+        tool("show", {"id": STRING}, "id", description=f"Show a {noun}."),
+        tool("delete", {"id": STRING}, "id", description=f"Delete a {noun}."),
+    ]
+    [created] = await answers(tmp_path, tools, ("add", {"name": "x"}))
+    key = {"id": value(created)["id"]}
+    calls = ("add", {"name": "x"}), ("edit", {**key, "name": "y"}), ("show", key), ("delete", key), ("show", key)
+    *_, shown, _, gone = await answers(tmp_path, tools, *calls)
+    assert (value(shown)["name"], refused(gone)) == ("y", True)
+
+
+@pytest.mark.parametrize("noun", ["task", "note", "user"])
+def test_a_plural_that_most_names_begin_with_is_their_noun(noun: str) -> None:
+    key = {"id": STRING}
+    tools = domain(
+        tool(f"{noun}s_add", {"title": STRING}, "title"),
+        tool(f"{noun}s_show", key, "id"),
+        tool(f"{noun}s_edit", {**key, "title": STRING}, "id"),
+        tool(f"{noun}s_remove", key, "id"),
+        tool(f"{noun}s_set_status", {**key, "status": STRING}, "id", "status"),
+        tool("add_sprint", {"title": STRING}, "title"),
+    )
+    plans = {name: (plan.verb, plan.entity) for name, plan in tools.plans.items()}
+    assert plans[f"{noun}s_add"] == ("create", noun)
+    assert plans[f"{noun}s_remove"] == ("delete", noun)
+    assert plans[f"{noun}s_set_status"] == ("update", noun)
+
+
+@pytest.mark.parametrize("ending", ["ref", "key", "slug"])
+async def test_a_list_of_keys_names_records(tmp_path: Path, ending: str) -> None:
+    tools = [
+        tool("create_task", {"title": STRING}, "title", output=obj(id=STRING, title=STRING)),
+        tool("close_task", {f"task_{ending}": STRING}, f"task_{ending}"),
+        tool("view_tasks", {f"task_{ending}s": {"type": "array", "items": STRING}}, f"task_{ending}s"),
+    ]
+    made = await answers(tmp_path, tools, *[("create_task", {"title": each}) for each in ("x", "y")])
+    calls = [("create_task", {"title": each}) for each in ("x", "y")]
+    asked = {f"task_{ending}s": [value(made[1])["id"]]}
+    *_, viewed = await answers(tmp_path, tools, *calls, ("view_tasks", asked))
+    assert [row["title"] for row in value(viewed)["tasks"]] == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("about", "described"),
+    [
+        ("Manage a project. Actions: 'create' (requires name), 'list' (shows all), 'get' (shows one).", ""),
+        ("Manage a project.", 'What to do. Options: Literal["create", "list", "get"].'),
+    ],
+)
+def test_a_description_lists_what_a_tool_can_do(about: str, described: str) -> None:
+    action = {"type": "string", "description": described}
+    plans = domain(tool("project", {"action": action, "name": STRING}, "action", description=about)).plans
+    verbs = {name: plan.verb for name, plan in plans["project"].choices.items()}
+    assert verbs == {"create": "create", "list": "list", "get": "get"}
+
+
+def test_adding_one_record_to_another_keeps_the_required_ids() -> None:
+    about = {"type": "string", "enum": ["add", "remove"]}
+    ids = {"epic_id": STRING, "story_id": STRING}
+    plans = domain(
+        tool("create_epic", {"title": STRING}, "title"),
+        tool("create_story", {"title": STRING}, "title"),
+        tool("get_story", {"story_id": STRING}, "story_id"),
+        tool("manage_epic_stories", {"action": about, **ids}, "action", *ids),
+    ).plans
+    assert {plan.key for plan in plans["manage_epic_stories"].choices.values()} == {"story_id"}
+
+
+async def test_ids_have_the_format_of_the_arguments_that_refer_to_them(tmp_path: Path) -> None:
+    reference = {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}
+    tools = [tool("add_step", {"content": STRING, "parent_step_id": reference}, "content")]
+    [first] = await answers(tmp_path, tools, ("add_step", {"content": "x"}))
+    key = str(UUID(next(part for name, part in value(first).items() if name.endswith("id") and part)))
+    _, second = await answers(
+        tmp_path, tools, ("add_step", {"content": "x"}), ("add_step", {"content": "y", "parent_step_id": key})
+    )
+    assert value(second)["parent_step_id"] == key
+
+
+@pytest.mark.parametrize("shown", ["Order id, e.g. ORD-1001.", "The order id (for example 'ORD-7')", "like ORD-12"])
+async def test_new_ids_look_like_the_described_one(tmp_path: Path, shown: str) -> None:
+    key = {"order_id": {"type": "string", "description": shown}}
+    tools = [tool("create_order", {"note": STRING}, "note"), tool("get_order", key, "order_id")]
+    [created] = await answers(tmp_path, tools, ("create_order", {"note": "x"}))
+    assert re.fullmatch(r"ORD-\d+", value(created)["order_id"])
