@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from mcp_sim.cli.grade import reference_of
 from mcp_sim.cli.recorded_folder import Recording
@@ -29,6 +28,7 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.tools import Tool
+from mcp_sim.types.urls import split_url
 from mcp_sim.world.trace import step_from_json
 
 
@@ -95,11 +95,11 @@ def _name(url: str, urls: Collection[str]) -> str:
     if len(urls) == 1:
         return ""
     host = _host(url)
-    return host if sum(_host(other) == host for other in urls) == 1 else f"{host}{urlsplit(url).path}"
+    return host if sum(_host(other) == host for other in urls) == 1 else f"{host}{split_url(url).path}"
 
 
 def _host(url: str) -> str:
-    return urlsplit(url).netloc.rpartition("@")[2] or "server"
+    return split_url(url).netloc.rpartition("@")[2] or "server"
 
 
 def _convert_trace(file: Path, folder: Folder, args: argparse.Namespace) -> None:

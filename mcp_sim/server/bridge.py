@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -41,6 +40,7 @@ from pydantic import ValidationError
 from mcp_sim.server.lines import LONGEST_LINE
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.urls import split_url
 
 SESSION_HEADER = "mcp-session-id"
 STREAM = "text/event-stream"
@@ -94,7 +94,7 @@ class Bridge:
         _options: None,
     ) -> None:
         """Forward messages until the client leaves or the server is gone."""
-        is_near = urlsplit(self._url).hostname in LOOPBACK
+        is_near = split_url(self._url).hostname in LOOPBACK
         limits = httpx2.Limits(max_connections=None)
         timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
         async with (

@@ -13,7 +13,7 @@ from mcp_sim.server.descriptors import write_lines
 from mcp_sim.types import BrokenDelivery, Change, Decision, Json, Observation, Record, RpcError, Step
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.oauth import EVENTS
-from mcp_sim.types.readable import printable
+from mcp_sim.types.readable import printable, readable
 from mcp_sim.world.trace import step_from_json
 
 
@@ -91,12 +91,16 @@ class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
         if error is None or logging.getLogger().isEnabledFor(logging.DEBUG):
-            return super().format(record)
+            return readable(super().format(record))
         plain_record = copy(record)
         plain_record.exc_info = plain_record.exc_text = None
         places = extract_tb(error.__traceback__)
         place = f" ({places[-1].filename}:{places[-1].lineno})" if places else ""
         return printable(f"{super().format(plain_record)}: {type(error).__name__}: {error}{place}")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the name that logging calls)
+        """Render the message, which may hold a path or a name that a client has sent, as one line."""
+        return printable(super().formatMessage(record))
 
 
 WIDTH = 100

@@ -104,6 +104,7 @@ def at_url(url: str, exchange: dict[str, Any]) -> dict[str, Any]:
             ["a.example_notes_mcp", "a.example_tasks_mcp"],
         ),
         (["https://user:pass@a.example/mcp"], [""]),
+        (["http://[::1", "https://b.example/mcp"], ["server", "b.example"]),
     ],
 )
 def test_each_server_of_a_har_file_has_a_folder_of_its_own(urls: list[str], folders: list[str]) -> None:
@@ -113,6 +114,7 @@ def test_each_server_of_a_har_file_has_a_folder_of_its_own(urls: list[str], fold
         for at, url in enumerate(urls)
     ]
     Path("web.har").write_text(har(*entries), encoding="utf-8")
+    assert main(["record", "-o", "shown", "--from", "web.har"]) == 0
     assert main(["record", "-o", "out", "--no-redact", "--from", "web.har"]) == 0
     for url, folder in zip(urls, folders, strict=True):
         [path] = (Path("out") / folder).glob("*.jsonl")

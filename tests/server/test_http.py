@@ -255,6 +255,16 @@ def test_logging_never_blocks() -> None:
         assert pipe.readline() == b"WARNING mcp_sim: a session is refused\n"
 
 
+def test_what_clients_send_is_one_line_of_the_log() -> None:
+    reading, writing = os.pipe()
+    path = "/w/\x1b[31m\r\nINFO mcp_sim: all is well\u2028\x00"
+    LogLines(writing).handle(logging.LogRecord("mcp_sim", logging.WARNING, "", 0, "refused %s", (path,), None))
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        (line,) = pipe.read().splitlines()
+    assert line.isprintable()
+
+
 def started(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     command = [PYTHON, str(SUPPORT / "unruly.py"), "serve", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

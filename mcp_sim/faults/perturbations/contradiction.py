@@ -9,7 +9,6 @@ from datetime import date, timedelta
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, ClassVar
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -20,6 +19,7 @@ from mcp_sim.types.conditions import Matcher, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, Duration, MatcherSource
+from mcp_sim.types.urls import split_url
 
 PAGE = "page"
 MOST_LOOKED_AT = 20_000  # the cost of a call must not grow with the pages
@@ -91,7 +91,7 @@ class Contradiction(Perturbation):
         return [Change("put", PAGE, *self._copy(key, page, turn, chance)) for key, page in pages[: self.count]]
 
     def _address(self, key: Key) -> str:
-        return f"https://{self.site}{urlsplit(str(key)).path or '/'}"
+        return f"https://{self.site}{split_url(str(key)).path or '/'}"
 
     def _copy(self, key: Key, page: Record, turn: Turn, chance: Chance) -> tuple[str, Record]:
         address = self._address(key)

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal, Self
-from urllib.parse import urlsplit
 
 import anyio
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -26,6 +25,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Imported, Unreached, WorldModel, importers
 from mcp_sim.types.options import PositiveDuration
+from mcp_sim.types.urls import split_url
 
 _FOLDER = re.compile(r"(?<!\$)\{folder\}")
 
@@ -71,7 +71,7 @@ class RealServerOptions(WorldModel):
     def _names_one(self) -> Self:
         if bool(self.command) == (self.url is not None):
             raise ValueError("needs either `command` or `url`")
-        if self.url is not None and urlsplit(self.url).scheme not in ("http", "https"):
+        if self.url is not None and split_url(self.url).scheme not in ("http", "https"):
             raise ValueError(f"url: {self.url!r} is not a URL; expected a form like https://mcp.example.com/mcp")
         for name in ("env", "cwd") if self.url is not None else ("headers",):
             if getattr(self, name):
@@ -103,7 +103,7 @@ class RealServerOptions(WorldModel):
         if self.url is None:
             yield f"runs the command {json.dumps(self.command)}"
         else:
-            yield f"sends calls to {urlsplit(self.url).netloc}"
+            yield f"sends calls to {split_url(self.url).netloc}"
 
     def listed(self) -> Imported | Unreached:
         with self._placed() as placed, ThreadPoolExecutor(1) as pool:  # the caller may have an event loop
@@ -175,7 +175,7 @@ def _server(placed: RealServerOptions, seconds: float) -> RealServer:
     command, url, env, headers = placed.command, placed.url, placed.env, placed.headers
     secrets = find_secrets(command if url is None else [url], env.values(), headers)
     if url is not None:
-        return RealServer(urlsplit(url).netloc, AtUrl(url, headers, placed.transport == "sse"), secrets, seconds)
+        return RealServer(split_url(url).netloc, AtUrl(url, headers, placed.transport == "sse"), secrets, seconds)
     folder = None if placed.cwd is None else Path(placed.cwd)
     at_command = AtCommand(command, {**without_own_secrets(os.environ), **env}, folder)
     return RealServer(Path(command[0]).name, at_command, secrets, seconds)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from urllib.parse import parse_qsl, urljoin
 
 from mcp_sim.recordings.capture.conversation import Conversation, iso
 from mcp_sim.recordings.capture.folder import Folder
@@ -16,6 +17,7 @@ from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.urls import split_url
 
 _MOST_WARNINGS = 100
 """The most different warnings that are shown."""
@@ -155,7 +157,7 @@ class HttpRecorder:
         location = headers.get(b"location", b"").decode("latin-1") if exchange.status in _REDIRECTS else ""
         if _origin(location) is not None:
             self._warn(
-                f"the server redirects to {_origin(location)}{urlsplit(location).path}, "
+                f"the server redirects to {_origin(location)}{split_url(location).path}, "
                 "where nothing is recorded: give that URL to --url"
             )
         if exchange.status in _UNAUTHORIZED:
@@ -193,7 +195,9 @@ class HttpRecorder:
         """Begin the session of a stream of HTTP+SSE, which is answered there."""
         if _origin(endpoint) is not None:
             self._warn(f"the server sends its clients to {_origin(endpoint)}, where nothing is recorded")
-        exchange.endpoint = urljoin(exchange.path, endpoint.removeprefix(_origin(endpoint) or ""))
+        exchange.endpoint = exchange.path
+        with suppress(ValueError):  # an endpoint that is no URL: what its clients send there is never seen
+            exchange.endpoint = urljoin(exchange.path, endpoint.removeprefix(_origin(endpoint) or ""))
         exchange.conversation = self._new_conversation(at, "sse")
         self._by_endpoint[exchange.endpoint] = exchange.conversation
 
@@ -235,10 +239,7 @@ class HttpRecorder:
 
 def _origin(url: str) -> str | None:
     """Return the scheme, host and port of a URL. None if it is missing or invalid."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
+    parts = split_url(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else None
 
 
@@ -246,7 +247,7 @@ def learn_request(redactor: Redactor, path: str, headers: Headers) -> None:
     """Learn the secrets in the headers and the query of a request."""
     for name, value in headers:
         redactor.learn_header(name.decode("latin-1"), value.decode("latin-1"))
-    for name, value in parse_qsl(urlsplit(path).query):
+    for name, value in parse_qsl(split_url(path).query):
         redactor.learn_header(name, value)
 
 

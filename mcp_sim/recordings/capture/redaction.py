@@ -16,7 +16,7 @@ from functools import reduce
 from html import escape
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, quote_plus, unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote
 
 from mcp_sim.recordings.capture.secret_words import (
     SecretKeys,
@@ -30,6 +30,7 @@ from mcp_sim.recordings.capture.secret_words import (
 from mcp_sim.spec.foreign.secrets import find_secrets
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
+from mcp_sim.types.urls import split_url
 
 SHORTEST_KNOWN = 6
 """A shorter secret is redacted at its key only: as a part of other texts it may be anything."""
@@ -424,7 +425,7 @@ def _is_path(value: str) -> bool:
 
 def _in_path(word: str) -> Iterator[str]:
     """Yield the parts of a URL's path that look like secrets."""
-    for segment in urlsplit(word).path.split("/") if "://" in word else ():
+    for segment in split_url(word).path.split("/") if "://" in word else ():
         if _LONG_PART.fullmatch(segment) and re.search(r"\d", segment):
             yield segment
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -19,6 +18,7 @@ from mcp_sim.recordings.capture.parsing import Body, Events
 from mcp_sim.recordings.relays.approval import Approval
 from mcp_sim.server.access import LOOPBACK, Access
 from mcp_sim.server.exchange import CONNECTION, LONGEST_BODY, App, Receive, Refusal, Scope, Send, replayed, respond
+from mcp_sim.types.urls import split_url
 
 CONNECT_SECONDS = 10.0  # a host that drops packets is given up by TCP only after minutes
 
@@ -47,7 +47,7 @@ class HttpRelay:
     """
 
     def __init__(self, url: str, access: Access, tap: Tap, seconds: float, approval: Approval | None = None) -> None:
-        parts = urlsplit(url)
+        parts = split_url(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._is_near = parts.hostname in LOOPBACK
         self._access, self._tap, self._seconds, self._approval = access, tap, seconds, approval
@@ -141,7 +141,7 @@ class _Exchange:
     def _request(self, scope: Scope, receive: Receive, headers: list[tuple[bytes, bytes]]) -> httpx2.Request:
         has_body = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
         length = [] if any(name == b"content-length" for name, _ in headers) else [(b"transfer-encoding", b"chunked")]
-        host = (b"host", urlsplit(self._origin).netloc.rpartition("@")[2].encode())
+        host = (b"host", split_url(self._origin).netloc.rpartition("@")[2].encode())
         sent = [host, *headers, *(length if has_body else [])]
         body = _Body(self._body(receive)) if has_body else _Body(self._no_body())
         seconds = None if scope["method"] == "GET" else self._seconds

@@ -9,7 +9,6 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Literal, TypeAlias, cast
-from urllib.parse import urlsplit
 
 import anyio
 from pydantic import BaseModel, Field, ValidationError, field_validator
@@ -31,6 +30,7 @@ from mcp_sim.spec.parts.surface import PromptPart, ResourcePart
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
+from mcp_sim.types.urls import split_url
 
 MOST_PAGES = 200  # a server may return cursors without an end
 _LISTS = {
@@ -142,11 +142,11 @@ class Mcp(Importer):
     def _default_name(self) -> str:
         """Return the name for a server that reports none."""
         first = self.sources[0]
-        return file_name(self.name or (urlsplit(first).hostname or "" if self._is_url else PurePath(first).stem))
+        return file_name(self.name or (split_url(first).hostname or "" if self._is_url else PurePath(first).stem))
 
 
 def _is_url(text: str) -> bool:
-    return urlsplit(text).scheme in {"http", "https"}
+    return split_url(text).scheme in {"http", "https"}
 
 
 # answers --------------------------------------------------------------------------------------------------------------
