@@ -82,6 +82,15 @@ def test_json_words_and_numbers_have_their_types(text: str, value: Any) -> None:
     assert same(value_of(f"a: {text}")["a"], value)
 
 
+@pytest.mark.parametrize("word", ["true", "false", "null"])
+def test_literals_of_other_programs_may_be_capitalised(word: str) -> None:
+    text = f"[{word.title()}, {word.upper()}, '{word.title()}', {word.title()}s]\n# not JSON"
+    value = json.loads(word)
+    assert same(
+        yaml12.load(text.encode(), "x.yaml", is_foreign=True).value, [value, value, word.title(), f"{word.title()}s"]
+    )
+
+
 def test_quoted_words_and_numbers_are_strings() -> None:
     assert value_of("""{a: "1", b: 'true', c: ""}""") == {"a": "1", "b": "true", "c": ""}
 

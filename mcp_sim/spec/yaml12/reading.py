@@ -57,7 +57,8 @@ class Document:
 def load(data: bytes, file: str, *, is_foreign: bool = False) -> Document:
     """Return the document in these bytes. `file` is the name that problems show. Raises `DocumentError`.
 
-    In a foreign document, of another program, keys that are not strings are read as strings, and merge keys merge.
+    In a foreign document, of another program, keys that are not strings are read as strings, merge keys merge, and
+    `True` is a literal like `true`.
     """
     text = _decoded(data, file)
     strict = file.endswith(".json")

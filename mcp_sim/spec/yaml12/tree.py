@@ -29,6 +29,8 @@ LONGEST_PATH = 12
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|([{}\[\]])|(\n)|([^\s{}\[\],:"]+)', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_CORE_WORDS = {form: value for word, value in _WORDS.items() for form in (word, word.title(), word.upper())}
+"""The literals of the core schema of YAML 1.2, section 10.3.2: other programs write `True` as well."""
 
 
 def dotted(path: Sequence[str | int]) -> str:
@@ -129,6 +131,7 @@ class Tree:
     def __init__(self, file: str, *, is_foreign: bool = False) -> None:
         self.file = file
         self._is_foreign = is_foreign
+        self._words = _CORE_WORDS if is_foreign else _WORDS
         self.root: Json = None
         self.lines: dict[int, dict[Any, int]] = {}
         self.problems: list[Problem] = []
@@ -183,8 +186,8 @@ class Tree:
             if not self._is_foreign and (text in _WORDS or _NUMBER.fullmatch(text)):
                 self._note(event.line, f'a key must be a string; quote it: "{text}"')
             return self._scalar(text, event)
-        if text in _WORDS:
-            return self._scalar(_WORDS[text], event)
+        if text in self._words:
+            return self._scalar(self._words[text], event)
         return self._scalar(self._number(text, event.line) if _NUMBER.fullmatch(text) else text, event)
 
     def _number(self, text: str, line: int) -> Json:
