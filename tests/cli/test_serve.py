@@ -52,6 +52,14 @@ def test_serve_says_on_stderr_what_it_serves() -> None:
     assert "Waiting" not in captured
 
 
+@pytest.mark.parametrize(("count", "noun"), [(1, "1 tool"), (2, "2 tools")])
+def test_the_number_of_tools_agrees_with_its_noun(tmp_path: Path, count: int, noun: str) -> None:
+    tools = [{"name": f"get_note_{number}", "inputSchema": {"type": "object"}} for number in range(count)]
+    (tmp_path / "notes.json").write_text(json.dumps({"tools": tools}))
+    captured = mcp_sim("serve", str(tmp_path / "notes.json")).stderr.decode()
+    assert f"serves notes over stdio: {noun}\n" in captured
+
+
 def test_serve_says_that_the_date_is_the_default() -> None:
     said = mcp_sim("serve", "crm").stderr.decode()
     assert "now 2030-01-01T09:00:00Z (default; `world.now` sets it), world model builtin" in said
