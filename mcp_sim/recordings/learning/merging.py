@@ -6,7 +6,7 @@ optional one, a slot with a text for a missing value, a table of texts by value,
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -14,12 +14,11 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from mcp_sim.plans.rendering.templates import Scope, fill_text
-from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.skeletons import Skeleton, Tokens
 from mcp_sim.recordings.learning.slots import Unexplained, paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.types import Json
-from mcp_sim.types.json_values import NOWHERE, canonical
+from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.result_templates import SLOT
 
 _MOST_TEXTS = 40
@@ -28,10 +27,6 @@ _ALIKE = 0.5
 """How alike lines must be to be the same line of two texts. Lower, and unrelated lines become one form with a slot;
 higher, and a line whose values are long is taken for two forms."""
 _LONGEST_ENTRY = 40  # a longer value is a title or a sentence of the data
-_MOST_ENTRIES = 8
-"""A table with longer or more entries is the data of the recorded world rather than words for states."""
-_MOST_WORDS = 3
-"""Of a value that decides between texts."""
 
 Variant: TypeAlias = "tuple[str, Scope]"
 """What one text has in some place, with slots, and what it could show."""
@@ -221,46 +216,20 @@ def _can_be_entry(text: str) -> bool:
 
 
 def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
-    """Yield tables of texts by the value of a field that decides which one is shown."""
-    texts = {text for text, _ in wanted}
-    if len(texts) > _MOST_ENTRIES or any(
-        text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text in texts
-    ):
+    """Yield tables of texts by a flag that decides which one is shown."""
+    if any(text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text, _ in wanted):
         return
-    usual = Counter(text for text, _ in wanted).most_common(1)[0][0]
-    paths = dict.fromkeys(path for _, scope in wanted for path, value in paths_of_scope(scope) if _is_name(path, value))
-    for path in paths:
+    known = (path for _, scope in wanted for path, value in paths_of_scope(scope) if isinstance(value, bool))
+    for path in dict.fromkeys(path for path in known if not path.startswith("before.")):
         table = dict[str, str]()
         pairs = [(_name_of(scope.get(path)), text) for text, scope in wanted]
-        if any(name is None or table.setdefault(name, text) != text for name, text in pairs) or len(table) < 2:
-            continue
-        is_flag = all(scope.get(path) in (True, False, None, NOWHERE) for _, scope in wanted)
-        if is_flag or (len(table) * 2 <= len(wanted) and not _names_records(path, [scope for _, scope in wanted])):
+        if all(name is not None and table.setdefault(name, text) == text for name, text in pairs) and len(table) > 1:
             entries = ";".join(f"{name}={text}" for name, text in sorted(table.items()))
-            yield f"{{{path}:{entries}}}" if is_flag or not usual else f"{{{path}:{entries}??{usual}}}"
-
-
-def _names_records(path: str, scopes: Sequence[Scope]) -> bool:
-    """Whether most values of a field are those of one record each: a table of texts by them is memory, and no form."""
-    owners = defaultdict[str, set[str]](set)
-    for scope in scopes:
-        name, ids = _name_of(scope.get(path)), [value for key, value in scope.record.items() if is_id(key, value)]
-        if name and ids:
-            owners[name].add(canonical(ids[0]))
-    return sum(len(records) == 1 for records in owners.values()) * 2 > len(owners)
-
-
-def _is_name(path: str, value: Json) -> bool:
-    """Whether a value may decide between texts: a flag or a word, and no id."""
-    is_own = path.partition(".")[0] in {"before", "key", "cursor"} or is_id(path, value)
-    return not is_own and _name_of(value) is not None and value is not None
+            yield f"{{{path}:{entries}}}"
 
 
 def _name_of(value: Json) -> str | None:
-    """Return the name of a value in a table; None if it cannot be there."""
+    """Return the name of a flag in a table, '' for a missing one; None for another value."""
     if isinstance(value, bool):
         return str(value).lower()
-    if value is NOWHERE or value in (None, "", [], {}):
-        return ""
-    is_short = isinstance(value, str) and len(value) <= _LONGEST_ENTRY and not set(value) & set("{}=;?\n")
-    return value if is_short and len(str(value).split()) <= _MOST_WORDS else None
+    return "" if value is NOWHERE or value is None else None
