@@ -301,6 +301,19 @@ async def test_a_store_that_is_damaged_while_it_is_served_is_a_crash(
         assert remembered(world) == before
 
 
+@pytest.mark.parametrize("lost", ["entries SET at = 'x' WHERE at = 2", "sqlite_master SET name = CAST(x'c8' AS TEXT)"])
+async def test_values_of_another_type_are_damage(crm: Callable[[str], Simulator], tmp_path: Path, lost: str) -> None:
+    simulator = crm("")
+    async with stored(simulator, tmp_path) as world:
+        await world.call("create_deal", deal(1))
+        await world.call("create_deal", deal(2))
+    with closing(sqlite3.connect(tmp_path / "worlds.db")) as connection, connection:
+        connection.executescript(f"PRAGMA writable_schema = ON; UPDATE {lost}")
+    with pytest.raises(StoreFailure, match=r"worlds\.db is damaged: .*; put back a copy, or remove it"):
+        async with stored(simulator, tmp_path):
+            pass
+
+
 @pytest.mark.parametrize("lost", ["line = '{'", "checksum = 1", "delta = '{}'"])
 async def test_a_damaged_world_reopens_at_its_last_good_step(
     crm: Callable[[str], Simulator], tmp_path: Path, lost: str, caplog: pytest.LogCaptureFixture

@@ -73,8 +73,11 @@ class OpenSqlite:
 
     def newest(self, world: str) -> int:
         with _reported(self._path):
-            newest = "SELECT coalesce(max(at), 0) FROM entries WHERE world = ?"
-            return self._connection.execute(newest, (world,)).fetchone()[0]
+            asked = "SELECT coalesce(max(at), 0) FROM entries WHERE world = ?"
+            newest: object = self._connection.execute(asked, (world,)).fetchone()[0]
+        if not isinstance(newest, int):
+            raise _damaged(self._path, f"the place of an entry is {newest!r:.40}")
+        return newest
 
     def entries(self, world: str, after: int, until: int | None = None) -> Sequence[StoredEntry]:
         asked = "SELECT at, line, delta, checksum FROM entries WHERE world = ? AND at > ? AND at <= ? ORDER BY at"
@@ -100,7 +103,8 @@ class OpenSqlite:
             return None
         at, body, checksum = row
         # Without it, the entries are read from the first one on.
-        return Snapshot(at, body) if _checksum(body) == checksum and at <= self.newest(world) else None
+        is_whole = isinstance(at, int) and _checksum(body) == checksum and at <= self.newest(world)
+        return Snapshot(at, body) if is_whole else None
 
     def save(self, world: str, entries: Sequence[StoredEntry], snapshot: Snapshot | None = None) -> None:
         rows = [(world, entry.at, entry.line, entry.delta, _checksum(entry.line, entry.delta)) for entry in entries]
@@ -183,6 +187,8 @@ def _reported(path: Path) -> Generator[None]:
     """Raise errors of SQLite as `StoreFailure`, in words for the user."""
     try:
         yield
+    except UnicodeDecodeError as error:  # a damaged text
+        raise _damaged(path, str(error)) from error
     except sqlite3.Error as error:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in BUSY:
