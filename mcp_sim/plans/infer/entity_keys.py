@@ -25,6 +25,7 @@ _DESCRIBED_ID = re.compile(
 
 Each part is bounded, so that a search takes time in proportion to the description.
 """
+_NAMES = frozenset({"name", "title"})
 _ONE = frozenset({"get", "update", "delete"})
 _SCALAR = frozenset({"string", "integer", "number", ""})
 
@@ -139,14 +140,22 @@ def key_like(declared: Entity, key: Field, seen: Sequence[Key]) -> Key | None:
 def find_naming_arguments(feature_list: Sequence[ToolFeatures], keys: Mapping[str, str]) -> dict[str, frozenset[str]]:
     """Return the arguments that name the record, for each tool about one record that takes no key.
 
-    They are what all such tools of an entity require. A delete that is the only such tool counts too.
+    They are what all such tools of an entity require. The only such tool counts too if it deletes, or requires the
+    name that creates require.
     """
     keyless = group_by_entity(features for features in feature_list if _lacks_key(features, keys))
     naming_arguments: dict[str, frozenset[str]] = {}
+    named = defaultdict[str, frozenset[str]](frozenset)
+    for features in feature_list:
+        if features.verb == "create":
+            named[features.entity] |= required(features.input) & _NAMES
     for mine in keyless.values():
         shared = frozenset[str].intersection(*(frozenset(required(features.input)) for features in mine))
         verbs = [features.verb for features in mine]
-        if verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
+        if verbs == ["update"] and len(shared) > 1:
+            shared &= named[mine[0].entity]
+            naming_arguments |= {mine[0].tool.id: shared} if shared else {}
+        elif verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
             naming_arguments |= {features.tool.id: shared for features in mine if shared}
     return naming_arguments
 

@@ -53,13 +53,13 @@ def found_writer(plan: Plan, entity: Entity) -> WriteText:
 
 
 def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
-    """Return what confirms a write in one sentence, with the name of a new record."""
+    """Return what confirms a write in one sentence, with the name of the record."""
     done, name = DONE[plan.verb], name_field(entity)
     head = label(entity.name) if entity.singleton else f"{label(entity.name)} {{}}"
 
     def write_text(facts: Facts) -> str:
         sentence = f"{head.format(value_text(facts.key))} {done} successfully"
-        called = (facts.record or {}).get(name or "") if plan.verb == "create" else None
+        called = (facts.record or {}).get(name or "")
         return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
 
     return write_text

@@ -153,3 +153,18 @@ async def test_new_ids_look_like_the_described_one(tmp_path: Path, shown: str) -
     tools = [tool("create_order", {"note": STRING}, "note"), tool("get_order", key, "order_id")]
     [created] = await answers(tmp_path, tools, ("create_order", {"note": "x"}))
     assert re.fullmatch(r"ORD-\d+", value(created)["order_id"])
+
+
+@pytest.mark.parametrize("name", ["name", "title"])
+async def test_the_only_update_of_records_without_ids_finds_them_by_name(tmp_path: Path, name: str) -> None:
+    tools = [
+        tool("create_goal", {name: STRING, "target": STRING}, name, "target"),
+        tool("update_goal", {name: STRING, "target": STRING}, name, "target"),
+        tool("list_goals", {}),
+    ]
+    calls = ("create_goal", {name: "Trip", "target": "1"}), ("update_goal", {name: "Trip", "target": "2"})
+    unknown = "update_goal", {name: "Yacht", "target": "3"}
+    *_, listed = await answers(tmp_path, tools, *calls, unknown, ("list_goals", {}))
+    rows = value(listed)["goals"]
+    assert [row["target"] for row in rows if row[name] == "Trip"] == ["2"]
+    assert "3" not in [row["target"] for row in rows]
