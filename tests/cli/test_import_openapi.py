@@ -80,6 +80,22 @@ def test_only_what_a_path_names_is_an_entity(here: Path, component: str) -> None
     assert [*value(here / "Vet.yaml")["entities"]] == ["visit"]
 
 
+@pytest.mark.parametrize("kind", ["string", "integer"])
+def test_a_name_in_a_path_is_not_the_id_that_the_body_has_or_that_is_a_number(here: Path, kind: str) -> None:
+    fields: Any = {"id": {"type": "string"}, "petId": {"type": kind}, "note": {"type": "string"}}
+    body: Any = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Visit"}}}}
+    key: Any = {"name": "pet_name", "in": "path", "required": True, "schema": {"type": "string"}}
+    made: Any = {"operationId": "addVisit", "requestBody": body, "responses": {"201": {"description": "x", **body}}}
+    seen: Any = {"operationId": "listVisits", "responses": {"200": {"description": "x"}}}
+    schemas = {"Pet": RECORD, "Visit": {"type": "object", "properties": fields}}
+    document = {**shop([], []), "components": {"schemas": schemas}}
+    document["paths"] = {"/pets/{pet_name}/visits": {"parameters": [key], "post": made, "get": seen}}
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    sim = value(here / "Shop.yaml")["sim"]
+    assert "sets" not in sim["addVisit"]
+    assert ("filters" in sim["listVisits"]) is (kind == "string")
+
+
 RECORD: Any = {"type": "object", "properties": {"id": {"type": "string"}, "note": {"type": "string"}}}
 
 

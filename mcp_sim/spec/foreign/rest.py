@@ -89,7 +89,7 @@ def _example(schema: Record) -> Json:
 
 
 def sim_entry(
-    operation: Operation, known: Mapping[str, Resource], names: Mapping[str, str], arguments: Collection[str]
+    operation: Operation, known: Mapping[str, Resource], names: Mapping[str, str], arguments: Mapping[str, Record]
 ) -> Record | None:
     """Return the `sim` entry of an operation, None unless method, path and schemas leave no doubt.
 
@@ -119,11 +119,18 @@ def _argument_fields(
     known: Mapping[str, Resource],
     resource: Resource,
     names: Mapping[str, str],
-    arguments: Collection[str],
+    arguments: Mapping[str, Record],
 ) -> Record:
-    """Return the field of each argument if an argument of the path has another name than its field."""
+    """Return the field of each argument if an argument of the path has another name than its field.
+
+    A `project_name` does not identify a project if its `project_id` is a number, or in the body as well.
+    """
     fields = properties(resource.schema)
-    owners = _owners(parts, known, fields, names)
+    owners = {
+        argument: field
+        for argument, field in _owners(parts, known, fields, names).items()
+        if field not in arguments and main_type(fields[field]) == main_type(arguments[argument])
+    }
     others = {name: name for name in arguments if name in fields and name not in owners}
     return {role: {**owners, **others}} if owners else {}
 
