@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -15,6 +15,15 @@ class Part(BaseModel):
     """A part of a document. Unknown keys are errors, and values are not converted to other types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    exactly_one: ClassVar[tuple[str, ...]] = ()
+    """The fields among which one is written, and no other."""
+
+    @model_validator(mode="after")
+    def _has_exactly_one(self) -> Self:
+        if self.exactly_one:
+            one_of(self, *self.exactly_one)
+        return self
 
 
 def one_of(entry: Part, *keys: str) -> None:
@@ -84,10 +93,7 @@ class ContentsPart(Part):
     blob: Base64 | None = Field(default=None, description="Data in Base64.")
     meta: Meta = None
 
-    @model_validator(mode="after")
-    def _either(self) -> Self:
-        one_of(self, "text", "blob")
-        return self
+    exactly_one = ("text", "blob")
 
 
 class ResourceBlock(Part):

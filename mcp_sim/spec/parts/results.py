@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.spec.parts.content import Part, one_of
+from mcp_sim.spec.parts.content import Part
 from mcp_sim.types import Json
 from mcp_sim.types.error_templates import Template
 from mcp_sim.types.errors import CRASH_CODE
@@ -40,10 +40,7 @@ class ResultPart(Part):
     indent: int | None = Field(default=None, ge=1, le=8, description="Indentation of JSON. Default: one line.")
     block_per_row: bool = Field(default=False, description="true: each row is a content block of its own.")
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Self:
-        one_of(self, "text", "json_value")
-        return self
+    exactly_one = ("text", "json_value")
 
 
 def _as_results(value: Any) -> Any:
@@ -93,10 +90,7 @@ class ErrorPart(Part):
     rpc: _RpcPart | None = Field(default=None, description="JSON-RPC error, sent instead of a result.")
     soft: bool = Field(default=False, description="true: sent as a successful result, without isError.")
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Self:
-        one_of(self, "text", "json_text", "structured", "rpc")
-        return self
+    exactly_one = ("text", "json_text", "structured", "rpc")
 
 
 def _as_error(value: Any) -> Any:

@@ -90,9 +90,10 @@ class NotifyPart(Part):
     updated: str | None = Field(default=None, description="URI of a resource that changed.")
     after: Duration = Field(default=timedelta(0), description="Time after the previous one, or after the call's start.")
 
+    exactly_one = ("progress", "log", "changed", "updated")
+
     @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        one_of(self, "progress", "log", "changed", "updated")
+    def _has_owners(self) -> Self:
         for key, owner in (("total", "progress"), ("message", "progress"), ("level", "log"), ("logger", "log")):
             if key in self.model_fields_set and owner not in self.model_fields_set:
                 raise ValueError(f"{key} needs {owner}")
@@ -110,10 +111,7 @@ class StubPart(Part):
     blocks: Blocks | None = Field(default=None, description="Result as content blocks; {slots} are filled.")
     error: str | None = Field(default=None, description="Text of an error.")
 
-    @model_validator(mode="after")
-    def _either(self) -> Self:
-        one_of(self, "result", "blocks", "error")
-        return self
+    exactly_one = ("result", "blocks", "error")
 
 
 class ChoicesPart(Part):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from mcp_sim.spec.parts.content import Blocks, IconPart, Part, one_of
+from mcp_sim.spec.parts.content import Blocks, IconPart, Part
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.parts.results import Error, ErrorPart
 from mcp_sim.spec.parts.surface import PromptPart, ResourcePart, StubPart
@@ -86,10 +86,7 @@ class ExamplePart(Part):
     result: Json = Field(default=None, description="Structured content of the result, or its text.")
     blocks: Blocks | None = Field(default=None, description="Result as content blocks.")
 
-    @model_validator(mode="after")
-    def _either(self) -> Self:
-        one_of(self, "result", "blocks")
-        return self
+    exactly_one = ("result", "blocks")
 
 
 Style: TypeAlias = Literal["github", "stripe", "google", "aws", "salesforce", "slack", "mcp"]
