@@ -9,10 +9,12 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from subprocess import DEVNULL
+from tempfile import mkdtemp
 from typing import IO, Literal
 
 import anyio
@@ -259,3 +261,36 @@ def kill_left_processes(variable: str, value: str) -> None:
         with suppress(OSError):
             if mark in (process / "environ").read_bytes().split(b"\0"):
                 os.kill(int(process.name), signal.SIGKILL)
+
+
+@contextmanager
+def fresh_folder() -> Generator[Path]:
+    """Yield an empty folder, which is removed in the end, whatever an agent has left in it."""
+    folder = Path(mkdtemp(prefix="mcp-sim-")).resolve()  # servers show paths without links
+    try:
+        yield folder
+    finally:
+        _remove_tree(folder)
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder, however deep its folders are. What may not be removed stays.
+
+    Each folder is first moved to the top: paths would become too long, and recursion too deep.
+    """
+    numbers, waiting = count(), [folder]
+    while waiting:
+        current = waiting.pop()
+        with suppress(OSError):
+            current.chmod(0o700)
+        with suppress(OSError), os.scandir(current) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        moved = folder.with_name(f"{folder.name}-{next(numbers)}")
+                        Path(entry.path).rename(moved)
+                        waiting.append(moved)
+                    else:
+                        Path(entry.path).unlink()
+        with suppress(OSError):
+            current.rmdir()

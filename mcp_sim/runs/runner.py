@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
 
 import anyio
 
 from mcp_sim import __version__
 from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.grading.grade import failed_by_agent
-from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, Exit
+from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, Exit, fresh_folder
 from mcp_sim.runs.host import Host, open_host
 from mcp_sim.runs.results import (
     Condition,
@@ -128,11 +125,8 @@ class _Runner:
             world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
             name, urls = self._host.add(world)
             try:
-                folder = Path(mkdtemp(prefix="mcp-sim-"))
-                try:
+                with fresh_folder() as folder:
                     ended = await self._settings.agent.run(self._scenario.task, urls, folder)
-                finally:
-                    remove_tree(folder)
             finally:
                 self._host.remove(name)
             if self._scenario.auth is not None:
@@ -222,26 +216,3 @@ def _make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot create the folder {path}: {error.strerror}") from None
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder, however deep its folders are. What may not be removed stays.
-
-    Each folder is first moved to the top: paths would become too long, and recursion too deep.
-    """
-    numbers, waiting = count(), [folder]
-    while waiting:
-        current = waiting.pop()
-        with suppress(OSError):
-            current.chmod(0o700)
-        with suppress(OSError), os.scandir(current) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    if entry.is_dir(follow_symlinks=False):
-                        moved = folder.with_name(f"{folder.name}-{next(numbers)}")
-                        Path(entry.path).rename(moved)
-                        waiting.append(moved)
-                    else:
-                        Path(entry.path).unlink()
-        with suppress(OSError):
-            current.rmdir()

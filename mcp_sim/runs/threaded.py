@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import anyio.to_thread
@@ -16,7 +15,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcp_sim.faults.compile import with_intensity
-from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, model_keys
+from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, fresh_folder, model_keys
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -165,8 +164,8 @@ class ThreadedWorld:
         __tracebackhide__ = True
         agent = AgentCommand(tuple(command), timeout, hidden=model_keys(self.world.scenario))
         agent.check(self.world.scenario)
-        with TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True) as folder:
-            ended = self._thread.portal.call(agent.run, self.task, self.urls, Path(folder))
+        with fresh_folder() as folder:
+            ended = self._thread.portal.call(agent.run, self.task, self.urls, folder)
         if ended.problem is not None:
             pytest.fail(f"{ended.problem}\n{ended.errors[-LONGEST_MESSAGE:]}".rstrip(), pytrace=False)
         return ended.answer

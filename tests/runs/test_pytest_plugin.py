@@ -12,6 +12,8 @@ from support.places import ROOT
 from support.warm import COLD, PYTHON
 
 USES = """
+import sys
+
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
@@ -58,6 +60,13 @@ def test_injected_faults_and_forks(mcp_sim):
     assert not mcp_sim.call("get_deal", {"deal_id": "deal_0081"}).ok
     with pytest.raises(Exception, match="did you mean 'error'"):
         mcp_sim.inject("errror")
+
+
+@pytest.mark.mcp_sim("calm_crm")
+def test_an_agent_that_leaves_deep_folders(mcp_sim):
+    leaves = "for _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    agent = f"import os\\nos.chdir(os.environ['MCP_SIM_DIR'])\\n{leaves}\\nprint('Done.')"
+    assert mcp_sim.run([sys.executable, "-c", agent]) == "Done."
 
 
 @pytest.mark.mcp_sim("mine.yaml", seeds=2, pass_k=2)
@@ -118,7 +127,7 @@ def project(folder: Path, text: str) -> None:
 def test_the_fixture_is_a_world_that_tests_call_and_clients_connect_to(tmp_path: Path) -> None:
     project(tmp_path, USES)
     done = ran(tmp_path)
-    assert "10 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "11 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
 
 
 ANYIO = """

@@ -21,8 +21,7 @@ from support.places import ROOT, SUPPORT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.runs.agent import AgentCommand, Exit, model_keys
-from mcp_sim.runs.runner import remove_tree
+from mcp_sim.runs.agent import AgentCommand, Exit, fresh_folder, model_keys
 from mcp_sim.simulator.compile import load
 
 PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
@@ -506,11 +505,10 @@ def test_an_agent_cannot_end_a_run_by_what_it_leaves_or_prints(tmp_path: Path, m
     used: list[int] = []
 
     async def watched() -> Exit:
-        folder = Path(tempfile.mkdtemp(prefix="mcp-sim-"))
         command = AgentCommand((sys.executable, str(script)), 60)
-        ended = await command.run("", {"s": "http://127.0.0.1:1"}, folder)
+        with fresh_folder() as folder:
+            ended = await command.run("", {"s": "http://127.0.0.1:1"}, folder)
         used.append(len(ended.answer) + len(ended.errors))
-        remove_tree(folder)
         return ended
 
     ended = anyio.run(watched)

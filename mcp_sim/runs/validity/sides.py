@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, Protocol
 
+from mcp_sim.runs.agent import fresh_folder
 from mcp_sim.runs.validity.task import Task
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -113,11 +113,8 @@ class _Started:
 
     def __init__(self, name: str, words: Sequence[str], task: Task, tools: Sequence[Any]) -> None:
         self.name, self._words, self._env, self._tools = name, words, task.server.env, tools
-        folder = _fresh_folder()
-        try:
+        with fresh_folder() as folder:
             self._domain = self._scenario(folder).domain
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     @classmethod
     async def listed(cls, command: str, task: Task) -> _Started:
@@ -127,13 +124,10 @@ class _Started:
             raise UsageError("--against: expected a document or the command of a server, got an empty text")
         if "://" in words[0]:
             raise UsageError(f"--against {words[0]}: each run needs a fresh server: give a command that starts one")
-        folder = _fresh_folder()
-        try:
+        with fresh_folder() as folder:
             env = _filled(task.server.env, folder)
             server = Mcp(sources=tuple(_in_folder(words, folder)), env=env, folder=folder, tools_only=True)
             [imported] = await server.imported()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         if isinstance(imported, Unreached):
             raise UsageError(f"--against: {imported.name} does not start: {imported.reason}")
         return cls(Path(words[0]).name, words, task, imported.tools)
@@ -148,12 +142,9 @@ class _Started:
 
     @asynccontextmanager
     async def world(self) -> AsyncGenerator[Opened]:
-        folder = _fresh_folder()
-        try:
+        with fresh_folder() as folder:
             async with Simulator(self._scenario(folder), ledger_keep=1).open(seed=SEED, clock="virtual") as world:
                 yield Opened(world, str(folder))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _scenario(self, folder: Path) -> Scenario:
         """Return the scenario of one run: the tools, answered by a server that is started in the folder."""
@@ -167,10 +158,6 @@ class _Started:
         loaded = _plain(load(path, trust=True))
         shutil.rmtree(documents)  # a server may list its folder
         return loaded
-
-
-def _fresh_folder() -> Path:
-    return Path(mkdtemp(prefix="mcp-sim-validity-")).resolve()
 
 
 def _in_folder(words: Sequence[str], folder: Path) -> list[str]:
