@@ -114,8 +114,8 @@ class Resolver:
         """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""
         if plan.verb in _ONE and plan.key is None and not self._is_meant(features, plan, entity):
             return f"no argument names a {entity.name}"
-        if entity.inside is not None and plan.verb == "create" and plan.holder is None:
-            return f"the {plural(entity.name)} are nested in other records, and no argument names them"
+        if entity.inside is not None and plan.verb in _WRITES:
+            return f"the {plural(entity.name)} are nested in other records"
         return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
 
     def _is_meant(self, features: ToolFeatures, plan: Plan, entity: Entity) -> bool:

@@ -11,18 +11,17 @@ from mcp_sim.plans.records.allowed_values import declared_values_check
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import creation
 from mcp_sim.plans.records.effects import Batch, Write, WriteMany, batch, with_checks
-from mcp_sim.plans.records.filters import sets_any_field
-from mcp_sim.plans.records.parts import part_page, part_write
-from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record
+from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
+from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
 from mcp_sim.plans.records.result_values import Facts, Render
 from mcp_sim.plans.records.results import reports_failures, result_renderer
-from mcp_sim.plans.records.selection import Select, parent_check, selector
+from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
 from mcp_sim.types import Json, Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import is_nullable, is_open, properties, required
 from mcp_sim.types.json_values import encode
@@ -51,8 +50,6 @@ class Records(Backend):
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
         show = _shower(result_renderer(tool, plan, domain), tool, plan, domain)
-        if entity.inside is not None and plan.verb != "get":
-            return _with_parts(tool, plan, domain, show)
         if plan.verb not in _ANSWERS:
             raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
         return _ANSWERS[plan.verb](tool, plan, domain, show)
@@ -126,19 +123,6 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     return _writing(write, show)
 
 
-def _with_parts(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
-    """Return the answer of a tool that writes or lists records inside other records."""
-    if plan.verb in _WRITES:
-        return _writing(part_write(tool, plan, domain), show)
-    select = part_page(tool, plan, domain)
-
-    def answer(turn: Turn, _invent: Invent) -> Transition:
-        page = select(turn)
-        return Transition(page) if isinstance(page, Observation) else show(Facts(turn, turn.view, page=page))
-
-    return answer
-
-
 def _writing(write: Write, show: Show) -> Answer:
     """Return the answer of a write."""
 
@@ -210,9 +194,7 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, show: Show) -> Answe
 
 def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer that gets one record by filters: the first match, or the first inside a named record."""
-    entity = plan.entity or ""
-    is_inside = domain.entities[entity].inside is not None
-    select = part_page(tool, plan, domain) if is_inside else _selector(tool, plan, domain)
+    entity, select = plan.entity or "", _selector(tool, plan, domain)
     asked = sorted(plan.filters, key=lambda path: _is_link(domain.entities[entity], plan.filters[path].field))
     names = (*asked, *([plan.holder] if plan.holder is not None else []))
     choose = nearest_record(tool, domain.entities[entity])
@@ -252,7 +234,32 @@ def _nothing_left(tool: Tool, entity: str) -> Observation:
 
 def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:
     entity = domain.entities[plan.entity or ""]
+    if entity.inside is not None:
+        return _selector_inside(tool, plan, domain, entity, entity.inside)
     return selector(tool, plan, entity, any_field=sets_any_field(domain, entity.name))
+
+
+def _selector_inside(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Select:
+    """Compile the choice among the rows inside one record, or inside all records, of another entity."""
+    holder = Plan(plan.tool, "get", place.entity, key=plan.holder)
+    find = None if plan.holder is None else finder(tool, holder, domain.entities[place.entity])
+    always = fixed_tests(plan)
+    asked = [(filter_argument(tool, path, entity, rule), test_maker(rule)) for path, rule in plan.filters.items()]
+
+    def select(turn: Turn) -> Page | Observation:
+        key = None if find is None else find(turn)
+        if isinstance(key, Observation):
+            return key
+        every = (record for _, record in turn.view.rows(place.entity))
+        holders = every if key is None else [turn.view.get(place.entity, key) or {}]
+        given = ((fetch(turn.call.arguments), maker) for fetch, maker in asked)
+        tests = [maker(value) for value, maker in given if value is not ABSENT and value is not None]
+        parts = [row for record in holders for row in parts_of(record.get(place.field))]
+        rows = [(row.get(entity.key, at), row) for at, row in enumerate(parts)]
+        rows = [row for row in rows if all(test(row[1]) for test in (*always, *tests))]
+        return Page(rows, len(rows))
+
+    return select
 
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:

@@ -68,6 +68,18 @@ async def test_nested_records_are_read(tmp_path: Path) -> None:
         assert "c9" in refusal(await world.call("get_copy", {"copy_id": "c9"}))
 
 
+async def test_nested_records_are_listed_by_their_holder_and_changes_of_them_are_guesses(tmp_path: Path) -> None:
+    copies = {f"b{at}": {"book_id": f"b{at}", "copies": [{"copy_id": f"c{at}", "price": at}]} for at in (1, 2)}
+    sim = service(
+        tmp_path, {"books": copies}, tool("get_book", {"book_id": STRING}, "book_id"),
+        tool("list_copies", {"book_id": STRING}), tool("update_copy", {"copy_id": STRING, "worn": STRING}, "copy_id"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert value(await world.call("list_copies", {"book_id": "b2"}))["copies"] == [{"copy_id": "c2", "price": 2}]
+        assert (await world.call("update_copy", {"copy_id": "c2", "worn": "a bit"})).ok
+        assert world.ledger.steps[-1]["guessed"]
+
+
 async def test_a_counter_continues_the_format_of_given_ids(tmp_path: Path) -> None:
     state = {"cases": {"T7": {"case_id": "T7", "title": "Old"}}, "case_counter": 8}
     create = tool("create_case", {"title": STRING}, "title")
