@@ -207,6 +207,10 @@ def forge(message):
     assert stopped(forge + body).startswith(why)
 
 
+def test_half_a_character_does_not_leave_the_process() -> None:
+    assert run("return ['\\ud83d']") == ["\N{REPLACEMENT CHARACTER}"]
+
+
 def test_hashes_are_the_same_in_each_process() -> None:
     assert run("return [*{'a', 'b', 'c', 'd', 'e'}, hash('x')]") == run(
         "return [*{'a', 'b', 'c', 'd', 'e'}, hash('x')]"

@@ -367,6 +367,7 @@ def test_keys_and_patterns_of_the_user_are_redacted_and_nothing_with_no_redact(t
     ("options", "message"),
     [
         (["--redact-pattern", "(", "--", "cat"], "--redact-pattern '('"),
+        (["--redact-pattern", "\udcff", "--", "cat"], "surrogates not allowed"),
         ([], "name one source"),
         (["--url", "http://127.0.0.1:1/mcp"], "--url and --http belong together"),
         (["--timeout", "5s", "--", "true"], "--timeout belongs to --url"),

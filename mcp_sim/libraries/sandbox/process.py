@@ -18,6 +18,7 @@ from typing import IO, NoReturn
 from mcp_sim.libraries.sandbox.child import HEADER, READY
 from mcp_sim.libraries.sandbox.confinement import UNCONFINED, Limits, Unconfined
 from mcp_sim.types import Json
+from mcp_sim.types.json_values import decode
 
 MOST_BYTES = 64 << 20
 """The largest message."""
@@ -144,7 +145,7 @@ def run_confined(
     process = Process(limits=limits, readable=readable, writable=writable, hash_seed=hash_seed)
     try:
         process.send(json.dumps([target, argument]).encode(), seconds)
-        reply = json.loads(process.receive(seconds))
+        reply = decode(process.receive(seconds))
     except (ValueError, RecursionError) as error:
         raise Stopped(f"its answer is not JSON: {error}") from None
     finally:

@@ -135,7 +135,8 @@ def compiled_patterns(further: Sequence[str] = ()) -> Mapping[str, Any]:
     for number, pattern in enumerate(further, 1):
         try:
             patterns[f"pattern{number}" if len(further) > 1 else "pattern"] = re2.compile(pattern)
-        except re2.error as error:
-            reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        except (re2.error, UnicodeEncodeError) as error:
+            first = error.args[0]
+            reason = first.decode() if isinstance(first, bytes) else error
             raise UsageError(f"--redact-pattern {pattern!r}: {reason}") from None
     return patterns
