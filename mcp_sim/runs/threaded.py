@@ -23,6 +23,7 @@ from mcp_sim.types import Observation, Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.grades import Exercised, Grade, failed_first
+from mcp_sim.types.readable import readable
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
@@ -167,7 +168,7 @@ class ThreadedWorld:
         with fresh_folder() as folder:
             ended = self._thread.portal.call(agent.run, self.task, self.urls, folder)
         if ended.problem is not None:
-            pytest.fail(f"{ended.problem}\n{ended.errors[-LONGEST_MESSAGE:]}".rstrip(), pytrace=False)
+            pytest.fail(readable(f"{ended.problem}\n{ended.errors[-LONGEST_MESSAGE:]}".rstrip()), pytrace=False)
         return ended.answer
 
     @property
@@ -220,7 +221,7 @@ class ThreadedWorld:
             verdicts = [
                 f"  {verdict.outcome} {verdict.id}: {verdict.because}" for verdict in failed_first(grade.verdicts)
             ]
-            pytest.fail("\n".join([f"{grade.outcome}: {grade.because}", *verdicts]), pytrace=False)
+            pytest.fail(readable("\n".join([f"{grade.outcome}: {grade.because}", *verdicts])), pytrace=False)
 
     # what the plugin does with it
 

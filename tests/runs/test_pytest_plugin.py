@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -227,6 +228,30 @@ def test_a_failure_shows_verdicts_and_last_steps_and_how_to_repeat_it(tmp_path: 
     assert "failed one-deal: 2 deal records fit, expected 1" in done.stdout
     assert "FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_0081" in done.stdout
     assert "repeat: pytest 'suite/test_it.py::test_careless[seed3]'" in done.stdout
+
+
+HOSTILE = """
+import sys
+import pytest
+
+@pytest.mark.mcp_sim("hostile.json")
+def test_agent(mcp_sim):
+    mcp_sim.run([sys.executable, "-c", r"import sys; sys.stderr.write('a\\x1b[2J\\r\\x9b2J\\u202eb'); sys.exit(3)"])
+
+@pytest.mark.mcp_sim("hostile.json")
+def test_verdict(mcp_sim):
+    mcp_sim.call("list_deals")
+    mcp_sim.check()
+"""
+
+
+def test_what_agents_and_documents_wrote_is_inert_in_the_report_of_pytest(tmp_path: Path) -> None:
+    project(tmp_path, HOSTILE)
+    body = {"mcp_sim": 1, "tools": "crm", "expect": [{"called": {"tool": "get_deal"}, "id": "a\x1b[2J\r\x9b2J\u202eb"}]}
+    (tmp_path / "suite" / "hostile.json").write_text(json.dumps(body))
+    shown = ran(tmp_path, "--color=no").stdout
+    assert shown.count("a\\x1b[2J\\x0d\\u009b2J\\u202eb") >= 2, shown
+    assert not set("\x1b\r\x9b\u202e") & set(shown)
 
 
 @pytest.mark.parametrize(
