@@ -6,6 +6,7 @@ values are those of the record, so that the key that an agent sees is found by t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
@@ -16,7 +17,7 @@ from mcp_sim.generate.shipped_data import word_list, word_set
 from mcp_sim.types import Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, property_of, required
-from mcp_sim.types.lexicon.english import noun_of_id, singular, snake
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular, snake
 
 Pick: TypeAlias = Callable[[str, str], Record | None]
 """Chooses a record of an entity, for the place of an object; None if there is no record."""
@@ -41,19 +42,24 @@ class Names:
 
     def __init__(self, domain: Domain) -> None:
         self._entities = {name: entity for name, entity in domain.entities.items() if _has_rows(entity)}
+        last_words = Counter(map(last_word, self._entities))
+        self._short = {
+            word: entity for name, entity in self._entities.items() if last_words[word := last_word(name)] == 1
+        }
         self._people = next((name for name in word_list("nouns", "owners") if name in self._entities), None)
         cached = lru_cache(_KEPT_NAMES)
         self.entity_of, self.named_by = cached(self._entity_of), cached(self._named_by)
 
     def _entity_of(self, name: str) -> Entity | None:
-        """Return the entity of the objects that a property holds."""
+        """Return the entity of the objects that a property holds: `team_member` for `member` if there is no other."""
         parts = snake(name).split("_") if len(name) <= _LONGEST_NAME else []
         if not 0 < len(parts) <= _MOST_WORDS:
             return None
         nouns = ("_".join((*parts[at:-1], singular(parts[-1]))) for at in range(len(parts)))
         is_person = parts[-1] == "by" or singular(parts[-1]) in word_set("nouns", "people")
-        noun = next((noun for noun in nouns if noun in self._entities), self._people if is_person else None)
-        return self._entities.get(noun or "")
+        noun = next((noun for noun in nouns if noun in self._entities), None)
+        short = self._short.get(singular(name)) if noun is None else None
+        return short or self._entities.get(noun or (self._people if is_person else None) or "")
 
     def _named_by(self, name: str) -> Entity | None:
         """Return the entity whose keys a property holds."""

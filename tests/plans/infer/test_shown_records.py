@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, refused, simulator, tool
+from support.matched_tools import TEXT, answered, refused, result, simulator, tool
 
 Json = Any
 
@@ -186,6 +186,24 @@ async def test_a_record_that_an_answer_mentions_is_known_to_the_tools_that_take_
         assert known in (await answered(world, f"list_{noun}s"))["items"]
         await answered(world, f"delete_{noun}", **{f"{noun}_id": key})
         assert "not found" in await refused(world, f"get_{noun}", **{f"{noun}_id": key})
+
+
+@pytest.mark.parametrize("rival", [None, "club_member"])
+@pytest.mark.parametrize("mention", [{"member": thing(id=TEXT)}, {"member_id": TEXT}], ids=["object", "key"])
+async def test_the_last_word_of_an_entity_means_it_if_no_other_has_it(
+    mention: Json, rival: str | None, tmp_path: Path
+) -> None:
+    record = thing(id=TEXT, name=TEXT)
+    tools = [
+        tool("compare_versions", output=thing(**mention)),
+        *(tool(f"create_{noun}", needed="name", name=TEXT, output=record) for noun in ("team_member", rival) if noun),
+        tool("get_team_member", needed="team_member_id", team_member_id=TEXT, output=record),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        shown = await answered(world, "compare_versions")
+        key = shown.get("member_id") or shown["member"]["id"]
+        known = await world.call("get_team_member", {"team_member_id": key})
+        assert result(known).is_error is (rival is not None)
 
 
 def user_tools(*others: Json) -> list[Json]:
