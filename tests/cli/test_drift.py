@@ -305,7 +305,7 @@ def test_a_server_over_http_is_compared(place: Path, capfd: Any) -> None:
     [
         (["--against", "no-such-server", "notes"], 4, "not found"),
         (["--against", "http://127.0.0.1:9/mcp", "notes"], 4, "127.0.0.1"),
-        (["--against", "http://[x/mcp", "notes"], 2, "--against: Invalid IPv6 URL"),
+        (["--against", "http://[x/mcp", "notes"], 2, "--against: url: 'http://[x/mcp' is not a URL"),
         (["--against", "cat", "nothing"], 2, "no such file or folder"),
         (["--against", "cat", "notes", "notes"], 2, "leave out B"),
         (["notes"], 2, "name two traces"),

@@ -9,6 +9,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Literal, TypeAlias, cast
+from urllib.parse import urlsplit
 
 import anyio
 from pydantic import BaseModel, Field, ValidationError, field_validator
@@ -30,9 +31,9 @@ from mcp_sim.spec.parts.surface import PromptPart, ResourcePart
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
-from mcp_sim.types.urls import split_url
 
 MOST_PAGES = 200  # a server may return cursors without an end
+_WEB = frozenset({"http", "https"})
 _LISTS = {
     "tools": "list_tools",
     "resources": "list_resources",
@@ -90,7 +91,8 @@ class Mcp(Importer):
     @field_validator("sources")
     @classmethod
     def _has_one_url(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if _is_url(value[0]) and len(value) > 1:
+        is_url = urlsplit(value[0]).scheme in _WEB  # what only looks like a URL is refused, not run as a command
+        if is_url and len(value) > 1:
             raise ValueError(f"{value[1]!r} follows the URL; options go before it")
         return value
 
@@ -136,17 +138,13 @@ class Mcp(Importer):
 
     @property
     def _is_url(self) -> bool:
-        return _is_url(self.sources[0])
+        return urlsplit(self.sources[0]).scheme in _WEB
 
     @property
     def _default_name(self) -> str:
         """Return the name for a server that reports none."""
         first = self.sources[0]
-        return file_name(self.name or (split_url(first).hostname or "" if self._is_url else PurePath(first).stem))
-
-
-def _is_url(text: str) -> bool:
-    return split_url(text).scheme in {"http", "https"}
+        return file_name(self.name or (urlsplit(first).hostname or "" if self._is_url else PurePath(first).stem))
 
 
 # answers --------------------------------------------------------------------------------------------------------------
