@@ -1,13 +1,11 @@
-"""Adjust generated fields to other fields of the same record: totals, bounds, order of times, parts of a path."""
+"""Adjust generated fields to other fields of the same record: totals, bounds, order of times."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, TypeVar, cast
 
-from mcp_sim.generate.numbers import unit_of, without_currency
+from mcp_sim.generate.numbers import without_currency
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning
@@ -22,10 +20,6 @@ Adjustment: TypeAlias = Callable[[Record], None]
 
 T = TypeVar("T")
 _USUAL_TAX = 0.2  # 20 %, close to the value-added tax of most countries
-_DAY = 86_400
-_DURATION = re.compile(
-    r"(duration|days|total_days|length|elapsed|moving_time|elapsed_time|flight_time)(_.*)?|.*_duration(_.*)?"
-)
 
 
 def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
@@ -34,7 +28,7 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {without_currency(snake(field.name)): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
-        *_stamps(fields), *_durations(entity, fields), *path_adjustments(fields),
+        *_stamps(fields),
     )  # fmt: skip
 
 
@@ -58,45 +52,6 @@ def _totals(fields: Mapping[str, Field], base: str) -> Iterator[tuple[str, Adjus
         added = [field.name for field in (*_all("taxes", fields), *_all("shipping", fields))]
         taken = [field.name for field in _all("discounts", fields)]
         yield total.name, _computed(total, lambda record: _sum(record, [base, *added]) - _sum(record, taken))
-
-
-def _durations(entity: Entity, fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Compute the duration from start and end."""
-    start, end = (_timed(fields, meaning) for meaning in ("start", "end"))
-    for field in fields.values():
-        unit = duration_unit(entity, field)
-        if start is None or end is None or unit is None:
-            continue
-        days = _date_only(start) and _date_only(end)
-        yield field.name, _computed(field, _passed(start.name, end.name, unit, inclusive=days))
-
-
-def duration_unit(entity: Entity, field: Field) -> float | None:
-    """Return how many seconds the unit of a field with a duration has; None for other fields."""
-    is_length = main_type(field.schema) in {"integer", "number"} and _DURATION.fullmatch(snake(field.name))
-    return unit_of(entity.name, field.name, str(field.schema.get("description"))) if is_length else None
-
-
-def _date_only(field: Field) -> bool:
-    """Return whether a time field holds days without a time."""
-    return field.schema.get("format") == "date" or snake(field.name).endswith("_date")
-
-
-def _timed(fields: Mapping[str, Field], meaning: str) -> Field | None:
-    return next((field for field in fields.values() if time_meaning(field.name, field.schema) == meaning), None)
-
-
-def _passed(start: str, end: str, unit: float, *, inclusive: bool) -> Callable[[Record], Any]:
-    """Return a function that computes the time between two fields; with `inclusive`, in days, both counted."""
-
-    def passed(record: Record) -> Any:
-        begun, ended = parse_time(record[start]), parse_time(record[end])
-        if begun is None or ended is None or ended < begun:
-            raise TypeError
-        seconds = (ended - begun).total_seconds()
-        return seconds / unit + (inclusive and unit == _DAY)
-
-    return passed
 
 
 def _all(names: str, known: Mapping[str, T]) -> list[T]:
@@ -187,35 +142,6 @@ def _later(field: Field, steps: list[str]) -> Adjustment:
         moments = [moment for name in steps if (moment := parse_time(record.get(name))) is not None]
         if later is not None and moments and max(moments) > later:
             record[field.name] = format_time(max(moments), field.name, field.schema)
-
-    return adjust
-
-
-_PATHS = ("path", "file_path", "filepath", "full_path")
-_OF_PATH: Mapping[str, Callable[[str], str]] = {
-    **dict.fromkeys(("folder", "directory", "dir", "folder_path", "parent_path", "parent_folder"), dirname),
-    **dict.fromkeys(("filename", "file_name", "basename"), basename),
-    **dict.fromkeys(("extension", "file_extension"), lambda path: splitext(path)[1].removeprefix(".")),
-}
-
-
-def path_adjustments(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[Record], None]]]:
-    """Derive folder, file name and extension from a record's path. `fields` are keyed by name in snake case."""
-    path = next((fields[name] for name in _PATHS if name in fields), None)
-    if path is None:
-        return []
-    texts = [name for name in _OF_PATH if name in fields and main_type(fields[name].schema) == "string"]
-    return [(fields[name].name, _path_part(path.name, fields[name], _OF_PATH[name])) for name in texts]
-
-
-def _path_part(path: str, field: Field, write: Callable[[str], str]) -> Callable[[Record], None]:
-    allows = validity_test(field.schema)
-
-    def adjust(record: Record) -> None:
-        whole = record.get(path)
-        value = write(whole) if isinstance(whole, str) and "/" in whole else ""
-        if value and record.get(field.name) is not None and allows(value):
-            record[field.name] = value
 
     return adjust
 

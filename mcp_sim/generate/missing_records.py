@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,9 +10,10 @@ from itertools import islice
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import adjustments, duration_unit
+from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.geography import asked_place
 from mcp_sim.generate.links import repeated_value
+from mcp_sim.generate.numbers import unit_of
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -32,6 +34,9 @@ _AGE = timedelta(days=30)
 """How long before the start of the world generated records may date back."""
 
 _DAYS = ("departure_date", "travel_date", "start_date", "check_in", "date")
+_DURATION = re.compile(
+    r"(duration|days|total_days|length|elapsed|moving_time|elapsed_time|flight_time)(_.*)?|.*_duration(_.*)?"
+)
 _USUAL_SECONDS = 90 * 60  # an appointment or a meal, where no field says how long it lasts
 
 _TITLES = ("title", "name", "headline", "subject", "label", "summary", "description", "content", "text", "body")
@@ -90,10 +95,16 @@ def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Callable[
             (name, _on_date(day, entity.fields[name])) for name in dict.fromkeys((start, "date")) if name in meanings
         ]
     if start is not None and end is not None:
-        length = next((field for field in entity.fields.values() if duration_unit(entity, field) is not None), None)
+        length = next((field for field in entity.fields.values() if _duration_unit(entity, field) is not None), None)
         stays = length is None and start not in given and day in {None, start}
         periods.append((end, _end_after(entity, start, entity.fields[end], length, stays=stays)))
     return periods
+
+
+def _duration_unit(entity: Entity, field: Field) -> float | None:
+    """Return how many seconds the unit of a field with a duration has; None for other fields."""
+    is_length = main_type(field.schema) in {"integer", "number"} and _DURATION.fullmatch(snake(field.name))
+    return unit_of(entity.name, field.name, str(field.schema.get("description"))) if is_length else None
 
 
 def _stamps(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
@@ -128,7 +139,7 @@ def _end_after(
     entity: Entity, start: str, end: Field, length: Field | None, *, stays: bool
 ) -> Callable[[Record], None]:
     """Return what puts the end behind the start. `stays`: an end that is there already is kept."""
-    unit = duration_unit(entity, length) if length is not None else None
+    unit = _duration_unit(entity, length) if length is not None else None
     write = time_formatter(end.name, end.schema)
 
     def adjust(record: Record) -> None:
