@@ -16,7 +16,7 @@ from mcp_sim.cli import ranking, writing
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import print_json, table_lines
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Palette, StepProgress, first_few
+from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few
 from mcp_sim.recordings.compiling.subject import Subject, read_subject, recorded_subject, with_recordings
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import Learnt, learn
@@ -129,7 +129,7 @@ def _print(report: Record) -> None:
     print("\n".join(rows))
     where = "held-back sessions" if report["held_back"] else "the second half of the only session"
     scores = report["score"]
-    print(f"{report['kept']} of {len(report['tools'])} tools; {where}: {scores['learnt']:.3f}, "
+    print(f"{report['kept']} of {counted(len(report['tools']), 'tool')}; {where}: {scores['learnt']:.3f}, "
           f"inferred {scores['inferred']:.3f}.")  # fmt: skip
     for line in ranking.lines(report["validity"]):
         print(line)
