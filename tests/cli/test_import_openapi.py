@@ -96,6 +96,16 @@ def test_a_name_in_a_path_is_not_the_id_that_the_body_has_or_that_is_a_number(he
     assert ("filters" in sim["listVisits"]) is (kind == "string")
 
 
+def test_headers_are_arguments_if_they_are_required_or_prevent_a_repetition(here: Path) -> None:
+    names = ("X-Request-Id", "On-Behalf-Of", "Idempotency-Key", "Authorization", "tenant")
+    headers = [{"name": name, "in": "header", "required": name in {"tenant", "Authorization"}} for name in names]
+    document = shop(["/orders/{id}"], ["Order"])
+    document["paths"]["/orders/{id}"]["parameters"] += headers
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    (tool,) = value(here / "Shop.tools.json")["tools"]
+    assert [*tool["inputSchema"]["properties"]] == ["id", "Idempotency-Key", "tenant"]
+
+
 RECORD: Any = {"type": "object", "properties": {"id": {"type": "string"}, "note": {"type": "string"}}}
 
 

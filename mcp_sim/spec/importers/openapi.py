@@ -16,10 +16,12 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
-from mcp_sim.types.lexicon.english import plural
+from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.lexicon.terms import terms
 
 _COMPONENTS = "#/components/schemas/"
-_LEFT_OUT = frozenset({"authorization", "accept", "content-type", "user-agent"})
+_LEFT_OUT = frozenset({"authorization", "accept", "content_type", "user_agent"})
+_ONCE = terms("arguments.idempotency.sure", "arguments.idempotency.unsure")
 _VALUES = frozenset({"example", "examples", "default", "enum", "const"})
 """Keywords whose values are not schemas."""
 
@@ -30,9 +32,10 @@ _HINTS = {"get": {"readOnlyHint": True}, "head": {"readOnlyHint": True}, "delete
 class Openapi(Importer):
     """Read OpenAPI 3.0, 3.1 and Swagger 2.0 documents in JSON or YAML. Each operation becomes a tool.
 
-    Parameters and the properties of the body become arguments. The successful response becomes the outputSchema; a
-    list is put into an object, under the plural of what it lists. Component schemas with a key become entities if a
-    path names them. The method and path say what a tool does if they are clear: `GET /pets/{petId}` gets a pet.
+    Parameters and the properties of the body become arguments; optional headers only if they prevent a repetition. The
+    successful response becomes the outputSchema; a list is put into an object, under the plural of what it lists.
+    Component schemas with a key become entities if a path names them. The method and path say what a tool does if they
+    are clear: `GET /pets/{petId}` gets a pet.
     """
 
     sources: tuple[str, ...] = Field(min_length=1, description="The files.", examples=[["petstore.yaml"]])
@@ -112,7 +115,7 @@ def _input(document: Record, operation: Operation, name: str, doubts: list[str])
     schemas: dict[str, Json] = {}
     required: list[str] = []
     for parameter in operation.parameters:
-        if parameter.get("in") not in {"path", "query", "header"} or str(parameter.get("name")).lower() in _LEFT_OUT:
+        if not _is_argument(parameter):
             continue
         argument = (
             str(parameter["name"]) if parameter["name"] not in schemas else f"{parameter['in']}_{parameter['name']}"
@@ -124,6 +127,14 @@ def _input(document: Record, operation: Operation, name: str, doubts: list[str])
     required += _required_in_body(document, operation, sent)
     schema = {"type": "object", "properties": {**schemas, **sent}, **({"required": required} if required else {})}
     return arguments, _with_definitions(document, schema, f"{name}, its arguments", doubts, "readOnly")
+
+
+def _is_argument(parameter: Record) -> bool:
+    """Whether a parameter is one for the agent, not what its client sends with every request, such as a request id."""
+    name = snake(str(parameter.get("name")))
+    is_sent = parameter.get("required") is True or name in _ONCE
+    is_header = parameter.get("in") == "header" and name not in _LEFT_OUT and is_sent
+    return is_header or parameter.get("in") in {"path", "query"}
 
 
 def _described(answer: Record) -> Record:
