@@ -110,7 +110,9 @@ class ServerFacts:
         ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
         known = nouns, frozenset(once), ids, frozenset(entered), tables, *_made_and_shown(named), declared, given
         contained = frozenset(pair for facts in tools for pair in _contained(facts))
-        return ServerFacts(*known, _unique(_shapes(tools)), _unique(_keys(tools)), contained)
+        again = [facts for facts in tools if facts.parsed.noun not in once]
+        shapes = _unique(_shapes(tools)) | _unique(_shapes(again))  # `search_catalogue` shows books like `get_book`
+        return ServerFacts(*known, shapes, _unique(_keys(tools)), contained)
 
 
 def _names_records(parsed: ParsedName) -> bool:
@@ -262,6 +264,12 @@ def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     return None if is_sure else server.shapes.get(record_shape(facts.output))
 
 
+def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose records a list has, if no other tool is about its noun: `search_catalogue` of books."""
+    is_other = facts.parsed.verb in {"list", "search"} and facts.parsed.noun in server.once
+    return server.shapes.get(row_shape(facts.output)) if is_other else None
+
+
 def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the only declared entity that has fields for all arguments of a create, if that of the noun has not."""
     arguments = {*map(snake, properties(facts.input))} - OPTIONS
@@ -402,6 +410,20 @@ def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((server.keys[name] for name in map(snake, sorted(required(facts.input))) if name in server.keys), None)
 
 
+def _owner_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key and one of whose fields an update requires: `change_salary(employee_id, salary)`.
+
+    The noun is only in the name of the field, and nothing else is done to it.
+    """
+    noun, needed = facts.parsed.noun, {*map(snake, required(facts.input))}
+    if facts.parsed.verb != "update" or noun not in server.once:
+        return None
+    fields = {name for name in needed if {*noun} <= {*words(singular(name))}}
+    owners = {entity: shape for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}
+    named = (server.keys.get(name) or server.nouns.get(words(noun_of_id(name))) for name in sorted(needed))
+    return next((owner for owner in named if owner in owners), None)
+
+
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity of the noun, unless it is an attribute of something else."""
     noun = _part_of_noun(facts, server)
@@ -441,6 +463,7 @@ _ENTITY_READERS = (
     (_owner, "an argument names it, and its result is it"),
     (_entry, "its result is a new record that refers to another"),
     (_same_shape, "its result is such a record"),
+    (_same_rows, "its rows are such records"),
     (_issued, "it returns the id of such a record"),
     (_of_members, "the given state says which of them belong together"),
     (_with_fields, "its arguments are the fields of such a record"),
@@ -450,6 +473,7 @@ _ENTITY_READERS = (
     (_listed, "its result lists such records"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (_holder_of_value, "its id is required, and the noun of the name is only a value"),
+    (_owner_of_field, "its noun is a field of the record that an argument names"),
     (_keyed, "other tools get such records by this argument"),
     (_whole_noun, "it is the noun of its name"),
     (_in_schemas, "its arguments or its result name it"),
@@ -497,9 +521,12 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         return
     is_shown = server.shapes.get(record_shape(facts.output)) == entity
     key, score = key_argument("update", entity, "id", facts.input)
+    known = next((name for name in required(facts.input) if server.keys.get(snake(name)) == entity), None)
+    key, score = (known, 2) if known is not None and score < 2 else (key, score)
+    word = facts.parsed.word or facts.parsed.recordless_verb
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
-        is_noun = not facts.parsed.word and len(properties(facts.input)) == 1  # `employee(employee_id)`
+        is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif facts.parsed.word and _lists_keys(facts.input, entity):
         yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
@@ -551,7 +578,13 @@ def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
 
 
 def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    noun, is_shown = facts.parsed.noun, server.shapes.get(record_shape(facts.output)) == entity
+    noun, shown = facts.parsed.noun, record_shape(facts.output)
+    is_shown = server.shapes.get(shown) == entity
+    issued = {"id", f"{entity}_id"} & shown - {*map(snake, properties(facts.input))}
+    is_named = key_argument("update", entity, "id", facts.input)[1] > 1 or _is_about(noun, words(entity))
+    if facts.parsed.verb == "update" and is_shown and issued and not is_named:
+        yield facts.evidence("verb", "update", -0.1, f"no argument names a {entity}")
+        yield facts.evidence("verb", "create", 0.75, f"its result has the id of a {entity}, which no argument gives")
     is_entered = noun in server.entered and entity != "_".join(noun)
     takes_away = facts.parsed.verb == "delete" and is_shown and not _is_about(noun, words(entity))
     if is_entered or takes_away or entity in {_owner(facts, server), _collection(facts, server)}:

@@ -136,16 +136,17 @@ def _flag_filter(argument: str, known: KnownFields) -> FoundFilter | None:
             also = named is not None and bool(named["also"])
             op, rule = ("not", "unless") if also else ("equals", "only")
             return _found(field, op, f"'{word}' is a value of '{field.name}'", **{rule: word == plain})
-    return _state_filter(word, known) if named is not None and named["also"] else None
+    return None if named is None else _state_filter(word, known, also=bool(named["also"]))
 
 
-def _state_filter(word: str, known: KnownFields) -> FoundFilter | None:
-    """Return the filter of `include_done` by the state that means it: `completed`."""
+def _state_filter(word: str, known: KnownFields, *, also: bool) -> FoundFilter | None:
+    """Return the filter of `include_done` or `done_only` by the state that means it: `completed`."""
     alike = {word}.union(*(states for states in _STATES_AFTER if word in states))
     for name in sorted(_STATES & known.named.keys()):
         state = next((choice for choice in choices_of(known.named[name].schema) if snake(str(choice)) in alike), None)
         if state is not None:
-            return _found(known.named[name], "not", f"'{word}' means the state '{state}'", unless=state)
+            op, rule = ("not", "unless") if also else ("equals", "only")
+            return _found(known.named[name], op, f"'{word}' means the state '{state}'", **{rule: state})
     return None
 
 

@@ -302,7 +302,9 @@ def _with_found_verb(parsed: ParsedName, parts: Words, described_verb: str, noun
         return replace(parsed, recordless_verb=recordless_verb)
     first, *others = parts
     starts = bool(others) and first in _LEADING_VERBS
-    phrase = parse_noun_phrase(parts[1:] if starts else parts)
+    is_known = parse_noun_phrase(parts[1:]).noun in nouns and parts[:1] not in nouns
+    is_act = is_known and verb not in _READS  # `hire_employee` beside `get_employee`
+    phrase = parse_noun_phrase(parts[1:] if starts or is_act else parts)
     word = first if starts else described_verb
     return replace(phrase, verb=_of_number(verb, phrase), word=word, verb_from_description=not starts)
 

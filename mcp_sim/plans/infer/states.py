@@ -124,11 +124,12 @@ def find_toggled(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json
 
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
-    flag, status = _find_flag(features.parsed.word, entity), features.parsed.status
+    word = features.parsed.word or features.parsed.recordless_verb  # `stop`, where other tools have what it stops
+    flag, status = _find_flag(word, entity), features.parsed.status
     name = next((name for name in entity.fields if snake(name) in _STATES), None)
     if flag or name is None:
         return flag
-    state = _find_state(features.parsed.word, status, entity.fields[name], rows)
+    state = _find_state(word, status, entity.fields[name], rows)
     return {} if state is None else {name: state}
 
 

@@ -94,13 +94,14 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     """Compile what makes a transition of the facts of a call.
 
     It is guessed if it shows values that were generated for the result, a record that nothing specifies and no call
-    wrote, or a change that is unknown.
+    wrote, or a change that is unknown, such as that of a `decision` where the result has a status.
     """
     name = plan.entity or ""
     is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
     needed = [part for part in required(shape) if not is_nullable(properties(shape).get(part, {}))]
     stored = frozenset(part for part in needed if part in domain.entities[name].fields)
-    is_idle = plan.verb == "update" and not plan.sets and not plan.fixed
+    is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(plan.sets.values())
+    is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
 
     def show(facts: Facts) -> Transition:
         observation = render(facts)

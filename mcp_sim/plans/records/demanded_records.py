@@ -23,7 +23,7 @@ from mcp_sim.plans.records.wanted_values import Interval, Wanted, wanted_values
 from mcp_sim.types import Change, Json, Key, PastCall, Record, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import fitting_type, property_of
+from mcp_sim.types.json_schema.shapes import fitting_type, property_of, required
 from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
@@ -70,6 +70,7 @@ class Demand:
             variant for whole in domain.plans.values() for variant in whole.variants if variant.entity == entity.name
         ]
         self._is_created = any(read.verb == "create" for read in plans)
+        self._is_whole = plan.verb == "list" and not required(tool.input_schema)
         self._is_declared = any(domain.tools[read.tool].output_schema is not None for read in plans)
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
@@ -88,8 +89,8 @@ class Demand:
 
     def _missing_records(self, turn: Turn, wanted: Wanted, invent: Invent) -> list[Change]:
         """Return the records to generate with the values of one combination, and those that they link to."""
-        if self._is_created and not self._is_of_parent(wanted):
-            return []  # an agent would take it for what it created, or tried to create
+        if (self._is_created or self._is_whole) and not self._is_of_parent(wanted):
+            return []  # an agent would take it for what it created or tried to create, or lacked in the whole list
         parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
         if parents is None or not self._is_free(turn.view, wanted):
             return []

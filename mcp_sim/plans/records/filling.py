@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from mcp_sim.generate.embedded_records import embedder, with_known_records
@@ -44,10 +45,12 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
-from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.lexicon.english import plural, snake, words
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
+_EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
+"""Properties of an update's result with a value before it."""
 _CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
 _TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
 _NOTHING = frozenset({"error", "errors", "warning", "warnings"})
@@ -116,7 +119,7 @@ class Filler:
     def _is_plain(self, schema: Record) -> bool:
         """Return whether the place holds the record and nothing else."""
         names = properties(schema)
-        if any(self._is_confirmation(snake(name), value) for name, value in names.items()):
+        if any(self._is_confirmation(snake(name), value) or self._changed(name) for name, value in names.items()):
             return False
         return all(name in self.entity.fields for name in names) and not any(
             place
@@ -179,7 +182,9 @@ class Filler:
 
     def _by_name(self, schema: Record, name: str, *, needed: bool, of_record: bool) -> Fill | None:
         """Return what fills a property by its name, or None if the name has no known meaning."""
-        plain = snake(name)
+        plain, changed = snake(name), self._changed(name)
+        if changed is not None:
+            return self._before(changed)
         is_field = name in self.plan.sets.values() or (of_record and name in self.entity.fields)
         if self.plan.verb in DONE and is_success_flag(name, schema) and not is_field:
             return _true
@@ -202,6 +207,21 @@ class Filler:
         if figure is len:
             return lambda facts: facts.page.total
         return lambda facts: figure([record for _, record in facts.page.rows])
+
+    def _changed(self, name: str) -> str | None:
+        """Return the field that an update changes, if a property has its earlier value: `previous_salary`."""
+        match = _EARLIER.fullmatch(snake(name))
+        if match is None or self.plan.verb != "update" or self.plan.each is not None:
+            return None
+        meant = {*words(match[1])}
+        return next((field for field in (*self.plan.sets.values(), *self.plan.fixed) if meant <= {*words(field)}), None)
+
+    def _before(self, field: str) -> Fill:
+        def before(facts: Facts) -> Json:
+            record = facts.turn.view.get(self.entity.name, facts.key) if facts.key is not None else None
+            return (record or {}).get(field)
+
+        return before
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
         """Return whether a `status` in the result of a write without a record holds a sentence."""

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from mcp_sim.generate.defaults import first_value
 from mcp_sim.plans.records.arguments import Assignment
 from mcp_sim.types import Json, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
+from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
@@ -49,6 +51,42 @@ def line_completer(
     return completed
 
 
+def line_merger(
+    entity: Entity, domain: Domain, sets: Sequence[Assignment], *, keeps: bool
+) -> Callable[[Turn, Record, Record], Record]:
+    """Compile what keeps in changed lines what they had before and a call leaves out: the price, beside a quantity.
+
+    A line is the same if it names the same record. `keeps`: lines that a call does not mention stay.
+    """
+    lines = [
+        (rule.field, ["id", *_described_by(entity.fields[rule.field], entity, domain)], rule.fetch)
+        for rule in sets
+        if rule.field in entity.fields and is_rows(entity.fields[rule.field].schema)
+    ]
+
+    def merged(turn: Turn, before: Record, values: Record) -> Record:
+        changed: Record = {}
+        for name, keys, fetch in lines:
+            given, whole = as_list(fetch(turn.call.arguments)), as_list(values.get(name))
+            earlier = [*map(as_object, as_list(before.get(name)))]
+            if not earlier or not given or len(given) != len(whole):
+                continue
+            same = [_same_line(as_object(item), earlier, keys) for item in given]
+            rows = [
+                {**as_object(rest), **there, **as_object(item)}
+                for item, rest, there in zip(given, whole, same, strict=True)
+            ]
+            changed[name] = [*rows, *(row for row in earlier if keeps and row not in same)]
+        return {**values, **changed}
+
+    return merged
+
+
+def _same_line(item: Record, earlier: Sequence[Record], keys: Sequence[str]) -> Record:
+    named = [key for key in keys if key in item]
+    return next((row for row in earlier if named and all(row.get(key) == item[key] for key in named)), Record())
+
+
 @dataclass(frozen=True, slots=True)
 class _Lines:
     """A field with a list of objects, and the entities that they name by a key."""
@@ -68,7 +106,9 @@ class _Lines:
             line |= {key: value for key, value in (record or {}).items() if key in shown and key not in line}
             line |= _price_of(record or {}, [key for key in shown if key not in line])
         total = next((name for name in shown if _is_total(name) and name not in line), None)
-        line = {**rest, **line}
+        first = {name: first_value(snake(name), shown[name]) for name in rest if name in shown}
+        begun = {name: value for name, value in first.items() if value is not NOWHERE}  # nothing is received yet
+        line = {**rest, **begun, **line}
         amount = _amount_of({name: value for name, value in line.items() if name != total})
         return line if total is None or amount is None else {**line, total: amount}
 

@@ -14,6 +14,7 @@ from mcp_sim.generate.uniqueness import is_name
 from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
 from mcp_sim.plans.records.field_changes import Refused, enter_value, state_check
+from mcp_sim.plans.records.line_items import line_merger
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.removal import referring, renamed
 from mcp_sim.plans.refusal import conflict
@@ -54,6 +55,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
+    merge_lines = line_merger(entity, domain, sets, keeps=bool(plan.fixed))
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
         values = resolve_links(turn, tool, links, {**fixed(turn), **assigned_values(turn, sets)})
@@ -63,7 +65,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         refused = check_state(key, before)
         if refused is not None:
             return refused
-        values = nest_paths(values, {**dotted, **before} if dotted else before)
+        values = merge_lines(turn, before, nest_paths(values, {**dotted, **before} if dotted else before))
         new_key = values.pop(entity.key, key)
         is_appended = mode_of is not None and mode_of(turn.call.arguments) == "append"
         how = appending if is_appended else plan.how

@@ -1,0 +1,178 @@
+"""Typed services as businesses have them: verbs of a trade, decisions, and lines that change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.given import INTEGER, NUMBER, STRING, tool, value
+
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.world.world import World
+
+Json = Any
+STATES = ["draft", "active", "stopped", "paid", "waived", "approved", "rejected"]
+WORDS = [("dose", "Aspirin"), ("permit", "Quay"), ("lease", "Attic")]
+
+
+def shape(**parts: Json) -> Json:
+    return {"type": "object", "properties": parts, "required": [*parts]}
+
+
+def rows(name: str, record: Json) -> Json:
+    return shape(**{name: {"type": "array", "items": record}})
+
+
+def typed(output: Json, name: str, *required: str, about: str = "", **arguments: Json) -> Json:
+    return {**tool(name, *required, about=about, **arguments), "outputSchema": output}
+
+
+def serve(folder: Path, *tools: Json) -> Simulator:
+    (folder / "trade.json").write_text(json.dumps({"tools": tools}))
+    return Simulator(load(folder / "trade.json"))
+
+
+def is_guessed(world: World) -> bool:
+    return [*world.ledger][-1]["step"]["guessed"]
+
+
+def with_status(noun: str) -> tuple[Json, list[Json]]:
+    """Return the record of a noun, and the tools that create, get and list it."""
+    record = shape(**{f"{noun}_id": STRING, "label": STRING, "status": {"type": "string", "enum": STATES}})
+    tools = [
+        typed(record, f"create_{noun}", "label"),
+        typed(record, f"get_{noun}", f"{noun}_id"),
+        typed(rows(f"{noun}s", record), f"list_{noun}s", label=STRING, active_only={"type": "boolean"}),
+    ]
+    return record, tools
+
+
+@pytest.mark.parametrize(("noun", "label"), WORDS)
+@pytest.mark.parametrize(
+    ("act", "arguments", "status"),
+    [
+        ("stop_{}", {}, "stopped"), ("review_{}", {"decision": "approve"}, "approved"),
+        ("review_{}", {"decision": "reject"}, "rejected"), ("settle_{}", {"action": "waive"}, "waived"),
+        ("settle_{}", {"action": "pay"}, "paid"),
+    ],
+)  # fmt: skip
+async def test_what_a_call_decides_is_the_state(
+    tmp_path: Path, noun: str, label: str, act: str, arguments: Json, status: str
+) -> None:
+    record, tools = with_status(noun)
+    choices = {"decision": ["approve", "reject"], "action": ["pay", "waive"]}
+    parts = {name: {"type": "string", "enum": choices[name]} for name in arguments}
+    changing = typed(record, act.format(noun), f"{noun}_id", *parts)
+    changing["inputSchema"]["properties"] |= parts
+    async with serve(tmp_path, *tools, changing) as sim, sim.open() as world:
+        key = value(await world.call(f"create_{noun}", {"label": label}))[f"{noun}_id"]
+        changed = value(await world.call(changing["name"], {f"{noun}_id": key, **arguments}))
+        assert changed["status"] == status
+        assert not is_guessed(world)
+        assert value(await world.call(f"get_{noun}", {f"{noun}_id": key})) == changed
+        assert not value(await world.call(f"list_{noun}s", {"label": label, "active_only": True}))[f"{noun}s"]
+
+
+@pytest.mark.parametrize(("noun", "label"), WORDS)
+async def test_a_change_that_no_result_shows_is_a_guess(tmp_path: Path, noun: str, label: str) -> None:
+    record, tools = with_status(noun)
+    update = typed(record, f"update_{noun}", f"{noun}_id", urgent={"type": "boolean"}, label=STRING)
+    async with serve(tmp_path, *tools, update) as sim, sim.open() as world:
+        key = value(await world.call(f"create_{noun}", {"label": label}))[f"{noun}_id"]
+        await world.call(f"update_{noun}", {f"{noun}_id": key, "label": "Other"})
+        assert not is_guessed(world)
+    idle = typed(record, f"update_{noun}", f"{noun}_id", urgent={"type": "boolean"})
+    async with serve(tmp_path, *tools, idle) as sim, sim.open() as world:
+        key = value(await world.call(f"create_{noun}", {"label": label}))[f"{noun}_id"]
+        await world.call(f"update_{noun}", {f"{noun}_id": key, "urgent": True})
+        assert is_guessed(world)
+
+
+@pytest.mark.parametrize(("verb", "noun"), [("hire", "employee"), ("admit", "patient"), ("commission", "boat")])
+async def test_the_verb_of_a_trade_makes_what_other_tools_have(tmp_path: Path, verb: str, noun: str) -> None:
+    record = shape(**{f"{noun}_id": STRING, "name": STRING, "rate_hourly": NUMBER})
+    tools = [
+        typed(record, f"{verb}_{noun}", "name", about=f"Add a {noun}.", rate_hourly=NUMBER),
+        typed(record, f"get_{noun}", f"{noun}_id"), typed(rows(f"{noun}s", record), f"list_{noun}s"),
+        typed(shape(rest=NUMBER), "get_balance", f"{noun}_id"),
+        typed(shape(**{f"{noun}_id": STRING, "previous_rate": NUMBER, "rate_hourly": NUMBER}),
+              "change_rate", f"{noun}_id", "rate_hourly", rate_hourly=NUMBER),
+    ]  # fmt: skip
+    async with serve(tmp_path, *tools) as sim, sim.open() as world:
+        key = value(await world.call(f"{verb}_{noun}", {"name": "Ada", "rate_hourly": 31}))[f"{noun}_id"]
+        assert key in {row[f"{noun}_id"] for row in value(await world.call(f"list_{noun}s"))[f"{noun}s"]}
+        changed = value(await world.call("change_rate", {f"{noun}_id": key, "rate_hourly": 35}))
+        assert changed == {f"{noun}_id": key, "previous_rate": 31, "rate_hourly": 35}
+        assert value(await world.call(f"get_{noun}", {f"{noun}_id": key}))["rate_hourly"] == 35
+
+
+async def test_a_code_names_the_record_that_a_verb_of_a_trade_changes(tmp_path: Path) -> None:
+    record = shape(sku=STRING, title=STRING, discontinued={"type": "boolean"})
+    tools = [typed(record, "register_item", "sku", "title"), typed(record, "get_item", "sku"),
+             typed(record, "discontinue_item", "sku")]  # fmt: skip
+    async with serve(tmp_path, *tools) as sim, sim.open() as world:
+        await world.call("register_item", {"sku": "L-4", "title": "Lamp"})
+        assert value(await world.call("discontinue_item", {"sku": "L-4"}))["discontinued"] is True
+        assert value(await world.call("get_item", {"sku": "L-4"}))["discontinued"] is True
+        assert not (await world.call("discontinue_item", {"sku": "NONE"})).ok
+
+
+@pytest.mark.parametrize("noun", ["clinician", "bin", "route"])
+async def test_a_filter_invents_nothing_in_a_list_that_is_shown_whole(tmp_path: Path, noun: str) -> None:
+    listing = typed(rows(f"{noun}s", shape(**{f"{noun}_id": STRING, "area": STRING})), f"list_{noun}s", area=STRING)
+    async with serve(tmp_path, listing) as sim, sim.open() as world:
+        assert value(await world.call(f"list_{noun}s"))[f"{noun}s"]
+        assert value(await world.call(f"list_{noun}s", {"area": "Atlantis"})) == {f"{noun}s": []}
+
+
+async def test_the_managers_of_a_list_are_in_it(tmp_path: Path) -> None:
+    record = shape(employee_id=STRING, name=STRING, manager_id={"type": ["string", "null"]})
+    tools = [typed(rows("employees", record), "list_employees"), typed(record, "create_employee", "name")]
+    async with serve(tmp_path, *tools) as sim, sim.open() as world:
+        first = value(await world.call("list_employees"))["employees"]
+        assert value(await world.call("list_employees"))["employees"] == first
+        assert {row["manager_id"] for row in first} <= {None, *(row["employee_id"] for row in first)}
+
+
+async def test_changed_lines_keep_what_a_call_leaves_out(tmp_path: Path) -> None:
+    line = shape(sku=STRING, quantity=INTEGER, unit_price=NUMBER, received=INTEGER)
+    record = shape(order_id=STRING, status={"type": "string", "enum": ["draft", "received"]}, total=NUMBER,
+                   lines={"type": "array", "items": line})  # fmt: skip
+    given = {"type": "array", "items": {"type": "object", "properties": {"sku": STRING, "quantity": INTEGER}}}
+    item = shape(sku=STRING, unit_price=NUMBER)
+    tools = [typed(item, "create_item", "sku", unit_price=NUMBER), typed(item, "get_item", "sku"),
+             typed(record, "create_order", "lines", lines=given), typed(record, "get_order", "order_id"),
+             typed(record, "receive_order", "order_id", lines=given)]  # fmt: skip
+    async with serve(tmp_path, *tools) as sim, sim.open() as world:
+        for sku, price in (("a", 4.5), ("b", 20)):
+            await world.call("create_item", {"sku": sku, "unit_price": price})
+        lines = [{"sku": "a", "quantity": 2}, {"sku": "b", "quantity": 1}]
+        order = value(await world.call("create_order", {"lines": lines}))
+        assert [(row["unit_price"], row["received"]) for row in order["lines"]] == [(4.5, 0), (20, 0)]
+        arguments = {"order_id": order["order_id"], "lines": [{"sku": "b", "quantity": 1}]}
+        received = value(await world.call("receive_order", arguments))
+        assert {row["sku"]: row for row in received["lines"]} == {row["sku"]: row for row in order["lines"]}
+        assert (received["total"], received["status"]) == (29, "received")
+
+
+async def test_a_search_of_a_catalogue_finds_the_books_in_it(tmp_path: Path) -> None:
+    book = shape(isbn=STRING, title=STRING, author=STRING)
+    tools = [typed(book, "add_book", "isbn", "title", "author"), typed(book, "get_book", "isbn"),
+             typed(rows("books", book), "search_catalogue", "query")]  # fmt: skip
+    async with serve(tmp_path, *tools) as sim, sim.open() as world:
+        added = value(await world.call("add_book", {"isbn": "978-1", "title": "Nordlys", "author": "Haug"}))
+        assert value(await world.call("search_catalogue", {"query": "Nordlys"})) == {"books": [added]}
+        assert value(await world.call("search_catalogue", {"query": "zzqx"})) == {"books": []}
+
+
+async def test_a_change_that_is_recorded_is_listed(tmp_path: Path) -> None:
+    record = shape(movement_id=STRING, sku=STRING, to_bin=STRING, quantity=INTEGER)
+    tools = [typed(record, "move_stock", "sku", "to_bin", "quantity", quantity=INTEGER),
+             typed(rows("movements", record), "list_movements", sku=STRING)]  # fmt: skip
+    async with serve(tmp_path, *tools) as sim, sim.open() as world:
+        moved = value(await world.call("move_stock", {"sku": "L-4", "to_bin": "b-2", "quantity": 3}))
+        assert value(await world.call("list_movements", {"sku": "L-4"})) == {"movements": [moved]}
+        assert (moved["to_bin"], moved["quantity"]) == ("b-2", 3)
