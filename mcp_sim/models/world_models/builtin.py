@@ -11,6 +11,7 @@ from typing import cast
 from anyio import CapacityLimiter, to_thread
 
 from mcp_sim.types import Attempt, Json, Transition, Turn
+from mcp_sim.types.argument_descriptions import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
 
@@ -93,11 +94,26 @@ class _Answers:
         backend = backends[plan.backend]()
         if backend.may_take_long(plan, self._domain):
             self._lengthy.add(tool)
-        compiled = backend.compile_answer(self._domain.tools[tool], plan, self._domain)
-        answer = absorbing(open_answer(compiled, plan, self._domain), plan, self._domain)
-        if not plan.guessed:
-            return answer
-        return lambda turn, invent: replace(answer(turn, invent), guessed=True)
+        compiled = backend.compile_answer(self._bare.tools[tool], plan, self._bare)
+        answer = absorbing(open_answer(compiled, plan, self._bare), plan, self._bare)
+        wrapper = self._domain.wrappers.get(tool)
+        bare = answer if wrapper is None else partial(_unwrapped, answer, wrapper)
+        return partial(_guessed, bare) if plan.guessed else bare
+
+    @cached_property
+    def _bare(self) -> Domain:
+        """The domain as if its tools took wrapped arguments (`params: {...}`) one by one."""
+        tools, wrappers = self._domain.tools, self._domain.wrappers
+        unwrapped = {id_: unwrap_tool(tools[id_], wrapper) for id_, wrapper in wrappers.items()}
+        return replace(self._domain, tools={**tools, **unwrapped}, wrappers={}) if wrappers else self._domain
+
+
+def _unwrapped(answer: Answer, wrapper: str, turn: Turn, invent: Invent) -> Transition:
+    return answer(replace(turn, call=unwrap_call(turn.call, wrapper)), invent)
+
+
+def _guessed(answer: Answer, turn: Turn, invent: Invent) -> Transition:
+    return replace(answer(turn, invent), guessed=True)
 
 
 def _is_large(value: Json, levels: int = 3) -> bool:

@@ -137,7 +137,9 @@ def key_like(declared: Entity, key: Field, seen: Sequence[Key]) -> Key | None:
     return f"{declared.name}_{1:05d}"
 
 
-def find_naming_arguments(feature_list: Sequence[ToolFeatures], keys: Mapping[str, str]) -> dict[str, frozenset[str]]:
+def find_naming_arguments(
+    feature_list: Sequence[ToolFeatures], keys: Mapping[str, str], declared: Container[str]
+) -> dict[str, frozenset[str]]:
     """Return the arguments that name the record, for each tool about one record that takes no key.
 
     They are what all such tools of an entity require. The only such tool counts too if it deletes, or requires the
@@ -149,7 +151,10 @@ def find_naming_arguments(feature_list: Sequence[ToolFeatures], keys: Mapping[st
     for features in feature_list:
         if features.verb == "create":
             named[features.entity] |= required(features.input) & _NAMES
-    for mine in keyless.values():
+    known = {features.entity for features in feature_list if features.verb not in {"update", "delete"}}
+    for entity, mine in keyless.items():
+        if entity not in known and entity not in declared:
+            continue  # `delete_range(text, start, end)`
         shared = frozenset[str].intersection(*(frozenset(required(features.input)) for features in mine))
         verbs = [features.verb for features in mine]
         if verbs == ["update"] and len(shared) > 1:

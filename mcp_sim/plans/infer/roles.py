@@ -165,7 +165,7 @@ def assign_roles(
             # a description shows "id": "..." where tools take integers
             fields[key.name] = replace(key, schema=schemas[name])
         known[name] = KnownFields(name, keys[name], fields, _written(groups[name]))
-    finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys))
+    finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys, declared))
     for features in _showing_fields(feature_list, declared):
         known[features.entity].add(finder.shown_fields(features, is_shown=bool(shown.get(features.entity))))
     for name, schema in schemas.items():

@@ -30,7 +30,7 @@ async def test_a_state_before_the_noun_lists_the_records_in_it(tmp_path: Path, n
     assert {row["title"] for row in rows} & {*STATES["enum"]} == {state}
 
 
-def test_a_state_alone_is_no_kind_of_record() -> None:
+def test_a_state_alone_lists_records_of_the_only_entity() -> None:
     tools = domain(
         tool("create_task", {"title": STRING}, "title"),
         tool("get_task", {"task_id": STRING}, "task_id"),
@@ -168,3 +168,15 @@ async def test_the_only_update_of_records_without_ids_finds_them_by_name(tmp_pat
     rows = value(listed)["goals"]
     assert [row["target"] for row in rows if row[name] == "Trip"] == ["2"]
     assert "3" not in [row["target"] for row in rows]
+
+
+@pytest.mark.parametrize("noun", ["span", "segment", "chunk", "section", "slice"])
+async def test_values_to_compute_with_name_no_records(tmp_path: Path, noun: str) -> None:
+    numbers = {"start": {"type": "integer"}, "end": {"type": "integer"}}
+    tools = [
+        tool(f"delete_{noun}", {"text": STRING, **numbers}, "text", *numbers, output=obj(result=STRING)),
+        tool(f"replace_{noun}", {"text": STRING, **numbers, "by": STRING}, "text", *numbers, output=obj(result=STRING)),
+    ]
+    asked = {"text": "hello world", "start": 6, "end": 11, "by": "there"}
+    [replaced] = await answers(tmp_path, tools, (f"replace_{noun}", asked))
+    assert not refused(replaced)

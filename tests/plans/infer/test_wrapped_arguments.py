@@ -57,3 +57,14 @@ async def test_arguments_in_two_wrappers_get_roles(tmp_path: Path) -> None:
         await world.call("delete_berth", asked)
         assert refused(await world.call("get_berth", asked))
         assert refused(await world.call("get_berth", {"input": {}}))
+
+
+async def test_records_of_open_entities_exist_for_wrapped_keys_filters_and_queries(tmp_path: Path) -> None:
+    tools = _wrapped("get_weather", "city"), _wrapped("search_songs", "query"), _wrapped("list_films", "genre")
+    async with service(tmp_path, {"berths": []}, *tools) as simulator, simulator.open("w") as world:
+        weather = value(await world.call("get_weather", {"params": {"city": "Oslo"}}))
+        songs = value(await world.call("search_songs", {"params": {"query": "rain"}}))["results"]
+        films = value(await world.call("list_films", {"params": {"genre": "comedy"}}))["films"]
+    assert weather["city"] == "Oslo"
+    assert songs
+    assert {film["genre"] for film in films} == {"comedy"}
