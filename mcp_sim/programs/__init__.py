@@ -80,9 +80,9 @@ def tool(name: Any = "", /, **_options: Any) -> Any:
     get the reference of the element, and the text or the list of options.
 
     The rest says what faults and reports should know if it cannot be read from the function:
-    `reads=True` (nothing is written), `verb` (create, get, list, search, update, delete, compute, none), `entity` (a
-    table), `key` (the argument that names the record), `rows` (the path of the list in a result, '' for the result
-    itself). mcp-sim reads all of them without running the file, so they are literals.
+    `reads=True` (nothing is written), `verb` (as in `sim:`), `entity` (a table), `key` (the argument that names the
+    record), `rows` (the path of the list in a result, '' for the result itself). mcp-sim reads all of them without
+    running the file, so they are literals.
     """
     return name if callable(name) else _unchanged
 

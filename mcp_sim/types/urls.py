@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, urlsplit
 
 
 def split_url(text: str) -> SplitResult:
-    """Return the parts of a URL. What is none, such as `http://[`, is a path as a whole."""
+    """Return the parts of a URL. A text that is not a URL, such as `http://[`, is a path as a whole."""
     try:
         return urlsplit(text)
     except ValueError:

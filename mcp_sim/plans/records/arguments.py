@@ -82,7 +82,7 @@ def _is_whole(entity: Entity, name: str) -> bool:
 
 
 def _reader(schema: Record, path: str, name: str, known: frozenset[str]) -> Read | None:
-    """Return what reads the whole numbers in values of a schema, or None if the schema has none."""
+    """Return what reads the whole numbers in values of a schema, or None if such values have no whole numbers."""
     if main_type(schema) == "integer" or path in known or (name and last_word(name) in {"id", "ids"}):
         return to_integer
     if main_type(schema) == "array":

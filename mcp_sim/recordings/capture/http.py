@@ -62,8 +62,8 @@ class _Exchange:
 class HttpRecorder:
     """Reads what happens in exchanges.
 
-    A client is known by its session id. Without one it is known by its connection, or by what its requests have in
-    common: address, user agent, authorization. A handshake or a discovery begins a new session.
+    A client is known by its session id. Without one it is known by its connection, or by address, user agent
+    and authorization of its requests. A handshake or a discovery begins a new session.
 
     In the older HTTP+SSE a stream is a session: its first event names a path, and messages to it are answered on the
     stream.
@@ -196,7 +196,7 @@ class HttpRecorder:
         if _origin(endpoint) is not None:
             self._warn(f"the server sends its clients to {_origin(endpoint)}, where nothing is recorded")
         exchange.endpoint = exchange.path
-        with suppress(ValueError):  # an endpoint that is no URL: what its clients send there is never seen
+        with suppress(ValueError):  # an endpoint that is not a URL: what its clients send there is never seen
             exchange.endpoint = urljoin(exchange.path, endpoint.removeprefix(_origin(endpoint) or ""))
         exchange.conversation = self._new_conversation(at, "sse")
         self._by_endpoint[exchange.endpoint] = exchange.conversation

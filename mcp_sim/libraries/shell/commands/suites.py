@@ -50,7 +50,7 @@ _SETTINGS = (
 
 
 def collected(disk: Files, root: str) -> list[str]:
-    """Return the names of a directory's tests. Raises `LibraryError` if it has none, or if pytest cannot run here."""
+    """Return the names of a directory's tests. Raises `LibraryError` if there is no test, or no pytest."""
     names = [
         f"{below(entry.path, root)}::{name}"
         for entry in disk.walk(root)
