@@ -78,7 +78,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     for inferred in compiled:
         check_schemas(inferred.specs)
         check_templates(inferred.specs, inferred.found)
-        _check_how(inferred.specs, inferred.found.plans)
+        _check_plans(inferred.specs, inferred.found.plans)
         _check_entities(inferred.specs, inferred.found.entities)
     whole = compiled[0].found
     if world.namespaces:
@@ -195,13 +195,20 @@ def _with_counted_closed(
     }
 
 
-def _check_how(specs: Iterable[Spec], plans: Mapping[str, Plan]) -> None:
-    """Note the fields under `how` that no tool writes; only the whole plan shows which fields those are."""
+def _check_plans(specs: Iterable[Spec], plans: Mapping[str, Plan]) -> None:
+    """Note declared plans that cannot be carried out, and fields under `how` that no tool writes.
+
+    Only the whole plan shows both.
+    """
     for spec in specs:
         for tool, declared in spec.overrides.items():
             if spec.root is not None and tool in plans:
-                name = spec.tools[tool].name
-                check_how(spec.root.at("sim", name), declared, plans[tool], name)
+                name, plan = spec.tools[tool].name, plans[tool]
+                if plan.verb == "unknown" and "verb" in declared:
+                    spec.root.at("sim", name).warning(
+                        f"cannot be carried out, and is not used: {'; '.join(plan.reasons)}"
+                    )
+                check_how(spec.root.at("sim", name), declared, plan, name)
 
 
 def _unused_by_all(servers: Sequence[_Server]) -> list[Path]:

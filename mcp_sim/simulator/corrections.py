@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.plans.infer.keys import key_argument, noun_of_key
-from mcp_sim.plans.infer.names import parse_names
+from mcp_sim.plans.infer.names import ParsedName, parse_names
 from mcp_sim.spec.yaml12 import flow, scalar
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
@@ -19,7 +19,7 @@ def corrections(domain: Domain) -> Mapping[str, str]:
     parsed_names = parse_names(tool.name for tool in domain.tools.values())
     names = {id_: domain.tools[id_].name for id_, plan in domain.plans.items() if plan.guessed}
     return {
-        id_: f"{scalar(name)}: {flow(_suggest(domain.plans[id_], domain, parsed_names[name].noun))}"
+        id_: f"{scalar(name)}: {flow(_suggest(domain.plans[id_], domain, parsed_names[name]))}"
         for id_, name in names.items()
     }
 
@@ -37,10 +37,10 @@ def _key_of_record(plan: Plan, domain: Domain) -> str | None:
     return next((name for name in arguments if noun_of_key(name) in domain.entities), None)
 
 
-def _suggest(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
+def _suggest(plan: Plan, domain: Domain, parsed: ParsedName) -> Record:
     if plan.verb == "none":
         return {"verb": "none"}
-    entity = plan.entity or "_".join(noun) or next(iter(domain.entities), "record")
-    verb = plan.verb if plan.verb != "unknown" else "get"
+    entity = plan.entity or "_".join(parsed.noun) or next(iter(domain.entities), "record")
+    verb = next((verb for verb in (plan.verb, parsed.verb) if verb != "unknown"), "get")
     key = plan.key or key_argument("get", entity, "id", expanded(domain.tools[plan.tool].input_schema))[0]
     return {"verb": verb, "entity": entity, **({"key": key} if key and verb in {"get", "update", "delete"} else {})}

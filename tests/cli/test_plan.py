@@ -55,6 +55,31 @@ def test_a_guess_that_nothing_is_touched_shows_what_else_it_may_be(
     assert "sound_horn: {verb: none}\n" in captured
 
 
+@pytest.mark.parametrize(
+    ("sim", "warning"),
+    [
+        ({}, "with `update_copy: {verb: update, entity: copy, key: copy_id}`"),
+        ({"verb": "update", "entity": "copy", "key": "copy_id"}, "the copies are nested in other records"),
+        ({"verb": "delete", "entity": "loan"}, "no argument names a loan"),
+    ],
+)
+def test_check_says_which_declared_plan_cannot_be_carried_out_and_suggests_the_verb_of_the_name(
+    sim: Json, warning: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = [
+        tool("get_book", {"book_id": STRING}, "book_id"),
+        tool("update_copy", {"copy_id": STRING, "price": INTEGER}, "copy_id"),
+    ]
+    spec = {"mcp_sim": 1, "name": "shelf", "tools": tools, "sim": {"update_copy": sim} if sim else {}}
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    state = {"books": [{"id": "b1", "copies": [{"id": "c1", "price": 5}]}]}
+    scenario = {"mcp_sim": 1, "name": "shelf", "tools": "spec.yaml", "world": {"state": state}}
+    (tmp_path / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+    assert main(["check", str(tmp_path / "scenario.yaml")]) == 0
+    captured = capsys.readouterr()
+    assert warning in captured.out + captured.err
+
+
 def test_plan_writes_json_for_the_tools_that_were_asked_for(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(listed), "--json", "--tool", "get_*"]) == 0
     captured = json.loads(capsys.readouterr().out)

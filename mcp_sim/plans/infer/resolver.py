@@ -115,7 +115,8 @@ class Resolver:
         if plan.verb in _ONE and plan.key is None and not self._is_meant(features, plan, entity):
             return f"no argument names a {entity.name}"
         if entity.inside is not None and plan.verb in _WRITES:
-            return f"the {plural(entity.name)} are nested in other records"
+            rows = plural(entity.name)
+            return f"the {rows} are nested in other records, so they are only read; give them as `{rows}` of their own"
         return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
 
     def _is_meant(self, features: ToolFeatures, plan: Plan, entity: Entity) -> bool:
