@@ -78,6 +78,17 @@ def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     return key
 
 
+def key_of_copy(entity: Entity, source: Key, view: View) -> Key | None:
+    """Return `copy_of_report.docx` for the copy of a record whose key is a name; None if keys are numbers or codes."""
+    if entity.key_like is not None or not isinstance(source, str) or _UUID.fullmatch(source) is not None:
+        return None
+    folder, slash, name = source.rpartition("/")
+    allows = validity_test(_schema(entity))
+    numbers = ("", *(f"{number}_" for number in range(2, MAX_TRIES)))
+    candidates = (f"{folder}{slash}copy_{number}of_{name}" for number in numbers)
+    return next((key for key in candidates if allows(key) and not is_used(view, entity.name, key)), None)
+
+
 def _latest(last: Key | None, like: Key | None) -> Key | None:
     """Return the last key, or the example if both are numbers and it is greater: a counter may be ahead of the rows."""
     are_numbers = str(last).isdecimal() and str(like).isdecimal()

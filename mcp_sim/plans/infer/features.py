@@ -30,7 +30,7 @@ from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
 from mcp_sim.types.scenario import Example
 
-_SETTERS, _REPEATABLE = terms("verbs.setting"), terms("verbs.repeatable")
+_SETTERS, _REPEATABLE, _COPYING = terms("verbs.setting"), terms("verbs.repeatable"), terms("verbs.copying")
 _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
 _CHANGES = terms("arguments.change")
@@ -72,6 +72,11 @@ class ToolFeatures:
     def is_upsert(self) -> bool:
         """Whether it creates a record or updates it if it exists."""
         return self.verb == "create" and self.parsed.word in _REPEATABLE
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it creates a record like another one."""
+        return self.verb == "create" and self.parsed.word in _COPYING
 
     @property
     def enters(self) -> How | None:

@@ -100,7 +100,8 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
 
 
 def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, str]:
-    creates = sorted((features for features in feature_list if features.verb == "create"), key=_length_of_name)
+    creates = [features for features in feature_list if features.verb == "create" and not features.is_copy]
+    creates.sort(key=_length_of_name)
     return {features.entity: features.tool.id for features in reversed(creates)}
 
 

@@ -107,7 +107,7 @@ class Resolver:
 
     def _adds_to_records(self, plan: Plan, entity: Entity) -> bool:
         """Whether a create takes the key of records that another tool creates: `note_add_tags(name, tags)`."""
-        is_main = self.creators.get(entity.name) == plan.tool
+        is_main = plan.copies is not None or self.creators.get(entity.name) == plan.tool
         return plan.verb == "create" and plan.if_exists == "refuse" and not is_main and entity.key in plan.sets.values()
 
     def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:

@@ -37,7 +37,8 @@ from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 _ONE, _WRITES = frozenset({"get", "update", "delete"}), frozenset({"create", "update"})
 _ORDER = ("create", "update", "get", "list", "search")
 """The verbs whose arguments show fields, the most reliable first."""
-_COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), terms("verbs.moving")
+_NAMING, _MOVING = terms("verbs.naming"), terms("verbs.moving")
+_SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
 _IDS = frozenset({"id", "uid", "uuid"})
@@ -247,9 +248,10 @@ def _with_sets(
     is_other = key != known.key and known.key in properties(features.input)
     is_owner = is_part and key == "id" and key in required(features.input) and not features.is_upsert
     is_named = features.verb == "create" and not is_other and not is_owner and _is_new_key(features, key, score)
-    copied = key if features.verb == "create" and score > 1 and features.parsed.word in _COPYING else None
-    kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied})[1], features, known)
-    sets = {key: known.key} if is_named and key is not None else {}
+    copied, target = _copied(features, known) if features.is_copy else (None, None)
+    named = key if is_named else target
+    kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
+    sets = {named: known.key} if named is not None else {}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
@@ -261,6 +263,25 @@ def _with_sets(
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
+
+
+def _copied(features: ToolFeatures, known: KnownFields) -> tuple[str | None, str | None]:
+    """Return the argument that names the record to copy, and the one with the key of the copy.
+
+    `source_path` names a file as `path` would, and any record if there is a `target_path` as well.
+    """
+    parts = properties(features.input)
+    sources, targets = (
+        {rest: name for name in parts for first, _, rest in [snake(name).partition("_")] if first in prefixes}
+        for prefixes in (_SOURCES, _TARGETS)
+    )
+    scores = {rest: key_argument(features.verb, known.entity, known.key, {"properties": {rest: parts[name]}})[1]
+              for rest, name in sources.items()}  # fmt: skip
+    rest = max(scores, key=lambda rest: (scores[rest], rest in targets), default="")
+    if scores.get(rest, 0) > 1 or (rest in sources and rest in targets):
+        return sources[rest], targets.get(rest)
+    key, score = key_argument(features.verb, known.entity, known.key, features.input)
+    return (key if score > 1 else None), None
 
 
 def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TypeAlias
 
 from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES, generated_fields, record_maker
-from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.keys import key_maker, key_of_copy, next_key
 from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_meaning
@@ -69,17 +69,17 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     guesses = generated_fields(entity) if is_marked else frozenset[str]()
     shown = [(rule, entity.fields[rule.field].schema) for rule in sets if is_marked and rule.field in entity.fields]
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-    known_key, drafted, copied = (
-        _key_finder(plan, entity),
-        _draft_state(tool, plan, entity),
-        _copied(tool, plan, entity),
-    )
+    known_key, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
+    copied = None if plan.copies is None else finder(tool, replace(plan, key=plan.copies), entity)
+    unique = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        source = copied(turn)
+        source = None if copied is None else copied(turn)
         if isinstance(source, Observation):
             return source
-        values = {**source, **drafted(turn.call.arguments), **fixed(turn), **assigned_values(turn, sets)}
+        original = Record() if source is None else turn.view.get(name, source) or {}
+        copy = {field: value for field, value in original.items() if field not in unique}
+        values = {**copy, **drafted(turn.call.arguments), **fixed(turn), **assigned_values(turn, sets)}
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
@@ -92,7 +92,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, name, taken, mode, change)
-        key = taken if taken is not None else next_key(entity, keys, turn.view, turn.draws)
+        key = taken if source is None or taken is not None else key_of_copy(entity, source, turn.view)
+        key = key if key is not None else next_key(entity, keys, turn.view, turn.draws)
         known = {**imply(turn, invent, values), entity.key: key}
         determined = frozenset(known)
         linked = complete(turn, invent, known)
@@ -294,22 +295,6 @@ def _names_its_target(field: Field) -> bool:
     """Whether a link is named after its target, not after a role: `user_id`, not `assignee_id`."""
     noun = (field.link or "").rpartition(".")[2]
     return field.is_single_link and snake(field.name) in {noun, f"{noun}_id", f"{noun}_key"}
-
-
-def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record | Observation]:
-    """Return a function that reads what a copy takes over: all but what is unique, or the time of a change."""
-    if plan.copies is None:
-        return lambda _turn: {}
-    find = finder(tool, replace(plan, key=plan.copies), entity)
-    own = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
-
-    def read(turn: Turn) -> Record | Observation:
-        key = find(turn)
-        if isinstance(key, Observation):
-            return key
-        return {name: value for name, value in (turn.view.get(entity.name, key) or {}).items() if name not in own}
-
-    return read
 
 
 def _is_own(entity: Entity, field: Field) -> bool:

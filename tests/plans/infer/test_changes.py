@@ -88,6 +88,33 @@ async def test_a_copy_has_the_values_of_its_original_and_an_id_of_its_own(tmp_pa
         assert "not found" in message(await world.call("duplicate_task", {"task_id": "task_99999"}))
 
 
+@pytest.mark.parametrize(
+    ("noun", "key", "source", "target"),
+    [
+        ("document", "filename", "source_filename", "destination_filename"),
+        ("file", "path", "source", "destination"),
+        ("file", "path", "from_path", "to_path"),
+        ("worksheet", "sheet_name", "source_sheet", "target_sheet"),
+    ],
+)
+async def test_a_copy_is_named_by_the_call_or_after_its_original(
+    tmp_path: Path, noun: str, key: str, source: str, target: str
+) -> None:
+    tools = spec(
+        tool(f"create_{noun}", key, author=TEXT),
+        tool(f"get_{noun}", key),
+        tool(f"copy_{noun}", source, **{target: TEXT}),
+    )
+    async with service(tmp_path, tools, "{}") as sim, sim.open() as world:
+        value(await world.call(f"create_{noun}", {key: "a.md", "author": "Ada"}))
+        value(await world.call(f"copy_{noun}", {source: "a.md", target: "b.md"}))
+        assert value(await world.call(f"get_{noun}", {key: "b.md"}))["author"] == "Ada"
+        copies = [value(await world.call(f"copy_{noun}", {source: "a.md"}))[key] for _ in range(2)]
+        assert copies == ["copy_of_a.md", "copy_2_of_a.md"]
+        assert "exists" in message(await world.call(f"create_{noun}", {key: "b.md"}))
+        assert "not found" in message(await world.call(f"copy_{noun}", {source: "none.md"}))
+
+
 async def test_a_change_addresses_its_record_by_the_parent_too(tmp_path: Path) -> None:
     tools = spec(
         tool("create_list", "title"),
