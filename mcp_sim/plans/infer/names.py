@@ -48,7 +48,7 @@ _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
 _RECORDS = _NOISE & terms("results.rows") - _LISTS
-_ENTERING = table("verbs.entering")
+_ENTERING, _IMPLIED_NOUNS = table("verbs.entering"), table("verbs.implied_nouns")
 _CLAUSE_END = re.compile(r"[^\w\s'-]|\n")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
@@ -265,7 +265,8 @@ def _with_described_nouns(
 ) -> dict[str, ParsedName]:
     """Return the names, those that are only verbs with the noun that the descriptions of several share.
 
-    `add` ("Create a task"), `edit` ("Edit a task") and `close` ("Close a task") are about tasks.
+    `add` ("Create a task"), `edit` ("Edit a task") and `close` ("Close a task") are about tasks, and so are the names
+    in a namespace, `tasks.add`. What is remembered and recalled are memories.
     """
     phrases = {
         name: _described_phrase(descriptions.get(name, ""))
@@ -273,6 +274,9 @@ def _with_described_nouns(
         if parsed.verb != "unknown" and not parsed.noun and not parsed.after
     }
     counts = Counter(phrase.noun for phrase in phrases.values() if phrase.noun)
+    shared = {name: phrase for name, phrase in phrases.items() if counts[phrase.noun] > 1}
+    implied = {name: _IMPLIED_NOUNS.get(parsed_names[name].word) for name in phrases}
+    shared = {name: ParsedName(noun=(noun,)) for name, noun in implied.items() if noun is not None} | shared
     return parsed_names | {
         name: replace(
             parsed_names[name],
@@ -280,8 +284,7 @@ def _with_described_nouns(
             plural=phrase.plural,
             verb=_of_number(parsed_names[name].verb, phrase),
         )
-        for name, phrase in phrases.items()
-        if counts[phrase.noun] > 1
+        for name, phrase in shared.items()
     }
 
 

@@ -64,18 +64,31 @@ async def test_what_is_remembered_is_recalled_until_it_is_forgotten(tmp_path: Pa
     assert value(left)["results"] == []
 
 
+@pytest.mark.parametrize("about", ["Save a fact about a project.", "Store text. Call `learn` first.", ""])
+def test_what_is_remembered_is_a_memory_whatever_a_description_calls_it(about: str) -> None:
+    plans = domain(
+        tool("remember", {"content": STRING, "project_id": STRING}, "content", "project_id", description=about),
+        tool("search_memory", {"query": STRING}, "query"),
+        tool("list_projects", {}),
+        tool("add_task", {"title": STRING}, "title"),
+    ).plans
+    assert (plans["remember"].verb, plans["remember"].entity) == ("create", "memory")
+    assert plans["search_memory"].entity == "memory"
+
+
 @pytest.mark.parametrize("noun", ["task", "expense"])
-async def test_verbs_alone_are_about_what_their_descriptions_share(tmp_path: Path, noun: str) -> None:
+@pytest.mark.parametrize("namespace", ["", "work."])
+async def test_verbs_alone_are_about_what_their_descriptions_share(tmp_path: Path, noun: str, namespace: str) -> None:
     tools = [
-        tool("add", {"name": STRING}, "name", description=f"Add a new {noun} (with a name)."),
-        tool("edit", {"id": STRING, "name": STRING}, "id", description=f"Edit a {noun}."),
-        tool("show", {"id": STRING}, "id", description=f"Show a {noun}."),
-        tool("delete", {"id": STRING}, "id", description=f"Delete a {noun}."),
+        tool(f"{namespace}add", {"name": STRING}, "name", description=f"Add a new {noun} (with a name)."),
+        tool(f"{namespace}edit", {"id": STRING, "name": STRING}, "id", description=f"Edit a {noun}."),
+        tool(f"{namespace}show", {"id": STRING}, "id", description=f"Show a {noun}."),
+        tool(f"{namespace}delete", {"id": STRING}, "id", description=f"Delete a {noun}."),
     ]
-    [created] = await answers(tmp_path, tools, ("add", {"name": "x"}))
+    [created] = await answers(tmp_path, tools, (f"{namespace}add", {"name": "x"}))
     key = {"id": value(created)["id"]}
     calls = ("add", {"name": "x"}), ("edit", {**key, "name": "y"}), ("show", key), ("delete", key), ("show", key)
-    *_, shown, _, gone = await answers(tmp_path, tools, *calls)
+    *_, shown, _, gone = await answers(tmp_path, tools, *((f"{namespace}{verb}", asked) for verb, asked in calls))
     assert (value(shown)["name"], refused(gone)) == ("y", True)
 
 
