@@ -25,12 +25,12 @@ or a `tools/list` result as JSON. Tools without a scenario get a world without f
 ## Exit codes
 
 - 0: done
-- 1: documents have errors; an expectation or an agent failed; a difference, weakness or regression was found; a score
-  or rank correlation is too low; nothing was kept or passed the gate
+- 1: documents have errors; an expectation, agent, record or sample failed; a difference, weakness or regression was
+  found; a score or rank correlation is too low; nothing was kept or passed the gate
 - 2: invalid usage
 - 3: mcp-sim could not answer a call, which is a crash and not a simulated fault; an agent could not be started
-- 4: a language model does not answer after the start; the runs decide nothing, since no fault was applied or a verdict
-  is missing; the agent of `hunt` fails without faults
+- 4: a server does not answer, or a language model after the start; the runs decide nothing, since no fault was
+  applied or a verdict is missing; the agent of `hunt` fails without faults
 - 130, 143: ended by Ctrl-C, by SIGTERM
 - 141: what reads the output has ended before the command
 """

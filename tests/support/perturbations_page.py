@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from mcp_sim import Simulator
 from mcp_sim.cli.list import about, example, options, permission
-from mcp_sim.server.call_log import render_observation, render_truth, shorten
+from mcp_sim.server.call_log import render_observation, render_truth
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
@@ -47,8 +47,7 @@ entry takes (`tools`, `when`, `fires`, ...) and the presets are described under 
 - A fault that finds nothing to change has the outcome `no_effect` in the ledger.
 - `after` is how long the agent waits, by default 0s; on the real clock 1 or 2 s where a caller would have waited. The
   virtual clock advances without waiting.
-- `message` is the error text of kinds that reject calls. Default: that of the [tool spec](tool-specs.md#failures), else
-  a generic one.
+- `message` is the error text. Default: that of the [tool spec](tool-specs.md#failures), else a generic one.
 - An option has its default in brackets, else its type; `mcp-sim list` shows both.
 - `announced` (default false): clients are notified that the list of tools has changed.
 
@@ -108,6 +107,7 @@ async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]
 
 def _options(kind: type[Perturbation]) -> Iterator[str]:
     shown = [option for option in options(kind) if not option[2].startswith(SHARED)]
+    shared = [f"`{option[0]}`" for option in options(kind) if option[2].startswith(SHARED)]
     for name, type_and_default, description in shown:
         words, _, default = type_and_default.rpartition(", default ")
         choices = "" if words == "true | false" or " | " not in words else f"{words.replace(' | ', ', ')}; "
@@ -116,7 +116,8 @@ def _options(kind: type[Perturbation]) -> Iterator[str]:
             if words
             else f"- `{name}` ({default}): {description}"
         )
-    if shown:
+    yield from [f"- also {', '.join(shared)}"] if shared else []
+    if shown or shared:
         yield ""
 
 
@@ -176,7 +177,7 @@ def _cut(text: str, start: int) -> str:
 def _listed(world: World) -> list[str]:
     """Return the length and the first tool of the final list."""
     tools = [tool for server in world.scenario.servers for tool in world.catalogue(server)]
-    shown = [f"   {tool.name}: {shorten(tool.definition.get('description', ''))}" for tool in tools[:1]]
+    shown = [f"   {tool.name}: {tool.definition.get('description', '')[:40]}..." for tool in tools[:1]]
     return [f"tools/list -> {len(tools)} tools:", *shown, "   ..."]
 
 

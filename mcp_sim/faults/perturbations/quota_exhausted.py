@@ -54,7 +54,7 @@ class QuotaExhausted(Perturbation):
         description="The period after which the budget is renewed, from the world's start. Default: never.",
         examples=["1d"],
     )
-    per: QuotaScope = Field(default="world", description="Which calls share a budget.")
+    per: QuotaScope = Field(default="world", description="Which calls share a budget: world, tool or arguments.NAME.")
     status: Literal[402, 403, 429] = Field(default=429, description="The HTTP status of a rejected call.")
     message: str | None = Field(
         default=None,

@@ -62,7 +62,9 @@ class SchemaDrift(Perturbation):
         default_factory=dict[str, str], description="Field of results -> its new name."
     )
     notice: Literal["announced", "listed", "silent"] = Field(default="listed", description="How an agent can know.")
-    old_calls: Literal["refused", "accepted"] = Field(default="refused", description="What calls in the old form are.")
+    old_calls: Literal["refused", "accepted"] = Field(
+        default="refused", description="Whether calls in the old form fail, or still work."
+    )
 
     severities: ClassVar[tuple[str, ...]] = ()
 
