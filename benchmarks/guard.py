@@ -105,6 +105,8 @@ def main(arguments: argparse.Namespace) -> int:
     snapshot: dict[str, Any] = {"places": places, "recordings": recordings, "unshipped": unshipped}
     named = list(documents(list(map(Path, places)), unshipped=unshipped))
     sections = [section for section in arguments.only if section != "oracle" or recordings]
+    if earlier is not None:
+        sections = [section for section in sections if section in earlier]  # of a snapshot of some sections
     if "oracle" in sections:
         snapshot["oracle"] = take_oracle(Path(recordings))
     for section in (section for section in TAKEN if section in sections):
