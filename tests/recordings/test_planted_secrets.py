@@ -170,6 +170,10 @@ def test_a_secret_is_found_however_a_text_gives_it(way: str) -> None:
     assert secret not in str(Redactor().redact({"text": way.format(secret)}, "x"))
 
 
+PREFIXES = "jina- aio- retool- m0- rnd_ key_live- secret-test- hawk_ odt- pul- csk- y0_ t1.9e md- pa-".split()
+"""Those of services, which names of packages, branches and models have, too."""
+
+
 def ordinary() -> list[str]:
     """Return 2,000 texts without secrets: prose, ids, hashes, code, URLs, tables."""
     draws = Random(7)
@@ -195,6 +199,8 @@ def ordinary() -> list[str]:
         lambda: "The password is required, token cl100k_base_tokenizer_v2, ORDER_KEY=1042, code=SPRING2024 ",
         lambda: f'["password", "username{draws.randrange(9999)}"], password: string (8-64 characters)',
         lambda: "https://docs.example/reset-password/step-by-step-instructions and /v1/secrets/list-all-the-secrets-2",
+        lambda: f"{draws.choice(PREFIXES)}{'-'.join(draws.choices(words.split(), k=8))}-v{draws.randrange(9)}",
+        lambda: "At login your password expires soon. After login the password field is shown.",
     ]
     return [kinds[n % len(kinds)]() for n in range(2000)]
 

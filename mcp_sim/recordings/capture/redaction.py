@@ -321,7 +321,8 @@ class Redactor:
             group = 1 if pattern.groups and match[1] is not None else 0
             secret: str = match[group]
             is_weak = entropy and entropy_of(secret) < entropy
-            if is_weak or ("random" in pattern.groupindex and not is_random(secret)):
+            rest = match.groupdict().get("random")
+            if is_weak or (rest is not None and not is_random(rest)):
                 continue
             if secret and "<redacted:" not in secret and not is_open_value(secret):
                 if kind == "basic-credentials":
