@@ -77,8 +77,19 @@ help("os")
 world._turn
 "{0.__globals__}".format(tool)
 f = "{x[0]._turn}".format_map
+getattr(world, "_tu" + "rn", "x")
+getattr(*[world, "_turn"])
+from operator import attrgetter; attrgetter("title", "o" + "s")
+import functools; functools.update_wrapper(1, tool, ["__globals__"])
+from functools import wraps; wraps(tool, assigned=["__globals__"])
+from functools import singledispatch
+(x for x in ()).x.f_back
 """
-NESTED = ["match 1:\n    case object(__class__=c): c", "class A:\n    exec = 1\nexec('x')"]
+NESTED = [
+    "match 1:\n    case object(__class__=c): c",
+    "class A:\n    exec = 1\nexec('x')",
+    "class A:\n    __annotations__ = {'a=b': 1}",
+]
 FINE = """
 from collections.abc import Mapping; from urllib.parse import quote; from urllib import parse; import urllib.parse
 import html, json, re, io, csv; html.escape("x"); json.dumps(1); io.StringIO(); csv.reader([])
@@ -86,6 +97,8 @@ from datetime import datetime, timedelta; from pathlib import PurePosixPath; url
 from mcp_sim.programs import Refused, tool; import collections; collections.Counter; collections.abc.Mapping
 row = json.loads("{}"); getattr(row, "title"); row.time; row.path; row.system; import uuid; uuid.UUID("x").hex
 f = lambda open, vars: open(vars); row._replace(a=1); self._title; "{0.title}, {x[_]}".format(row); limit: int = 3
+getattr(row, "title", row.f_score); from functools import wraps; wraps(f)(f)
+from operator import attrgetter; attrgetter("a.b", "c")
 """
 
 

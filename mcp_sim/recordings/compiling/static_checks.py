@@ -30,7 +30,9 @@ _NAMES = frozenset(
 )
 _REACHED = frozenset({"os", "sys", "builtins", "bltns", "codecs", "importlib", "subprocess"})
 """The modules that allowed ones have imported, as attributes of whatever a program calls them."""
-_INTERPRETER = re.compile(r"(?:gi|cr|ag)_(?:frame|code|await|yieldfrom|origin)|f_\w+|tb_frame|mro|get_field")
+_INTERPRETER = re.compile(
+    r"(?:gi|cr|ag)_(?:frame|code|await|yieldfrom|origin)|f_(?:back|builtins|code|globals|locals)|tb_frame|mro|get_field"
+)
 """Attributes that lead from generators, coroutines, frames and types to Python's own."""
 _OPEN_NAMES = frozenset({"__name__", "__doc__", "__init__", "_asdict", "_fields", "_make", "_replace"})
 """Names with underscores that programs may use: those of functions and named tuples."""
@@ -51,12 +53,14 @@ _REFUSED: Mapping[str, Collection[str]] = {
     "calendar": {"main"},
     "contextlib": {"chdir", "redirect_stdout", "redirect_stderr"},
     "dataclasses": {"make_dataclass"},  # runs the names and defaults that it gets as code
+    "functools": {"singledispatch", "singledispatchmethod", "update_wrapper"},  # run annotations, copy any attribute
     "string": {"Formatter"},  # reads attributes by their names
     "typing": {"ForwardRef", "get_type_hints", "evaluate_forward_ref"},  # run texts as code
     "uuid": {"getnode"},
 }
 """What programs may not use of other modules."""
-_BY_NAME = frozenset({"getattr", "attrgetter", "methodcaller"})
+_BY_NAME = {"getattr": slice(1, 2), "attrgetter": slice(None), "methodcaller": slice(1), "wraps": slice(1, None)}
+"""Functions that read attributes by their names, and where they get these."""
 _PRIVATE_FIELD = re.compile(r"\{\w*(?:\.\w+|\[\w+\])*\.(?:_|$)")
 """What makes `str.format` read an attribute that is private."""
 _CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
@@ -226,14 +230,22 @@ def _reaches(node: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[int, 
             is_package = any(known.startswith(f"{module}.") for known in MODULES) and not is_importable(module)
             if module and (is_package or is_importable(module)) and not _is_kept(module, name):
                 yield node.lineno, f"uses {ast.unparse(node)}, which programs may not"
-        case ast.Call(func=function, args=arguments) if ast.unparse(function).rpartition(".")[2] in _BY_NAME:
-            texts = [arg.value for arg in arguments if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-            if not texts or any(_is_hidden(word) for text in texts for word in text.split(".")):
+        case ast.Call(func=function) if (place := _BY_NAME.get(ast.unparse(function).rpartition(".")[2])) is not None:
+            unclear = [argument for argument in node.args if isinstance(argument, ast.Starred)]
+            if not all(map(_is_plain_name, [*node.args[place], *unclear, *node.keywords])):
                 yield node.lineno, f"uses {ast.unparse(function)}: write the attribute (row.title) or world[name]"
+        case ast.Name(id="__annotations__"):  # dataclasses run their names as code
+            yield node.lineno, "uses __annotations__, which programs may not"
         case ast.Constant(value=str(text)) if _PRIVATE_FIELD.search(text):
             yield node.lineno, f"has {text!r}, which reads what is private of a value: write an f-string"
         case _:
             pass
+
+
+def _is_plain_name(argument: ast.AST) -> bool:
+    """Whether an argument is a text that names attributes which programs may use."""
+    text = argument.value if isinstance(argument, ast.Constant) else None
+    return isinstance(text, str) and not any(map(_is_hidden, text.split(".")))
 
 
 def _is_hidden(name: str, owner: str = "") -> bool:
