@@ -79,7 +79,7 @@ def _mentions(value: Json, name: str, names: Names, claimed: Container[int]) -> 
     body = as_object(value)
     named = names.entity_of(name)
     entity = named if named is not None or id(value) in claimed else _typed(body, names)
-    key_name = entity and next((name for name in body if snake(name) == snake(entity.key)), None)
+    key_name = None if entity is None else _key_name(body, entity.key)
     if entity is not None and key_name is not None:
         yield _Mention(entity, body[key_name], body, is_typed=named is None)
     for key, held in body.items():
@@ -87,6 +87,10 @@ def _mentions(value: Json, name: str, names: Names, claimed: Container[int]) -> 
             yield from _mentions(held, name if key == WRAPPER else key, names, claimed)
         elif (target := names.named_by(key)) is not None:
             yield _Mention(target, held, {})
+
+
+def _key_name(body: Record, key: str) -> str | None:
+    return key if key in body else next((name for name in body if snake(name) == snake(key)), None)
 
 
 def _typed(body: Record, names: Names) -> Entity | None:
@@ -110,12 +114,15 @@ def _absorbed(
     for mention in shown:
         entity, key = mention.entity, mention.key
         place = (entity.name, str(key))
-        if not _is_key(entity, key) or entity.name in domain.settled or place in known or str(key) in sent:
+        if entity.name in domain.settled or place in known or str(key) in sent or not _is_plain(key):
+            continue
+        is_held = _is_held(turn, [entity.name], key)  # first, since it is so for most rows of a list
+        if not is_held and not _is_key(entity, key):
             continue
         known.add(place)
         if mention.is_typed and (str(key) in keys or _is_held(turn, domain.entities, key)):
             continue  # the `type` of a permission may say whom it is granted to
-        if not _is_held(turn, [entity.name], key) and not was_written(turn.view, entity.name, key):
+        if not is_held and not was_written(turn.view, entity.name, key):
             fields = {
                 name: field for name, field in entity.fields.items() if field.link is None and name in mention.body
             }
@@ -132,9 +139,12 @@ def _names_key(path: Path, names: Names) -> bool:
     return is_id(name) or names.entity_of(name) is not None or names.named_by(name) is not None
 
 
+def _is_plain(key: Json) -> bool:
+    return isinstance(key, str | int) and not isinstance(key, bool) and key != ""
+
+
 def _is_key(entity: Entity, key: Json) -> bool:
-    is_plain = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
-    return is_plain and (entity.key not in entity.fields or _fits(entity.fields[entity.key], key))
+    return entity.key not in entity.fields or _fits(entity.fields[entity.key], key)
 
 
 def _is_held(turn: Turn, entities: Iterable[str], key: Key) -> bool:
