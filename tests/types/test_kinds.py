@@ -14,15 +14,12 @@ from jsonschema import Draft202012Validator
 from mcp_sim.cli.list import example
 from mcp_sim.types.errors import UnknownKind
 from mcp_sim.types.kinds import (
-    BACKENDS_WITHOUT_MATCH,
-    Backend,
     Expectation,
     Kind,
     Perturbation,
     Stage,
     Trigger,
     WorldModel,
-    backends,
     families,
 )
 from mcp_sim.types.kinds.registries import Registry
@@ -71,12 +68,6 @@ def test_a_kind_is_documented_and_implements_what_its_base_class_leaves_open(
         assert kind.visibility in ("explicit", "implicit")
     if issubclass(kind, Trigger):
         assert kind.role.name in ("FILTER", "COUNTER", "CHANCE")
-
-
-def test_backends_without_match_do_not_override_it() -> None:
-    for name in BACKENDS_WITHOUT_MATCH:
-        kind = backends[name]
-        assert (kind.match, kind.initial) == (Backend.match, Backend.initial)
 
 
 DOCUMENTED = [(registry, name) for registry, name in EVERY if issubclass(registry.base, Kind)]
