@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 from support.places import ROOT
+from support.stdio_process import Wire, stderr_of
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.cli.recorded_folder import Recording
 from mcp_sim.recordings.capture.pseudonyms import Pseudonyms
-from mcp_sim.recordings.capture.stand_ins import pseudonym_key
+from mcp_sim.recordings.capture.stand_ins import KEY_FILE, pseudonym_key
 from mcp_sim.recordings.relays import backlog
 from mcp_sim.spec.sessions import read_sessions
 
@@ -110,27 +111,26 @@ def record(folder: Path, people: Sequence[tuple[str, str]], *options: str) -> st
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     requests: list[tuple[str, Any]] = [("initialize", client), ("tools/list", {})]
     requests += [("tools/call", {"name": tool, "arguments": arguments}) for tool, arguments in calls_of(people)]
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        for number, (method, params) in enumerate(requests)
-    ]
     serve = [PYTHON, "-m", "mcp_sim", "serve", str(folder.parent / "people.yaml"), "--trust", str(folder.parent)]
-    done = subprocess.run(
-        [PYTHON, "-m", "mcp_sim", "record", "-o", str(folder), *options, "--", *serve, "--log-level", "error"],
-        input="".join(f"{line}\n" for line in lines),
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return done.stderr
+    words = [PYTHON, "-m", "mcp_sim", "record", "-o", str(folder), *options, "--", *serve, "--log-level", "error"]
+    path, pipe = {**os.environ, "PYTHONPATH": str(ROOT)}, subprocess.PIPE
+    with subprocess.Popen(words, env=path, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        wire, unanswered = Wire(process), set(range(len(requests)))
+        for number, (method, params) in enumerate(requests):
+            wire.request(number, method, params)
+        while unanswered:  # once stdin is closed, the server waits for a second only
+            unanswered.discard(wire.answer().get("id"))
+        wire.leave()
+        assert process.returncode == 0
+        return stderr_of(wire)
 
 
 def test_no_file_of_a_recording_has_personal_data_and_a_spec_that_is_learnt_from_it_is_as_good(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     real, folder = tmp_path / "real", tmp_path / "stand-ins"
+    folder.mkdir()
+    (folder / KEY_FILE).write_text(KEY.hex())  # stand-ins of another key may hold a part of a name: Lavosika
     reports = list[str]()
     for number, people in enumerate((PEOPLE, PEOPLE[::-1], (*PEOPLE[1:], PEOPLE[0]))):
         record(real, people, "--session", f"s{number}")
