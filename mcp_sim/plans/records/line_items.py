@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -71,20 +71,32 @@ def line_merger(
             earlier = [*map(as_object, as_list(before.get(name)))]
             if not earlier or not given or len(given) != len(whole):
                 continue
-            same = [_same_line(as_object(item), earlier, keys) for item in given]
+            same = _same_lines(map(as_object, given), earlier, keys)
             rows = [
-                {**as_object(rest), **there, **as_object(item)}
-                for item, rest, there in zip(given, whole, same, strict=True)
+                {**as_object(rest), **({} if at is None else earlier[at]), **as_object(item)}
+                for item, rest, at in zip(given, whole, same, strict=True)
             ]
-            changed[name] = [*rows, *(row for row in earlier if keeps and row not in same)]
+            mentioned = {*same}
+            changed[name] = [*rows, *(row for at, row in enumerate(earlier) if keeps and at not in mentioned)]
         return {**values, **changed}
 
     return merged
 
 
-def _same_line(item: Record, earlier: Sequence[Record], keys: Sequence[str]) -> Record:
-    named = [key for key in keys if key in item]
-    return next((row for row in earlier if named and all(row.get(key) == item[key] for key in named)), Record())
+def _same_lines(items: Iterable[Record], earlier: Sequence[Record], keys: Sequence[str]) -> list[int | None]:
+    """Return for each item the place of the first earlier line with the same values of those keys that it has."""
+    places = dict[tuple[str, ...], dict[str, int]]()
+    same = list[int | None]()
+    for item in items:
+        named = tuple(key for key in keys if key in item)
+        if named not in places:
+            places[named] = {_identity(row, named): at for at, row in reversed([*enumerate(earlier)])}
+        same.append(places[named].get(_identity(item, named)) if named else None)
+    return same
+
+
+def _identity(line: Record, names: Sequence[str]) -> str:
+    return repr([line.get(name) for name in names])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.given import INTEGER, NUMBER, STRING, tool, value
+from support.work import MOST_GROWTH, counted
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -156,6 +157,26 @@ async def test_changed_lines_keep_what_a_call_leaves_out(tmp_path: Path) -> None
         received = value(await world.call("receive_order", arguments))
         assert {row["sku"]: row for row in received["lines"]} == {row["sku"]: row for row in order["lines"]}
         assert (received["total"], received["status"]) == (29, "received")
+
+
+async def test_the_work_of_changing_lines_is_linear(tmp_path: Path) -> None:
+    line = shape(sku=STRING, quantity=INTEGER, unit_price=NUMBER)
+    record = shape(order_id=STRING, lines={"type": "array", "items": line})
+    given = {"type": "array", "items": {"type": "object", "properties": {"sku": STRING, "quantity": INTEGER}}}
+    tools = [typed(record, "create_order", "lines", lines=given), typed(line, "get_item", "sku"),
+             typed(record, "update_order", "order_id", lines=given)]  # fmt: skip
+
+    async def calls(size: int) -> int:
+        lines = [{"sku": f"s{number}", "quantity": 2} for number in range(size)]
+        async with serve(tmp_path, *tools) as sim, sim.open() as world:
+            order = value(await world.call("create_order", {"lines": lines}))
+            with counted() as work:
+                changed = value(await world.call("update_order", {"order_id": order["order_id"], "lines": lines[::-1]}))
+            assert changed["lines"] == order["lines"][::-1]
+            return work.calls
+
+    await calls(10)
+    assert await calls(200) < MOST_GROWTH * await calls(100)
 
 
 async def test_a_search_of_a_catalogue_finds_the_books_in_it(tmp_path: Path) -> None:
