@@ -118,7 +118,7 @@ class _Alternative:
     def _lacking(self, body: Mapping[str, Json]) -> Iterator[str]:
         """Yield missing properties: required ones, dependent ones, then enough for `minProperties`.
 
-        `made` grows while this runs.
+        The caller adds what is yielded to `body`, so that later properties are not missing any more.
         """
         yield from [name for name in sorted(self.needed) if name not in body]
         for name, wanted in self.follow.items():

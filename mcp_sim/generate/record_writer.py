@@ -85,7 +85,7 @@ class RecordWriter:
         self.pair = unique_together(entity, namesakes=namesakes)
 
     def write(self, rows: Mapping[Key, Record], written: dict[Key, Record], created_at: Sequence[datetime]) -> None:
-        """Write all records into `made`. `rows` holds the given fields of some of them."""
+        """Write all records into `written`. `rows` holds the given fields of some of them."""
         now, pairs = self.domain.now, set[tuple[Json, ...]]()
         self._take(rows.values())
         for place, key in enumerate(self.targets[self.entity.name].keys):

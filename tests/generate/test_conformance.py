@@ -154,6 +154,21 @@ def test_both_alternatives_of_a_schema_occur_in_a_world() -> None:
     assert {record["kind"] for record in served} == {"card", "bank"}
 
 
+def test_filters_find_records_by_the_alternative_that_is_shown(tmp_path: Path) -> None:
+    alternatives = ticket("oneOf by a constant")
+    alternatives["properties"]["kind"] = {"enum": ["card", "bank"]}
+    listing = tools(alternatives)[0]
+    listing["inputSchema"] = {"type": "object", "properties": {"kind": alternatives["properties"]["kind"]}}
+    (tmp_path / "tickets.json").write_text(json.dumps({"tools": [listing, *tools(alternatives)[1:]]}))
+
+    async def kinds() -> dict[str, set[str]]:
+        async with Simulator(load(tmp_path / "tickets.json")).open() as world:
+            listed = {kind: await result_of(world, "list_tickets", {"kind": kind}) for kind in ("card", "bank")}
+            return {kind: {row["kind"] for row in result["tickets"]} for kind, result in listed.items()}
+
+    assert anyio.run(kinds) == {"card": {"card"}, "bank": {"bank"}}
+
+
 def test_what_a_schema_only_requires_has_the_same_order_in_every_process() -> None:
     names = [f"part_{letter}" for letter in "abcdefgh"]
     with TemporaryDirectory() as folder:
