@@ -107,7 +107,7 @@ def _naming(plan: Plan, entities: Mapping[str, Entity]) -> Iterator[tuple[str, s
     """Yield the arguments that name records, with the entities of these."""
     entity = entities.get(plan.entity or "")
     fields: Mapping[str, Field] = {} if entity is None else entity.fields
-    for path, name in plan.sets.items():
+    for path, name in {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}.items():
         link = fields[name].link if name in fields else None
         if link is not None:
             yield path, link
