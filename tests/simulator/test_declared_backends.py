@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.backend_answers import STRING, tool
+from support.declared import STRING, tool
 from support.matched_tools import simulator
 from support.vendors import PROGRAM_SPECS
 

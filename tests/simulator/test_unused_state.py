@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.backend_answers import STRING, tool
+from support.declared import STRING, tool
+from support.given import value
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
@@ -26,7 +27,7 @@ def warnings(folder: Path, tools: list[Json], state: Json, **more: Json) -> list
 
 def test_a_part_that_no_tool_uses_is_named_with_a_line_that_would_use_it(tmp_path: Path) -> None:
     state = {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1", "title": "Dune"}], "vault": {"name": "x"}}
-    assert warnings(tmp_path, [*TASKS, tool("ping_book", {"x": STRING})], state) == [
+    assert warnings(tmp_path, [*TASKS, tool("ping_book", {"x": STRING}, "x")], state) == [
         "world.state.books: no tool shows this part; `ping_book: {verb: get, entity: book}` under sim: would",
         "world.state.vault: no tool shows this part",
     ]
@@ -99,5 +100,5 @@ async def test_the_line_of_a_warning_shows_the_part_when_it_is_pasted(
     assert not warnings(tmp_path, tools, state, sim={name: effect})
     async with Simulator(load(tmp_path / "scenario.yaml")) as simulator, simulator.open() as world:
         arguments = dict.fromkeys(tools[0]["inputSchema"]["properties"], "t-1")
-        body = (await world.call(name, arguments)).body
-        assert all(text in json.dumps(body.value) for text in shown)
+        answer = json.dumps(value(await world.call(name, arguments)))
+        assert all(text in answer for text in shown)

@@ -42,9 +42,6 @@ REMOVING = frozenset({"delete", "remove", "revoke"})
 MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write", "save"})
 """Words in the names of tools that create a record."""
 
-FOLDERS = frozenset({"directory", "subdirectory", "folder", "dir", "cwd"})
-"""Endings of names of arguments that name a folder: an agent passes no file."""
-
 PLACES = frozenset({"index", "position", "row", "col", "column"})
 """Endings of names of arguments that count from the first: an agent begins there."""
 
