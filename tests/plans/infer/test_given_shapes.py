@@ -207,7 +207,10 @@ async def test_what_there_is_one_of_is_shown(
 
 @in_all_wrappers
 async def test_records_may_hold_only_lists_and_objects(tmp_path: Path, place: str) -> None:
-    held = {"Plain": {"parts": ["Front"], "layouts": {"a": {"size": 4}}}, "Gaps": {"parts": ["Text"], "layouts": {}}}
+    held: Json = {
+        "Plain": {"parts": ["Front"], "layouts": {"a": {"size": 4}}},
+        "Gaps": {"parts": ["Text"], "layouts": {}},
+    }
     tools = [tool("list_models"), tool("get_model", "model_name")]
     async with service(tmp_path, wrapped(place, {"models": held}), *tools) as sim, sim.open() as world:
         rows = [{"model_name": name, **model} for name, model in held.items()]
