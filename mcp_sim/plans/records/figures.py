@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
@@ -16,6 +17,8 @@ Figure: TypeAlias = Callable[[Sequence[Record]], Json]
 """Computes a number from the records of an entity."""
 
 NUMBERS = frozenset({"integer", "number"})
+_LARGEST = 1e150
+"""Products of two such numbers, and sums of many products, are floats. An integer of a call may have 400 digits."""
 _COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
 _TOTALS = terms("figures.total") | _COUNTS
 _PRICES, _QUANTITIES, _VALUES = terms("fields.price"), terms("fields.quantity"), terms("figures.value")
@@ -79,11 +82,19 @@ def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Fig
 
 def number_in(row: Mapping[str, Json], name: str) -> float:
     """Return a number of a record, 0 if it lacks it."""
-    value = row.get(name)
-    return value if isinstance(value, int | float) else 0
+    return as_number(row.get(name)) or 0
 
 
 def sum_of(rows: Sequence[Mapping[str, Json]], name: str) -> float:
     """Return the sum of a number of the records that have it, in cents at most."""
-    values = [value for row in rows if isinstance(value := row.get(name), int | float)]
-    return round(sum(values), 2)
+    return total_of(row.get(name) for row in rows)
+
+
+def total_of(values: Iterable[Json]) -> float:
+    """Return the sum of the numbers among these values, in cents at most."""
+    return round(sum(number for value in values if (number := as_number(value)) is not None), 2)
+
+
+def as_number(value: Json) -> float | None:
+    """Return a number that can be computed with, None for other values."""
+    return value if isinstance(value, int | float) and is_number(value) and abs(value) <= _LARGEST else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.plans.records.effects import Batch
+from mcp_sim.plans.records.figures import as_number, total_of
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
@@ -131,13 +132,13 @@ def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     numbers = {snake(known): known for known, field in entity.fields.items() if main_type(field.schema) in _NUMBERS}
     summed = _summed(name.removeprefix("total_"), numbers) if name.startswith("total_") else None
     if summed is not None:
-        return lambda facts: _sum([record.get(summed) for _, record in facts.page.rows])
+        return lambda facts: total_of([record.get(summed) for _, record in facts.page.rows])
     if name not in _TOTALS:
         return None
     line, price, count = (_first(names, numbers) for names in (_LINES, _PRICES, _COUNTS))
     if (line or price) is None:
         return None
-    return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
+    return lambda facts: total_of([_cost(record, line, price, count) for _, record in facts.page.rows])
 
 
 def _summed(name: str, numbers: Mapping[str, str]) -> str | None:
@@ -155,13 +156,8 @@ def _cost(record: Record, line: str | None, price: str | None, count: str | None
     """Return the amount of a row: its total, else its price times its quantity."""
     if line is not None:
         return record.get(line)
-    each, times = record.get(price or ""), record.get(count or "", 1)
-    return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None
-
-
-def _sum(values: list[Json]) -> Json:
-    total = sum(value for value in values if isinstance(value, int | float))
-    return total if isinstance(total, int) else round(total, 2)
+    each, times = as_number(record.get(price or "")), as_number(record.get(count or "", 1))
+    return None if each is None or times is None else each * times
 
 
 def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
