@@ -25,11 +25,11 @@ def replace_file(path: Path, text: str) -> None:
 
     A device or a pipe is written to, and not replaced.
     """
-    target = path.resolve()
+    target = path.resolve()  # that of a pipe, such as `>(jq .)`, names no file
     fresh = None
     try:
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as stream:

@@ -108,9 +108,8 @@ def writable_folder(option: str, folder: Path) -> Path:
 
 def writable_file(option: str, path: Path) -> Path:
     """Return a file if it can be written, be it that its folder is created. Raises `UsageError`."""
-    target = path.resolve()
-    is_special = target.exists() and not target.is_file()  # a device or a pipe is written to, a file is replaced
-    if target.is_dir() or not (os.access(target, os.W_OK) if is_special else _takes_files(target.parent)):
+    is_special = path.exists() and not path.is_file()  # a device or a pipe is written to, a file is replaced
+    if path.is_dir() or not (os.access(path, os.W_OK) if is_special else _takes_files(path.resolve().parent)):
         raise UsageError(f"{option} {path}: cannot be written; name a file in a folder of yours")
     return path
 

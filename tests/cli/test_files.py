@@ -10,6 +10,7 @@ import pytest
 
 from mcp_sim.cli import main
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.parsing import writable_file
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -32,6 +33,15 @@ def test_a_file_is_replaced_with_its_permissions(tmp_path: Path) -> None:
     replace_file(file, "new")
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o640)
     assert [*tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs names of open files")
+def test_a_pipe_is_written_to() -> None:
+    reading, writing = os.pipe()
+    replace_file(writable_file("--json", Path(f"/dev/fd/{writing}")), "new")
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        assert pipe.read() == "new"
 
 
 COMMANDS = (
