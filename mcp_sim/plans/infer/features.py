@@ -201,7 +201,10 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     single = _find_singleton(facts, server.declared) if value is None else value[0]
     if single is not None:
         entity, item = single.name, UnfoldedArguments(schema)
-        verb = verb if verb == "update" or "verb" in override else "get"
+        usual: Verb = "update" if verb in {"create", "update"} else "get"
+        evidence = [replace(fact, value=usual) if (fact.attribute, fact.value) == ("verb", verb) else fact
+                    for fact in evidence]  # fmt: skip
+        verb = verb if "verb" in override else usual
     else:
         item = unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
     return ToolFeatures(
