@@ -420,8 +420,8 @@ def _owner_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
         return None
     fields = {name for name in needed if {*noun} <= {*words(singular(name))}}
     owners = {entity: shape for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}
-    named = (server.keys.get(name) or server.nouns.get(words(noun_of_id(name))) for name in sorted(needed))
-    return next((owner for owner in named if owner in owners), None)
+    entities = (server.keys.get(name) or server.nouns.get(words(noun_of_id(name))) for name in sorted(needed))
+    return next((owner for owner in entities if owner in owners), None)
 
 
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:

@@ -147,10 +147,10 @@ def find_naming_arguments(
     """
     keyless = group_by_entity(features for features in feature_list if _lacks_key(features, keys))
     naming_arguments: dict[str, frozenset[str]] = {}
-    named = defaultdict[str, frozenset[str]](frozenset)
+    names_of_creates = defaultdict[str, frozenset[str]](frozenset)
     for features in feature_list:
         if features.verb == "create":
-            named[features.entity] |= required(features.input) & _NAMES
+            names_of_creates[features.entity] |= required(features.input) & _NAMES
     known = {features.entity for features in feature_list if features.verb not in {"update", "delete"}}
     for entity, mine in keyless.items():
         if entity not in known and entity not in declared:
@@ -158,7 +158,7 @@ def find_naming_arguments(
         shared = frozenset[str].intersection(*(frozenset(required(features.input)) for features in mine))
         verbs = [features.verb for features in mine]
         if verbs == ["update"] and len(shared) > 1:
-            shared &= named[mine[0].entity]
+            shared &= names_of_creates[mine[0].entity]
             naming_arguments |= {mine[0].tool.id: shared} if shared else {}
         elif verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
             naming_arguments |= {features.tool.id: shared for features in mine if shared}

@@ -249,9 +249,9 @@ def _with_sets(
     is_owner = is_part and key == "id" and key in required(features.input) and not features.is_upsert
     is_named = features.verb == "create" and not is_other and not is_owner and _is_new_key(features, key, score)
     copied, target = _copied(features, known) if features.is_copy else (None, None)
-    named = key if is_named else target
+    new_key = key if is_named else target
     kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
-    sets = {named: known.key} if named is not None else {}
+    sets = {new_key: known.key} if new_key is not None else {}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)

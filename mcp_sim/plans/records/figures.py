@@ -65,14 +65,14 @@ def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Fig
     """Return the sum or mean of the number that these words name, or of price times quantity for a value."""
     numbers = {name: words(snake(name)) for name, field in entity.fields.items()
                if main_type(field.schema) in NUMBERS and name != entity.key and field.link is None}  # fmt: skip
-    price = next((name for name, named in numbers.items() if not _PRICES.isdisjoint(named)), None)
-    quantity = next((name for name, named in numbers.items() if named[-1] in _QUANTITIES), None)
+    price = next((name for name, name_words in numbers.items() if not _PRICES.isdisjoint(name_words)), None)
+    quantity = next((name for name, name_words in numbers.items() if name_words[-1] in _QUANTITIES), None)
     if price is not None and quantity is not None and not _VALUES.isdisjoint(parts):
         return lambda rows: round(sum(number_in(row, price) * number_in(row, quantity) for row in rows), 2)
-    name = next((name for name, named in numbers.items() if {*parts} <= {*named}), None)
+    name = next((name for name, name_words in numbers.items() if {*parts} <= {*name_words}), None)
     if name is None and not _QUANTITIES.isdisjoint(parts):
         name = quantity
-    name = name or next((name for name, named in numbers.items() if parts[0] in named[:-1]), None)
+    name = name or next((name for name, name_words in numbers.items() if parts[0] in name_words[:-1]), None)
     if name is None:
         return None
     if not is_mean:

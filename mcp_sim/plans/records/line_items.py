@@ -88,10 +88,10 @@ def _same_lines(items: Iterable[Record], earlier: Sequence[Record], keys: Sequen
     places = dict[tuple[str, ...], dict[str, int]]()
     same = list[int | None]()
     for item in items:
-        named = tuple(key for key in keys if key in item)
-        if named not in places:
-            places[named] = {_identity(row, named): at for at, row in reversed([*enumerate(earlier)])}
-        same.append(places[named].get(_identity(item, named)) if named else None)
+        names = tuple(key for key in keys if key in item)
+        if names not in places:
+            places[names] = {_identity(row, names): at for at, row in reversed([*enumerate(earlier)])}
+        same.append(places[names].get(_identity(item, names)) if names else None)
     return same
 
 

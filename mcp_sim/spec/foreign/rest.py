@@ -152,7 +152,7 @@ def _owners(
 
 def _resource_at(parts: Sequence[str], known: Mapping[str, Resource]) -> Resource | None:
     """Return what the end of a path names in the plural: a sales order for `/salesorders` and `/sales/orders`."""
-    name, named = "", None
+    name, resource = "", None
     for segment in takewhile(lambda segment: _PARAMETER.search(segment) is None, reversed(parts)):
         *others, last = words(segment) or ("",)
         if not name:
@@ -160,8 +160,8 @@ def _resource_at(parts: Sequence[str], known: Mapping[str, Resource]) -> Resourc
                 return None
             last = singular(last)
         name = "".join((*others, last)) + name
-        named = known.get(name, named)
-    return named
+        resource = known.get(name, resource)
+    return resource
 
 
 def _joined(name: str) -> str:

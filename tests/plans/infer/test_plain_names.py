@@ -57,10 +57,10 @@ async def test_what_is_remembered_is_recalled_until_it_is_forgotten(tmp_path: Pa
         tool("forget", {"memory_id": STRING}, "memory_id", description="Remove a memory."),
     ]
     remembered = "remember", {"content": "zebra"}
-    created, found = await answers(tmp_path, tools, remembered, ("recall", {"query": "zebra"}))
-    assert [row["content"] for row in value(found)["results"]] == ["zebra"]
-    named = {"memory_id": value(created)["memory_id"]}
-    *_, left = await answers(tmp_path, tools, remembered, ("forget", named), ("recall", {"query": "zebra"}))
+    created, recalled = await answers(tmp_path, tools, remembered, ("recall", {"query": "zebra"}))
+    assert [row["content"] for row in value(recalled)["results"]] == ["zebra"]
+    key = {"memory_id": value(created)["memory_id"]}
+    *_, left = await answers(tmp_path, tools, remembered, ("forget", key), ("recall", {"query": "zebra"}))
     assert value(left)["results"] == []
 
 
@@ -116,9 +116,9 @@ async def test_a_list_of_keys_names_records(tmp_path: Path, ending: str) -> None
         tool("close_task", {f"task_{ending}": STRING}, f"task_{ending}"),
         tool("view_tasks", {f"task_{ending}s": {"type": "array", "items": STRING}}, f"task_{ending}s"),
     ]
-    made = await answers(tmp_path, tools, *[("create_task", {"title": each}) for each in ("x", "y")])
+    created = await answers(tmp_path, tools, *[("create_task", {"title": each}) for each in ("x", "y")])
     calls = [("create_task", {"title": each}) for each in ("x", "y")]
-    asked = {f"task_{ending}s": [value(made[1])["id"]]}
+    asked = {f"task_{ending}s": [value(created[1])["id"]]}
     *_, viewed = await answers(tmp_path, tools, *calls, ("view_tasks", asked))
     assert [row["title"] for row in value(viewed)["tasks"]] == ["y"]
 
@@ -153,7 +153,7 @@ async def test_ids_have_the_format_of_the_arguments_that_refer_to_them(tmp_path:
     reference = {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}
     tools = [tool("add_step", {"content": STRING, "parent_step_id": reference}, "content")]
     [first] = await answers(tmp_path, tools, ("add_step", {"content": "x"}))
-    key = str(UUID(next(part for name, part in value(first).items() if name.endswith("id") and part)))
+    key = str(UUID(next(held for name, held in value(first).items() if name.endswith("id") and held)))
     _, second = await answers(
         tmp_path, tools, ("add_step", {"content": "x"}), ("add_step", {"content": "y", "parent_step_id": key})
     )
