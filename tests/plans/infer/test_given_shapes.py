@@ -220,6 +220,7 @@ async def test_records_may_hold_only_lists_and_objects(tmp_path: Path, place: st
 
 async def test_rows_under_a_parent_do_not_take_its_key_as_their_id(tmp_path: Path) -> None:
     state = {"teams": [{"id": "t-1"}, {"id": "t-2"}], "members": {"t-1": ["ada", "bo"], "t-2": ["cy"]}}
-    tools = [tool("list_teams"), tool("list_members", "login"), tool("get_team", "id")]
+    tools = [tool("list_teams"), tool("list_members", "squad"), tool("get_team", "id")]
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        assert [row["login"] for row in value(await world.call("list_members", {"login": "t-1"}))] == ["t-1", "t-1"]
+        rows = value(await world.call("list_members", {"squad": "t-1"}))
+        assert [(row["name"], row["squad"]) for row in rows] == [("ada", "t-1"), ("bo", "t-1")]
