@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable
 from random import Random
+from time import process_time
 from typing import Any
 
 import pytest
@@ -221,3 +222,17 @@ def ordinary() -> list[str]:
 def test_ordinary_texts_stay_as_they_are() -> None:
     damaged = [text for text in ordinary() if Redactor().redact({"text": text}, "x") != {"text": text}]
     assert damaged == []
+
+
+@pytest.mark.parametrize("repeated", ["A_KEY=", "password=1", "API_KEY=a1b2c3d4"])
+def test_a_name_that_is_repeated_without_end_takes_no_longer_than_others(repeated: str) -> None:
+    began = process_time()
+    shown = Redactor().redact({"text": repeated * 5_000 + " password=hunter-22"}, "x")
+    assert process_time() - began < 1
+    assert "hunter-22" not in str(shown)
+
+
+def test_a_value_within_another_is_known_afterwards() -> None:
+    redactor = Redactor()
+    redactor.redact({"text": "auth=password=hunter-22"}, "x")
+    assert "hunter-22" not in str(redactor.redact({"text": "It is hunter-22."}, "x"))

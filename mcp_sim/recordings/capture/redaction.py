@@ -70,6 +70,10 @@ _NAMING, _NAMED = ("name", "key", "header", "variable"), frozenset({"value", "va
 _UPPER_KEY = re.compile(r"[A-Z0-9_]+_KEY")
 """A variable of the environment that may hold the key of a service."""
 
+_LONGEST_INNER = 256
+"""The longest value within another, as in `token=key=...`. A hostile text repeats a name without end, and each value
+would be searched for afterwards."""
+
 _LONG_PART = re.compile(r"[A-Za-z0-9_.~+=-]{16,}")
 
 _SCHEMA_VALUES = ("default", "const", "example", "examples", "_meta")
@@ -336,6 +340,7 @@ class Redactor:
 
     def _assigned(self, text: str, place: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and placeholder of values such as `password: "..."` and `API_KEY=...` in a text."""
+        end = 0  # of the last run of signs in which a value was
         for name in _NAME.finditer(text):
             kind = self._kind(name[0].strip(".-")) or ("key" if _UPPER_KEY.fullmatch(name[0]) else None)
             follows = _OPTION_VALUE if name[0].startswith("--") else _VALUE
@@ -344,6 +349,10 @@ class Redactor:
                 continue
             group = "quoted" if match["quoted"] is not None else "bare"
             secret = match[group]
+            if group == "bare":
+                is_inner, end = name.start() < end, match.end(group)
+                if is_inner and len(secret) > _LONGEST_INNER:
+                    continue
             is_marked = name[0].isupper() or text[max(0, name.start() - 1)] in "?&"
             is_plain = group == "bare" and not (re.search(r"\d", secret) or is_marked)
             is_loose = match.groupdict().get("loose") is not None
