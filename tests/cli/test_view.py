@@ -158,7 +158,7 @@ def test_what_is_no_trace_is_refused(folder: Path, busy: Path, capfd: pytest.Cap
     assert viewed(folder / "text.jsonl") == 2
     assert "not a line of a trace" in capfd.readouterr().err
     assert viewed(".") == 2
-    assert "cannot read" in capfd.readouterr().err
+    assert ". is a folder" in capfd.readouterr().err
     assert viewed(busy, "-o", busy) == 2
     assert "this is a trace, which the page would replace" in capfd.readouterr().err
 

@@ -107,3 +107,17 @@ async def test_each_answer_is_served_as_written_and_holds_when_it_is_asked_for_a
                 assert served(await world.call(call["tool"], call["arguments"])) == shown[-1], call["about"]
     assert shown == [written(call["answer"]) for call in server["calls"]]
     assert len(shown) == 10
+
+
+async def test_an_answer_that_contradicts_only_what_is_inferred_is_no_crash(tmp_path: Path) -> None:
+    cue = {"type": "string", "pattern": r"^\d+/\d+(\.\d+)?$"}
+    stored = {"type": "object", "properties": {"cue": cue, "up": {"type": "number"}}, "required": ["cue", "up"]}
+    number = {"type": "string", "pattern": r"^(\d+/)?\d+(\.\d+)?$"}
+    given: Json = {"type": "object", "properties": {"cue": number, "up": {"type": "number"}}, "required": ["cue", "up"]}
+    store = {"name": "store_cue", "description": "Store a cue.", "inputSchema": given, "outputSchema": stored}
+    key = {"type": "object", "properties": {"cue": number}, "required": ["cue"]}
+    tools = [store, {"name": "get_cue", "description": "Get a cue.", "inputSchema": key, "outputSchema": stored}]
+    answer: Json = {"content": [], "structuredContent": {"cue": "1/14.7", "up": 6}, "isError": False}
+    async with world_of({"tools": tools}, Model(json.dumps(answer)), tmp_path) as world:
+        body = served(await world.call("store_cue", {"cue": "14.7", "up": 6}))
+    assert body["structuredContent"]["cue"] == "1/14.7"

@@ -8,7 +8,7 @@ from typing import TypeGuard
 from mcp_sim.models.language_model.absorption import Contradiction
 from mcp_sim.models.language_model.fixed_facts import EMPTY, restates
 from mcp_sim.models.language_model.subjects import Subject, scalars
-from mcp_sim.plans.records.accepted_keys import has_usual_form
+from mcp_sim.plans.records.accepted_keys import has_usual_form, may_be_key
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
@@ -146,7 +146,11 @@ class CallAgreement:
         """Return the id that a get or an update asks for: that of a known record, or one that looks like an id."""
         plan, view = self.plan, self.turn.view
         asked: Json = NOWHERE if plan.key is None else value_at(self.turn.call.arguments, plan.key)
-        if plan.verb not in ("get", "update") or self._given_keys(entity) or not _is_key(asked):
+        if (
+            plan.verb not in ("get", "update")
+            or self._given_keys(entity)
+            or not (_is_key(asked) and may_be_key(entity, asked))
+        ):
             return None
         stored = find_key(view, entity.name, asked)
         if stored is not None:

@@ -248,6 +248,8 @@ def _with_sets(
     is_other = key != known.key and known.key in properties(features.input)
     is_owner = is_part and key == "id" and key in required(features.input) and not features.is_upsert
     is_named = features.verb == "create" and not is_other and not is_owner and _is_new_key(features, key, score)
+    # A server that takes `14.7` and shows `1/14.7` makes the key itself.
+    is_named = is_named and len(_patterns(known.fields.get(known.key), properties(features.input).get(key or ""))) < 2
     copied, target = _copied(features, known) if features.is_copy else (None, None)
     new_key = key if is_named else target
     kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
@@ -384,8 +386,13 @@ def _list_of(argument: str, known: KnownFields) -> Field | None:
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:
-    """Whether a field can hold the argument: the key holds no objects and no lists."""
-    return field.name != key or main_type(argument) not in {"object", "array"}
+    """Whether a field can hold the argument: the key holds no objects, no lists, and no texts of another pattern."""
+    return field.name != key or (main_type(argument) not in {"object", "array"} and len(_patterns(field, argument)) < 2)
+
+
+def _patterns(field: Field | None, argument: Record | None) -> set[str]:
+    schemas = (field.schema if field is not None else {}, argument or {})
+    return {schema["pattern"] for schema in schemas if "pattern" in schema}
 
 
 def _weakest(bases: Iterable[Basis]) -> Basis:

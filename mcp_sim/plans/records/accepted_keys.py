@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, View
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -89,10 +90,15 @@ def may_exist(view: View, key: Json, *, entity: Entity) -> bool:
 
 
 def has_usual_form(view: View, entity: Entity, key: Key) -> bool:
-    """Whether a key has the form of the existing ones, or of the entity's example."""
+    """Whether a key has the form of the existing ones, or of the entity's example, and its field can hold it."""
     last = view.last_key(entity.name)
     like = last if last is not None else entity.key_like
-    return like is None or _form(like) == _form(key)
+    return may_be_key(entity, key) and (like is None or _form(like) == _form(key))
+
+
+def may_be_key(entity: Entity, value: Json) -> bool:
+    """Whether the field of the key can hold a value. Others may be second names: `14.5` of the cue `1/14.5`."""
+    return entity.key not in entity.fields or validity_test(entity.fields[entity.key].schema)(value)
 
 
 def _form(key: Key) -> str:

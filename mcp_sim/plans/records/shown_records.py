@@ -13,6 +13,7 @@ from typing import Final
 from mcp_sim.generate.embedded_records import WRAPPER, Names
 from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.plans.records.accepted_keys import may_be_key
 from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -117,7 +118,7 @@ def _absorbed(
         if entity.name in domain.settled or place in known or str(key) in sent or not _is_plain(key):
             continue
         is_held = _is_held(turn, [entity.name], key)  # first, since it is so for most rows of a list
-        if not is_held and not _is_key(entity, key):
+        if not is_held and not may_be_key(entity, key):
             continue
         known.add(place)
         if mention.is_typed and (str(key) in keys or _is_held(turn, domain.entities, key)):
@@ -141,10 +142,6 @@ def _names_key(path: Path, names: Names) -> bool:
 
 def _is_plain(key: Json) -> bool:
     return isinstance(key, str | int) and not isinstance(key, bool) and key != ""
-
-
-def _is_key(entity: Entity, key: Json) -> bool:
-    return entity.key not in entity.fields or _fits(entity.fields[entity.key], key)
 
 
 def _is_held(turn: Turn, entities: Iterable[str], key: Key) -> bool:
