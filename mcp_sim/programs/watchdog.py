@@ -41,8 +41,8 @@ MOST_BYTES = 128 * 1024 * 1024
 """By how much the process may grow during a call (Linux). A text that doubles itself takes three times as much before
 it is ended. Its last copy keeps all other threads waiting: 512 MB take 300 ms."""
 
-_PERIOD = 0.05
-"""Seconds: a text that doubles itself grows by about 100 MB meanwhile."""
+_PERIOD = 0.02
+"""Seconds: a text that doubles itself grows by about 40 MB meanwhile."""
 
 _STATM = Path("/proc/self/statm")
 

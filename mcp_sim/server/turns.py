@@ -18,6 +18,10 @@ kept the first of the others waiting for 300 ms."""
 LONG = 65_536
 """Bytes from which on a request is long: reading it takes a while."""
 
+ROUNDS_BETWEEN = 10
+"""Rounds of the loop from one long request to the next: about as many as a short one takes through the MCP SDK, which
+would otherwise wait for a long one in each. They pass at once if nothing else is to be done."""
+
 TURN_SECONDS = 0.05
 """Seconds after which a request is no longer counted: it waits for something, such as a language model. A call that
 only computes has ended by then."""
@@ -78,9 +82,10 @@ class Turns:
         self._long = asyncio.Lock()
 
     async def await_round(self) -> None:
-        """Wait with a long request until no other long one begins in the same round of the loop."""
+        """Wait with a long request until no other long one has begun for some rounds of the loop."""
         async with self._long:
-            await asyncio.sleep(0)
+            for _ in range(ROUNDS_BETWEEN):
+                await asyncio.sleep(0)
 
     def take_brief(self) -> bool:
         """Whether a request may begin that ends in this round of the loop. It is counted in this round only."""
