@@ -28,9 +28,11 @@ def main(arguments: list[str]) -> int:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="libraries", description=__doc__, formatter_class=layout)
     parser.add_argument("part", choices=PARTS)
-    part = import_module(parser.parse_args(arguments[:1]).part)  # a part may need packages that the others do not
-    own = argparse.ArgumentParser(prog=f"libraries {arguments[0]}", description=part.__doc__, formatter_class=layout)
-    return part.main(own, arguments[1:])
+    module = import_module(parser.parse_args(arguments[:1]).part)  # a part may need packages that the others do not
+    options = argparse.ArgumentParser(
+        prog=f"libraries {arguments[0]}", description=module.__doc__, formatter_class=layout
+    )
+    return module.main(options, arguments[1:])
 
 
 if __name__ == "__main__":

@@ -121,8 +121,8 @@ PASSES = [
 @pytest.mark.parametrize("visits", [None, 0, 2])
 async def test_flags_and_counters_of_new_records_follow_the_arguments(tmp_path: Path, visits: int | None) -> None:
     async with simulator(tmp_path, PASSES).open() as world:
-        made = await answered(world, "issue_pass", holder="Ada", **({} if visits is None else {"visits": visits}))
-        assert (made["active"], made["visits_left"], made["used"]) == (True, visits or 0, 0)
+        created = await answered(world, "issue_pass", holder="Ada", **({} if visits is None else {"visits": visits}))
+        assert (created["active"], created["visits_left"], created["used"]) == (True, visits or 0, 0)
 
 
 async def test_a_toggle_negates_a_flag_and_the_default_of_a_filter_applies(tmp_path: Path) -> None:
@@ -153,10 +153,10 @@ async def test_a_flag_is_that_of_the_record_which_the_result_shows(tmp_path: Pat
         async def kiln(called: str, **arguments: Json) -> Json:
             return reduce(getitem, filter(None, place.split(".")), await answered(world, called, **arguments))
 
-        made = await kiln("create_kiln", name="Raku")
-        assert set(made) == set(record["properties"])
-        toggled = await kiln("toggle_kiln_active", id=made["kiln_id"])
-        assert toggled == {**made, "active": not made["active"]} == await kiln("get_kiln", id=made["kiln_id"])
+        created = await kiln("create_kiln", name="Raku")
+        assert set(created) == set(record["properties"])
+        toggled = await kiln("toggle_kiln_active", id=created["kiln_id"])
+        assert toggled == {**created, "active": not created["active"]} == await kiln("get_kiln", id=created["kiln_id"])
 
 
 async def test_an_update_of_which_nothing_is_known_is_guessed(tmp_path: Path) -> None:
@@ -173,9 +173,10 @@ async def test_a_state_is_stamped_with_the_time_of_the_call(tmp_path: Path) -> N
         tool("cancel_order", needed="order_id", order_id=TEXT, output=thing(order_id=TEXT, cancelled_at=TIME)),
     ]
     async with simulator(tmp_path, tools).open() as world:
-        made = await answered(world, "create_order", note="x")
+        created = await answered(world, "create_order", note="x")
         await world.advance(timedelta(hours=1))
-        assert (await answered(world, "cancel_order", order_id=made["order_id"]))["cancelled_at"] > made["created_at"]
+        cancelled = await answered(world, "cancel_order", order_id=created["order_id"])
+        assert cancelled["cancelled_at"] > created["created_at"]
 
 
 PART = {"part_id": TEXT, "kind": TEXT, "unit_cost_eur": AMOUNT, "quantity": WHOLE, "allocated": WHOLE, "active": FLAG}
@@ -251,11 +252,11 @@ FLEET = [
 
 async def test_what_is_added_to_a_named_record_changes_it(tmp_path: Path) -> None:
     async with simulator(tmp_path, FLEET).open() as world:
-        made = await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4)
-        assert made["seats_available"] == 4
-        added = await answered(world, "add_mileage", vehicle_id=made["vehicle_id"], km=5)
-        assert added == {**made, "odometer_km": 15}
-        assert await answered(world, "get_vehicle", vehicle_id=made["vehicle_id"]) == added
+        created = await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4)
+        assert created["seats_available"] == 4
+        added = await answered(world, "add_mileage", vehicle_id=created["vehicle_id"], km=5)
+        assert added == {**created, "odometer_km": 15}
+        assert await answered(world, "get_vehicle", vehicle_id=created["vehicle_id"]) == added
 
 
 async def test_what_ends_is_completed_stamped_and_summed(tmp_path: Path) -> None:
@@ -358,10 +359,10 @@ HARVESTS = [
 
 async def test_a_report_of_a_year_has_its_records_and_their_sums(tmp_path: Path) -> None:
     async with simulator(tmp_path, HARVESTS, world={"records": {"harvest": 0}}).open() as world:
-        made = [await answered(world, "log_harvest", picked_on=day, kg=kg) for day, kg in
+        created = [await answered(world, "log_harvest", picked_on=day, kg=kg) for day, kg in
                 (("2031-05-01", 4), ("2031-06-01", 3), ("2032-05-01", 9))]  # fmt: skip
         report = await answered(world, "harvest_report", year=2031)
-        assert report == {"year": 2031, "total_kg": 7, "harvest_count": 2, "harvests": made[:2]}
+        assert report == {"year": 2031, "total_kg": 7, "harvest_count": 2, "harvests": created[:2]}
 
 
 async def test_lines_cost_what_the_records_that_they_name_cost(tmp_path: Path) -> None:

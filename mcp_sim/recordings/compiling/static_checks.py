@@ -26,7 +26,9 @@ MODULES = frozenset(
 _PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
 """What programs may import of `pathlib`: paths that are only names."""
 _NAMES = frozenset(
-    "open eval exec compile input breakpoint globals locals vars help exit quit copyright credits license".split()  # noqa: SIM905 (a list of words reads better in a line)
+    """
+    open eval exec compile input breakpoint globals locals vars help exit quit copyright credits license
+    """.split()  # noqa: SIM905 (a list of words reads better in lines)
 )
 _REACHED = frozenset({"os", "sys", "builtins", "bltns", "codecs", "importlib", "subprocess"})
 """The modules that allowed ones have imported, as attributes of whatever a program calls them."""

@@ -130,7 +130,7 @@ def read_script(path: Path) -> Script:
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML file. Raises `UsageError` if it cannot be read."""
     try:
-        return yaml.load(read_whole(path).decode(), _LOADER)  # noqa: S506 - a safe one
+        return yaml.load(read_whole(path).decode(), _LOADER)  # noqa: S506 (each of its values is a safe loader)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError, yaml.YAMLError) as error:
