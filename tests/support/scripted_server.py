@@ -11,9 +11,11 @@ import json
 import os
 import signal
 import sys
+from threading import Thread
 from typing import Any, cast
 
 TOOLS = [{"name": "do", "inputSchema": {"type": "object"}}, {"name": "look", "inputSchema": {"type": "object"}}]
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 held = list[str]()
 
 
@@ -62,14 +64,16 @@ def take(message: dict[str, Any]) -> None:
             pass
 
 
-def note(number: int, _frame: object) -> None:
-    sys.stderr.write(f"got {signal.Signals(number).name}\n")
-    sys.stderr.flush()
+def note_signals() -> None:
+    """Write the names of signals. A handler would not run if the signal comes just before a line is read."""
+    while True:
+        sys.stderr.write(f"got {signal.Signals(signal.sigwait(SIGNALS)).name}\n")
+        sys.stderr.flush()
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, note)
-    signal.signal(signal.SIGTERM, note)
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    Thread(target=note_signals, daemon=True).start()
     for line in sys.stdin:
         try:
             parsed: Any = json.loads(line)

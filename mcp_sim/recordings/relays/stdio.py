@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from socket import socket, socketpair
 from threading import Event, Lock, Thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -51,39 +52,38 @@ class Relay:
 
             self._turnstile = Turnstile(approval, self._to_client)
         self._writing = Lock()
-        self._early = list[int]()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._before = _handle_signals(self._pass_on)
+        self._signals, wakeup = socketpair()
+        self._before = _write_signals(wakeup)
         self._is_reading = Event()
         self._passed = 0
         self._process = _start(command)
-        for number in self._early:
-            self._pass_on(number, None)
 
     def run(self, tap: Tap) -> int:
         """Pass everything on until the server ends. Return its exit code, negative for the signal that ended it."""
-        assert self._process is not None
         requests, results = self._process.stdin, self._process.stdout
         assert requests is not None
         assert results is not None
+        Thread(target=self._pass_signals, daemon=True).start()
         Thread(target=self._pass_requests, args=(requests.fileno(), tap), daemon=True).start()
         answers = Thread(target=self._pass_answers, args=(results.fileno(), tap), daemon=True)
         answers.start()
         code = self._process.wait()
         self._drain(answers)
+        signal.set_wakeup_fd(-1)
         for number, handler in self._before.items():
             signal.signal(number, handler)
         return code
 
-    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        if self._process is None:
-            self._early.append(number)
-            return
-        with suppress(OSError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, number)
-            else:
-                self._process.send_signal(number)
+    def _pass_signals(self) -> None:
+        """Pass signals on. A handler would not run while the main thread waits for the server, if the signal arrives
+        just before it does."""
+        while True:
+            [number] = self._signals.recv(1)
+            with suppress(OSError):
+                if os.name == "posix":
+                    os.killpg(self._process.pid, number)
+                else:
+                    self._process.send_signal(number)
 
     def _pass_requests(self, target: int, tap: Tap) -> None:
         """Copy stdin to the server. Whichever of them closes, the other is closed."""
@@ -170,11 +170,17 @@ def _close(descriptor: int) -> None:
         os.close(nothing)
 
 
-def _handle_signals(handle: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
-    """Handle the signals that are passed on, except ignored ones. Return the handlers before."""
+def _write_signals(wakeup: socket) -> dict[int, Any]:
+    """Write the numbers of signals that are passed on, except ignored ones, to a socket. Return the handlers before."""
+    wakeup.setblocking(False)
+    signal.set_wakeup_fd(wakeup.detach(), warn_on_full_buffer=False)
     before = dict[int, Any]()
     for name in PASSED_ON:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-            before[number] = signal.signal(number, handle)
+            before[number] = signal.signal(number, _do_nothing)
     return before
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    """Handle a signal that has been written to the socket."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -17,11 +18,17 @@ def ask(path: str, words: list[str]) -> int:
         pid = int(answers.readline())
         with open(f"{path}-{os.getpid()}", "w") as file:  # noqa: PTH123 - as above
             file.write(str(pid))
+        woken, wakeup = socket.socketpair()  # a handler would not run if the signal comes just before select
+        wakeup.setblocking(False)
+        signal.set_wakeup_fd(wakeup.fileno())
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda number, _: os.kill(pid, number))
+            signal.signal(number, lambda _number, _frame: None)
         connection.sendall(b".")
         for stream in (0, 1, 2):  # whoever reads what the other process writes sees its end
             os.close(stream)
+        while connection not in select.select([connection, woken], [], [])[0]:
+            for number in woken.recv(64):
+                os.kill(pid, number)
         return int(answers.readline())
 
 
